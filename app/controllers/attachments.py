@@ -16,8 +16,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.asking import block_of
 from app.controllers.chat import ChatController
-from app.controllers.messages import block_of
 from app.controllers.models import ModelController
 from app.documents.picture_values import Image, as_stored, image_of
 from app.documents.problems import NotAttached, Refused, WhyNot

@@ -1,5 +1,8 @@
 """The open chat with all that belongs to chats: their list, options, replies, edits, the Trash.
 
+An ordinary chat is read at once. Of a long one the newest messages are; once these are painted, those before them are
+read by the storage's thread, a hundred at a time, and are put before them.
+
 Everything that the user does is stored first and shown when it is on disk. What the disk refuses is reported by
 `not_stored`, together with a call that tries it again; nothing has changed then.
 """
@@ -9,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.asking import Asking
@@ -18,25 +21,40 @@ from app.controllers.chat_lists import Folders, ScrollPlaces, Unseen, Visibility
 from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions
 from app.controllers.message_changes import MessageChanges
-from app.controllers.messages import storable
 from app.controllers.models import ModelController
-from app.controllers.open_chat import OpenChat
-from app.controllers.quick_ask import Asides
+from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
 from app.controllers.titles import Titles
 from app.settings import Settings
-from app.storage import ChatSummary, Storage, StoredMessage
-from app.storage.codec import LONGEST_TITLE
+from app.storage import Asked, ChatSummary, Storage, StoredMessage
+from app.storage.codec import LONGEST_TITLE, storable
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
-from app.view_models.transcript import TranscriptMessage
+from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.words.chat_groups import copy_titles
-from engine import ChatEngine
+from engine import ChatEngine, RequestStats
+
+AT_ONCE = 50  # messages of a long chat
+_SLICE = 100  # that come before them at a time
+_REST_MS = 4  # between two of these: more than one in a frame would hold up scrolling
+_PAINTED_MS = 50  # the newest ones are on the screen by then
+
+Show = Callable[[Iterable[TranscriptMessage]], None]
 
 
-class ChatController(OpenChat):
+class ChatController(QObject):
+    """`chat_id` is 0 while the open chat has no message: it is stored with its first one."""
+
+    chat_left = Signal(int)  # the open chat is about to leave the screen
+    chat_opening = Signal(int)  # another one comes; its messages are read next
+    chat_opened = Signal(int)  # they are shown
+    chat_made = Signal(int)  # the open chat, which had no message, is stored now
+    current_chat_changed = Signal(int, str)  # chat, title
+    chat_wanted = Signal()  # the user goes to a chat, be it the open one
+    branch_chosen = Signal(int, int)  # chat, the branch's last message
+    context_changed = Signal(int, int)  # tokens used, tokens that the model holds; 0, 0: not known
     generating_changed = Signal(bool)  # of the open chat
     problem_raised = Signal(object)  # EngineError
     not_stored = Signal(object, object)  # NotStored, a call that tries again
@@ -53,8 +71,16 @@ class ChatController(OpenChat):
         parent: QObject | None = None,
         sight: Callable[[], Visibility] = Visibility,
     ) -> None:
-        super().__init__(storage, parent)
+        super().__init__(parent)
+        self.chat_id = 0
+        self.title = ""
+        self.visit = 0  # counts the chats that were opened, so that late answers know whether they are still wanted
+        self.transcript = TranscriptModel(self)
         self.generating = False
+        self._storage = storage
+        self._chats = storage.read.chats
+        self._messages = storage.read.messages
+        self._turn = 0  # counts the branches that were shown: an answer to an earlier question is of no use
         self.conversations = ConversationListModel(
             partial(list_chats, storage), self, folder_of=partial(folder_of, storage)
         )
@@ -66,9 +92,11 @@ class ChatController(OpenChat):
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
-        self.asking = Asking(self, storage, self.changes, models, self.options, self.replies)
-        self.asides = Asides(self.asking, self.replies, storage, self.keeping, self)
-        self.edits = MessageChanges(self, self.asking, storage, self.changes, self.keeping, self.deletions)
+        self.asking = Asking(storage, self.changes, models, self.options, self.replies, self)
+        self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
+        self.edits = MessageChanges(
+            self.transcript, self.asking, storage, self.changes, self.keeping, self.deletions, self
+        )
         self.places = ScrollPlaces(storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
         self._connect()
@@ -88,18 +116,130 @@ class ChatController(OpenChat):
         self.changes.not_stored.connect(self.not_stored)
         self.deletions.restored.connect(self._on_restored)
         self.deletions.chats_gone.connect(self._leave)
-        self.asides.looked_at.connect(self.unseen.see)
+        self.quick_questions.looked_at.connect(self.unseen.see)
         self.asking.problem_raised.connect(self.problem_raised)
+        self.asking.requested.connect(self.show_message)
         self.asking.requested.connect(self._refresh_titles)  # a first question that is asked differently names its chat
+        self.edits.branch_changed.connect(self.update_branch)
         self.titles.titled.connect(self._refresh_titles)
 
+    # Which chat
+
+    def new_chat(self) -> None:
+        self.show(0)
+
+    def open_chat(self, chat_id: int) -> None:
+        if chat_id == self.chat_id:
+            self.chat_wanted.emit()
+        elif self._chats.summary(chat_id) is not None:
+            self.show(chat_id)
+
+    def show(self, chat_id: int) -> None:
+        """A new chat where there is none of that number."""
+        self.chat_left.emit(self.chat_id)
+        summary = self._chats.summary(chat_id)
+        self.visit += 1
+        self.chat_id = summary.id if summary else 0
+        self.title = summary.title if summary else ""
+        self.chat_opening.emit(self.chat_id)
+        self.show_branch()
+        self.chat_opened.emit(self.chat_id)
+        self.current_chat_changed.emit(self.chat_id, self.title)
+        self.chat_wanted.emit()
+
+    # Which branch
+
+    def show_branch(self) -> None:
+        """Of a chat that was not on the screen."""
+        self._show(None, self.transcript.set_messages, self.transcript.set_messages)
+
+    def update_branch(self, chat_id: int, end_id: int | None = None) -> None:
+        """As it is stored now, to its end or to this message, where this is the chat on the screen."""
+        if chat_id == self.chat_id:
+            self._show(end_id, self.transcript.show_branch, self.transcript.show_end)
+
+    def show_branch_with(self, message_id: int) -> None:
+        """The newest one of the chat on the screen with a message. At once: looking needs no room on the disk."""
+        chat_id = self.chat_id
+
+        def show(turn: int, end_id: int | None) -> None:
+            if turn == self._turn and end_id is not None:
+                self.update_branch(chat_id, end_id)
+                self.branch_chosen.emit(chat_id, end_id)
+
+        if self._messages.is_long(chat_id):
+            self._storage.count(lambda stores: stores.messages.other_end(message_id), partial(show, self._turn))
+        else:
+            show(self._turn, self._messages.latest_leaf(message_id))
+
+    def _show_question(self, asked: Asked) -> None:
+        """That was stored just now; the first of a chat has made it."""
+        if not self.chat_id:
+            summary = self._chats.summary(asked.chat_id)
+            self.chat_id = asked.chat_id
+            self.title = summary.title if summary else ""
+            self.chat_made.emit(self.chat_id)
+            self.current_chat_changed.emit(self.chat_id, self.title)
+        self.show_message(asked.chat_id, asked.user_id)
+
+    def show_message(self, chat_id: int, message_id: int) -> None:
+        """One that was stored just now. Another branch may be shown, or this message already."""
+        if chat_id != self.chat_id:
+            return
+        stored = self._messages.message(message_id)
+        rows = self.transcript.messages
+        if stored is not None and stored.parent_id == (rows[-1].id if rows else None):
+            self.transcript.append(self.row(stored))
+        else:
+            self.update_branch(chat_id)
+
+    def _show(self, end_id: int | None, whole: Show, end: Show) -> None:
+        """`whole` shows all of a branch, `end` its newest messages."""
+        self._turn += 1
+        chat_id = self.chat_id
+        if is_long := self._messages.is_long(chat_id):
+            newest = (
+                partial(self._messages.newest, chat_id) if end_id is None else partial(self._messages.up_to, end_id)
+            )
+            branch = newest(AT_ONCE)
+            end([self.row(stored) for stored in branch])
+        else:
+            branch = self._messages.shown_branch(chat_id) if end_id is None else self._messages.branch(end_id)
+            whole([self.row(stored) for stored in branch])
+        self.transcript.has_earlier = is_long and bool(branch)
+        self.show_context(self.chat_id, next((each.stats for each in reversed(branch) if each.stats), RequestStats()))
+        if self.transcript.has_earlier:
+            QTimer.singleShot(_PAINTED_MS, self.transcript, partial(self._read_before, self._turn, branch[0].id))
+
+    def _read_before(self, turn: int, message_id: int) -> None:
+        if turn == self._turn:
+            shown = partial(self._show_before, turn, message_id)
+            self._storage.count(lambda stores: stores.messages.before(message_id, _SLICE), shown)
+
+    def _show_before(self, turn: int, message_id: int, branch: list[StoredMessage]) -> None:
+        end = self.transcript.row_of(message_id)
+        if turn != self._turn or end is None:
+            return
+        rows = [row for stored in branch if (row := self.transcript.row_of(stored.id)) is not None]
+        if max(rows, default=-1) >= end:
+            branch = []  # damaged numbers go round in a circle
+        self.transcript.show_before(message_id, [self.row(stored) for stored in branch])
+        self.transcript.has_earlier = bool(branch)
+        if branch:
+            QTimer.singleShot(_REST_MS, self.transcript, partial(self._read_before, turn, branch[0].id))
+
+    def show_context(self, chat_id: int, stats: RequestStats) -> None:
+        if chat_id == self.chat_id:
+            self.context_changed.emit(stats.context_tokens, stats.context_limit_tokens)
+
     def row(self, stored: StoredMessage) -> TranscriptMessage:
+        """A message as the transcript shows it."""
         return self.edits.row(self.replies.row(stored))
 
     # Chats
 
     def rename(self, chat_id: int, title: str) -> None:
-        if title := storable(title)[:LONGEST_TITLE]:
+        if title := storable(title).strip()[:LONGEST_TITLE]:
             self.changes.write(
                 lambda stores: stores.chats.rename(chat_id, title), lambda _: self._refresh_titles(chat_id)
             )
@@ -135,9 +275,30 @@ class ChatController(OpenChat):
 
     # Messages
 
-    def send(self, text: str, attached: Sequence[AttachedRow] = ()) -> bool:
-        """In the open chat. False: it is refused at once."""
-        return self.asking.send(self.chat_id, text, attached)
+    def send(self, text: str, attached: Sequence[AttachedRow] = (), chat_id: int | None = None) -> bool:
+        """In the open chat, or in another one. False: it is refused at once, see `Asking.send`."""
+        visit = self.visit
+        to_id = self.chat_id if chat_id is None else chat_id
+
+        def show(asked: Asked) -> None:
+            """Another new chat may be open now."""
+            if to_id == self.chat_id and (to_id or visit == self.visit):
+                self._show_question(asked)
+
+        def again() -> None:
+            """In the chat that it was written for."""
+            if to_id != self.chat_id:
+                self.show(to_id)
+            self.send(text, attached)
+
+        return self.asking.send(to_id, self.shown_end(to_id), text, attached, show, again)
+
+    def shown_end(self, chat_id: int) -> int | None:
+        """The last message of the branch that is shown, or was last."""
+        if chat_id != self.chat_id:
+            return self._messages.shown_end(chat_id)
+        rows = self.transcript.messages
+        return rows[-1].id if rows else None
 
     def stop(self) -> None:
         self.replies.stop(self.chat_id)
@@ -186,7 +347,7 @@ class ChatController(OpenChat):
     # What the parts report
 
     def _on_screen(self) -> tuple[int, int]:
-        return self.chat_id, self.asides.shown_id
+        return self.chat_id, self.quick_questions.shown_id
 
     def _on_deleted(self, chat: ChatSummary) -> None:
         self._leave([chat.id])

@@ -9,10 +9,9 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.changes import StorageChanges
 from app.controllers.deletions import Deletions
-from app.controllers.messages import storable
 from app.controllers.replies import RunningReplies
 from app.storage import ChatSummary, Listing, ReplyStatus, Storage
-from app.storage.codec import LONGEST_TITLE
+from app.storage.codec import LONGEST_TITLE, storable
 from app.system.worker import ignore
 from app.view_models.conversation_list import ConversationListModel
 from app.words.chat_groups import folder_names
@@ -74,7 +73,7 @@ class Folders(QObject):
         self._changes.write(lambda stores: stores.folders.make(name, parent_id, chat_id), made)
 
     def rename(self, folder_id: int, name: str) -> None:
-        if name := storable(name)[:LONGEST_TITLE]:
+        if name := storable(name).strip()[:LONGEST_TITLE]:
             self._changes.write(lambda stores: stores.folders.rename(folder_id, name), self._refresh)
 
     def set_opened(self, folder_id: int, opened: bool) -> None:

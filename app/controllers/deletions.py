@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.asking import conversation_of
 from app.controllers.changes import StorageChanges
-from app.controllers.messages import conversation_of
 from app.storage import (
     ChatSummary,
     DeletedFolder,

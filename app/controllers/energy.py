@@ -13,7 +13,7 @@ from app.controllers.machines import MachinesController
 from app.controllers.models import ModelController
 from app.controllers.server import ServerController
 from app.settings import Settings
-from app.system.energy import Activity, EnergySource, Power, Strain
+from app.system.energy import Activity, EnergySource, Power, Slowdown
 from app.view_models.downloads import DownloadState
 from app.view_models.model_list import PairState
 from engine import ChatEngine
@@ -68,7 +68,7 @@ class EnergyController(QObject):
             self._engine.set_sparing(power.spares, on_battery=power.on_battery)
         if power != before:
             self.changed.emit()
-        self._replies.set_strain(self._strain())
+        self._replies.set_slowdown(self._strain())
         if not (self._works() or power.spares):
             self.poll.stop()
         elif not self.poll.isActive():
@@ -95,9 +95,9 @@ class EnergyController(QObject):
         loads = self._models.pair.state is PairState.LOADING
         return loads or self._activity() is not None
 
-    def _strain(self) -> Strain:
+    def _strain(self) -> Slowdown:
         if self.power.on_battery and not self._settings.draft_on_battery:  # said before heat: it decides about drafts
-            return Strain.BATTERY
+            return Slowdown.BATTERY
         if self.power.is_hot:
-            return Strain.HOT
-        return Strain.SAVING if self.power.saves else Strain.NONE
+            return Slowdown.HOT
+        return Slowdown.SAVING if self.power.saves else Slowdown.NONE

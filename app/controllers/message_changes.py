@@ -16,10 +16,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.controllers.asking import Asking
 from app.controllers.changes import KEEP_DELAY_MS, Keeping, StorageChanges
 from app.controllers.deletions import Deletions
-from app.controllers.messages import storable
-from app.controllers.open_chat import OpenChat
 from app.storage import Asked, Attachments, Edit, EditKind, Storage, StoredMessage, Stores
-from app.view_models.transcript import EditView, TranscriptMessage
+from app.storage.codec import storable
+from app.view_models.transcript import EditView, TranscriptMessage, TranscriptModel
 from engine import MessageRole
 
 _USER = MessageRole.USER
@@ -38,19 +37,21 @@ class MessageChanges(QObject):
     deleted = Signal(int, int)  # message, how many went; deletions.undo brings them back
     saved = Signal(int)  # the message that was edited
     went_on = Signal(int)  # the message that has come of it: more was typed meanwhile
+    branch_changed = Signal(int)  # as it is stored, in this chat
     ended = Signal(int)  # saved or cancelled: its field goes
 
     def __init__(
         self,
-        chat: OpenChat,
+        transcript: TranscriptModel,
         asking: Asking,
         storage: Storage,
         changes: StorageChanges,
         keeping: Keeping,
         deletions: Deletions,
+        parent: QObject,
     ) -> None:
-        super().__init__(chat)
-        self._chat = chat
+        super().__init__(parent)
+        self._transcript = transcript
         self._asking = asking
         self._storage = storage
         self._changes = changes
@@ -89,7 +90,7 @@ class MessageChanges(QObject):
         edit = self._edits.get(message_id)
         if edit is not None and edit.text != text:
             self._put(replace(edit, text=text))
-            self._chat.transcript.note_edit(message_id, _shown(self._edits[message_id]))
+            self._transcript.note_edit(message_id, _shown(self._edits[message_id]))
 
     def is_open(self, message_id: int) -> bool:
         """Whether there is a field for it."""
@@ -142,7 +143,7 @@ class MessageChanges(QObject):
         message = self._storage.read.messages.message(message_id)
         if edit is None or message is None or self._asking.is_storing(message.chat_id):
             return False
-        text = storable(edit.text)
+        text = storable(edit.text).strip()
         attachments = self.attached(message_id) if edit.role is _USER else ()
         if not (text or attachments):
             return False
@@ -199,7 +200,7 @@ class MessageChanges(QObject):
             edit = replace(now, message_id=new_id, kind=EditKind.EDIT)
             self._put(edit)
             self._keeping.keep(("attached", new_id), partial(_put_attached, edit), edit)
-        self._chat.update_branch(message.chat_id)
+        self.branch_changed.emit(message.chat_id)
         self.saved.emit(message.id)
         if goes_on:
             self.went_on.emit(new_id)
@@ -215,7 +216,7 @@ class MessageChanges(QObject):
         kept = tuple(each for number, each in enumerate(message.attachments) if number != place)
         self._asking.store(
             lambda stores: stores.messages.replace(message, message.text, kept),
-            lambda _new_id: self._chat.update_branch(message.chat_id),
+            lambda _new_id: self.branch_changed.emit(message.chat_id),
             chat_id=message.chat_id,
         )
 
@@ -229,7 +230,7 @@ class MessageChanges(QObject):
         role = _other(message.role)
         self._changes.write(
             lambda stores: stores.messages.set_role(message_id, role),
-            lambda _: self._chat.update_branch(message.chat_id),
+            lambda _: self.branch_changed.emit(message.chat_id),
         )
         return True
 
@@ -247,7 +248,7 @@ class MessageChanges(QObject):
 
         def done() -> None:
             self._asking.stop_deleted(message.chat_id)
-            self._chat.update_branch(message.chat_id)
+            self.branch_changed.emit(message.chat_id)
             self.deleted.emit(message_id, gone)
 
         self._deletions.delete_message(message, following, done)
@@ -269,9 +270,9 @@ class MessageChanges(QObject):
         self._keep.start()
 
     def _show(self, message_id: int) -> None:
-        if self._chat.transcript.row_of(message_id) is not None:
+        if self._transcript.row_of(message_id) is not None:
             edit = self._edits.get(message_id)
-            self._chat.transcript.change(message_id, edit=None if edit is None else _shown(edit))
+            self._transcript.change(message_id, edit=None if edit is None else _shown(edit))
 
 
 def _put_edit(edit: Edit, stores: Stores) -> None:

@@ -14,7 +14,7 @@ from app.storage.chats import QUICK_ASK
 from app.view_models.transcript import TranscriptModel
 
 
-class Asides(QObject):
+class QuickQuestions(QObject):
     looked_at = Signal(int)  # a chat that is on the screen from now on
 
     def __init__(
@@ -37,7 +37,7 @@ class Asides(QObject):
             self.show(asked.chat_id, show)
             done(asked.chat_id)
 
-        return self._asking.ask_aside(text, stored, lambda: done(0))
+        return self._asking.ask_quickly(text, stored, lambda: done(0))
 
     def show(self, chat_id: int, show: TranscriptModel) -> None:
         """Fills a transcript beside that of the open chat, and keeps it up to date while the reply is written."""

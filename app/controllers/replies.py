@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.messages import transcript_row
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
-from app.system.energy import Strain
+from app.system.energy import Slowdown
 from app.system.worker import RETRY_INTERVAL_MS
 from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
-from app.view_models.transcript import TranscriptMessage, TranscriptModel
+from app.view_models.transcript import TranscriptMessage, TranscriptModel, transcript_row
 from engine import (
     ChatEngine,
     EngineError,
@@ -197,7 +196,7 @@ class RunningReplies(QObject):
     stats_changed = Signal(int, object)  # chat, RequestStats
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal(int, object)  # an end is on disk: its chat, ReplyStatus
-    strained = Signal()  # `strain` has changed
+    slowdown_changed = Signal()  # `slowdown` has changed
     ended = Signal(int, int, object)  # chat, message, ReplyStatus; not for those that the end of the app cut
 
     def __init__(
@@ -217,7 +216,7 @@ class RunningReplies(QObject):
         self._table = table
         self.live: dict[int, LiveReply] = {}  # by message
         self._saving = False
-        self.strain = Strain.NONE
+        self.slowdown = Slowdown.NONE
         self.ends = ReplyEnds(storage, self)
         self.ends.stored.connect(self.stored)
         self.ends.refused_first.connect(self._on_end_refused)
@@ -281,13 +280,13 @@ class RunningReplies(QObject):
                 reply.speculation = speculation
                 self._engine.set_speculation(reply.request, speculation)
 
-    def set_strain(self, strain: Strain) -> None:
+    def set_slowdown(self, slowdown: Slowdown) -> None:
         """What slows replies from now on; running ones say so."""
-        if strain is not self.strain:
-            self.strain = strain
+        if slowdown is not self.slowdown:
+            self.slowdown = slowdown
             for reply in self.live.values():
-                self._change(reply.message_id, strain=strain)
-            self.strained.emit()
+                self._change(reply.message_id, slowdown=slowdown)
+            self.slowdown_changed.emit()
 
     def chats(self) -> set[int]:
         """Those with a reply that is written, or about to be."""
@@ -309,7 +308,7 @@ class RunningReplies(QObject):
             status=live.status,
             progress=live.progress,
             waits_for=live.waits_for,
-            strain=self.strain,
+            slowdown=self.slowdown,
             stats=live.stats,
             drafted=live.drafted,
         )
@@ -424,7 +423,7 @@ class RunningReplies(QObject):
                 self._show_in_table(reply)
 
     def _show_figures(self, reply: LiveReply, **fields: object) -> None:
-        self._change(reply.message_id, stats=reply.stats, thinking_s=reply.thinking_s, strain=self.strain, **fields)
+        self._change(reply.message_id, stats=reply.stats, thinking_s=reply.thinking_s, slowdown=self.slowdown, **fields)
         self._show_in_table(reply)
 
     def _show_in_table(self, reply: LiveReply) -> None:

@@ -29,7 +29,7 @@ class Language(StrEnum):
     UNKNOWN = ""
 
 
-class Content(StrEnum):
+class ContentKind(StrEnum):
     PROSE = "prose"
     CODE = "code"
     LIST = "list"
@@ -38,7 +38,7 @@ class Content(StrEnum):
 @dataclass(frozen=True, slots=True)
 class TextKind:
     language: Language
-    content: Content
+    content: ContentKind
 
 
 def kind_of(text: str) -> TextKind:
@@ -81,8 +81,8 @@ def _language(text: str) -> Language:
     return Language.JAPANESE if kana > _KANA_SHARE * (kana + han) else Language.CHINESE
 
 
-def _content(outside: list[str], fenced: int) -> Content:
+def _content(outside: list[str], fenced: int) -> ContentKind:
     if fenced and fenced >= _CODE_SHARE * (fenced + len(outside)):
-        return Content.CODE
+        return ContentKind.CODE
     items = sum(bool(_ITEM.match(line)) for line in outside)
-    return Content.LIST if items and items >= _LIST_SHARE * len(outside) else Content.PROSE
+    return ContentKind.LIST if items and items >= _LIST_SHARE * len(outside) else ContentKind.PROSE

@@ -47,7 +47,7 @@ class Heat(IntEnum):
     NOMINAL, FAIR, SERIOUS, CRITICAL = range(4)
 
 
-class Strain(StrEnum):
+class Slowdown(StrEnum):
     """Why replies are slow, or written without a draft."""
 
     NONE = ""

@@ -9,10 +9,10 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.settings import STARTER_NAME
-from app.storage import Attachment, AttachmentKind, Attachments, EditKind, ReplyStatus
-from app.system.energy import Strain
+from app.storage import Attachment, AttachmentKind, Attachments, EditKind, ReplyStatus, StoredMessage
+from app.system.energy import Slowdown
 from app.view_models.drafted_text import DraftedText
-from engine import EngineError, RequestStats
+from engine import EngineError, MessageRole, RequestStats
 
 # Views import these from here: they know neither the storage nor the engine.
 __all__ = [
@@ -69,7 +69,7 @@ class TranscriptMessage:
     siblings: int = 1
     edit: EditView | None = None
     waits_for: int = 0  # replies before it in the line
-    strain: Strain = Strain.NONE  # on the machine while it was written, in this run
+    slowdown: Slowdown = Slowdown.NONE  # on the machine while it was written, in this run
     attachments: Attachments = ()
 
     @property
@@ -104,6 +104,25 @@ class TranscriptMessage:
         """It broke off, met its limit, or ends with words that no model has measured, such as the user's."""
         broke_off = self.status in (*_UNFINISHED, ReplyStatus.LENGTH) or (self.finished and self.stats is None)
         return not self.from_user and broke_off and bool(self.text.strip())
+
+
+def transcript_row(stored: StoredMessage) -> TranscriptMessage:
+    """A message as it is stored."""
+    return TranscriptMessage(
+        id=stored.id,
+        from_user=stored.role is MessageRole.USER,
+        text=stored.text,
+        thinking=stored.thinking,
+        thinking_s=stored.thinking_s,
+        status=stored.status,
+        stats=stored.stats,
+        error=stored.error,
+        drafted=DraftedText(stored.drafting) if stored.drafting else None,
+        model=stored.main_name,
+        sibling=stored.sibling,
+        siblings=stored.siblings,
+        attachments=stored.attachments,
+    )
 
 
 class TranscriptModel(QObject):

@@ -11,7 +11,7 @@ from enum import StrEnum
 from PySide6.QtCore import QCoreApplication, QObject
 
 from app.storage import ReplyStatus
-from app.system.energy import Strain
+from app.system.energy import Slowdown
 from app.words import formats
 from app.words.notices import QT_TRANSLATE_NOOP, Notice, NoticeAction, drafting_sentence, translated
 from app.words.notices_for_errors import notice_for
@@ -91,12 +91,12 @@ class FooterLine:
 
 
 def reply_footer(
-    stats: RequestStats | None, status: ReplyStatus, *, empty: bool, strain: Strain = Strain.NONE
+    stats: RequestStats | None, status: ReplyStatus, *, empty: bool, slowdown: Slowdown = Slowdown.NONE
 ) -> FooterLine | None:
-    """`empty`: the reply has neither an answer nor thinking. `strain` explains why it was slow."""
+    """`empty`: the reply has neither an answer nor thinking. `slowdown` explains why it was slow."""
     if stats is not None and stats.generated_tokens:
         line = footer_line(stats)
-        return replace(line, gain=SEPARATOR.join(filter(None, (line.gain, strain_text(strain)))))
+        return replace(line, gain=SEPARATOR.join(filter(None, (line.gain, slowdown_text(slowdown)))))
     if status is ReplyStatus.STOPPED and empty:
         return FooterLine(QCoreApplication.translate("ReplyStats", "stopped before the first word"), "", Tone.NONE, "")
     return None
@@ -107,15 +107,15 @@ def footer_line(stats: RequestStats) -> FooterLine:
     return FooterLine(gain_text(stats), details_text(stats), tone, _tooltip(stats), _link_text(stats, tone))
 
 
-def strain_text(strain: Strain) -> str:
-    match strain:
-        case Strain.HOT:
+def slowdown_text(slowdown: Slowdown) -> str:
+    match slowdown:
+        case Slowdown.HOT:
             return QCoreApplication.translate("ReplyStats", "this Mac is hot")
-        case Strain.SAVING:
+        case Slowdown.SAVING:
             return QCoreApplication.translate("ReplyStats", "this Mac saves energy")
-        case Strain.BATTERY:
+        case Slowdown.BATTERY:
             return QCoreApplication.translate("ReplyStats", "no drafting on battery")
-        case Strain.NONE:
+        case Slowdown.NONE:
             return ""
 
 

@@ -8,7 +8,7 @@ from itertools import product
 
 from PySide6.QtCore import QCoreApplication
 
-from app.markup.kinds import Content, Language
+from app.markup.kinds import ContentKind, Language
 from app.storage import Grouping, ReplyStatus, Total
 from app.words import formats, speculation
 from app.words.model_names import pair_name
@@ -171,9 +171,9 @@ def group_name(grouping: Grouping, key: tuple[str, str]) -> str:
         Language.KOREAN: QCoreApplication.translate("Totals", "Korean"),
         Language.JAPANESE: QCoreApplication.translate("Totals", "Japanese"),
         Language.CHINESE: QCoreApplication.translate("Totals", "Chinese"),
-        Content.PROSE: QCoreApplication.translate("Totals", "Prose"),
-        Content.CODE: QCoreApplication.translate("Totals", "Code"),
-        Content.LIST: QCoreApplication.translate("Totals", "Lists and tables"),
+        ContentKind.PROSE: QCoreApplication.translate("Totals", "Prose"),
+        ContentKind.CODE: QCoreApplication.translate("Totals", "Code"),
+        ContentKind.LIST: QCoreApplication.translate("Totals", "Lists and tables"),
     }
     return names.get(key[1], QCoreApplication.translate("Totals", "Other"))
 

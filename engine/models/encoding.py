@@ -23,7 +23,7 @@ _calls = threading.BoundedSemaphore(_MOST_CALLS)
 T = TypeVar("T")
 
 
-class Ahead(Generic[T]):
+class AwaitedThread(Generic[T]):
     """Work on a thread of its own, started before its result is needed. May use `apart`; must ask its question."""
 
     def __init__(self, work: Callable[[Question], T]) -> None:

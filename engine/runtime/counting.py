@@ -11,7 +11,7 @@ from engine.api.errors import EngineError, NoModelLoaded, as_engine_error
 from engine.api.events import Event, Sink, TokensCounted
 from engine.api.types import Request
 from engine.decoding.text import encode, prompt_tokens
-from engine.models.encoding import Ahead
+from engine.models.encoding import AwaitedThread
 from engine.models.watch import Question
 from engine.runtime.commands import Count
 
@@ -27,7 +27,7 @@ class Counting:
     def __init__(self, post: Callable[[Sink | None, Event], None]) -> None:
         self._post = post
         self._waiting: deque[Count] = deque()
-        self._tokens: Ahead[int] | None = None  # of the first text
+        self._tokens: AwaitedThread[int] | None = None  # of the first text
 
     @property
     def busy(self) -> bool:
@@ -49,7 +49,7 @@ class Counting:
             self._answer(0, NoModelLoaded())
             return
         if self._tokens is None:
-            self._tokens = Ahead(partial(_tokens, self._waiting[0].text, model))
+            self._tokens = AwaitedThread(partial(_tokens, self._waiting[0].text, model))
         if not self._tokens.wait(patience_s):
             return
         try:

@@ -17,11 +17,11 @@ from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import Prompt, encode, grammar_of, prompt_tokens, reply_begin, spelling_of, turn_end
 from engine.drafting.controller import History
-from engine.models.encoding import BETWEEN_S, Ahead, apart
+from engine.models.encoding import BETWEEN_S, AwaitedThread, apart
 from engine.models.watch import Question
 from engine.runtime.reply import Reply, Submitted, logged
 from engine.runtime.requests import check_tokens, context_limit, speculating
-from engine.vision.seeing import Eyes, View
+from engine.vision.seeing import ModelVision, View
 from engine.vision.values import spans_in, without_names
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class QueuedReply(Submitted):
         self.answers_now = False  # its thinking ends as soon as it has begun
         self.submitted_at = self.started_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
-        self._prompt: Ahead[Prompt] | None = None  # in progress, or done
+        self._prompt: AwaitedThread[Prompt] | None = None  # in progress, or done
         self._fits = False  # whether PromptFits is posted, on that thread
 
     def is_ready(self, model: LoadedModel, patience_s: float = 0.0) -> bool:
@@ -88,7 +88,7 @@ class QueuedReply(Submitted):
         sequence.conversation = self.request.conversation
         sequence.forgotten = self.forgotten
         try:
-            sequence.pictures = View(Eyes.of(model), prompt.pictures) if prompt.pictures else None
+            sequence.pictures = View(ModelVision.of(model), prompt.pictures) if prompt.pictures else None
             reply = Reply(self, sequence, prompt, store, history)
             if self.answers_now:
                 reply.answer_now()
@@ -110,10 +110,10 @@ class QueuedReply(Submitted):
         self.unprepare()
         self.sink(Failed(self.id, logged(error), RequestStats()))
 
-    def _prepared(self, model: LoadedModel) -> Ahead[Prompt]:
+    def _prepared(self, model: LoadedModel) -> AwaitedThread[Prompt]:
         if self._prompt is None:
             exact = needs_checkpoints(model.make_caches())  # other caches can be truncated anywhere
-            self._prompt = Ahead(partial(_prompt_of, self.request, model, exact, self._post_fit))
+            self._prompt = AwaitedThread(partial(_prompt_of, self.request, model, exact, self._post_fit))
         return self._prompt
 
     def _post_fit(self) -> None:

@@ -20,7 +20,7 @@ from engine.api.errors import CannotSee
 from engine.api.types import SightRefusal
 from engine.caches.hooks import hooked
 from engine.models.access import ModelAccess, NoAccess, body_of
-from engine.models.encoding import BETWEEN_S, Ahead
+from engine.models.encoding import BETWEEN_S, AwaitedThread
 from engine.models.model_files import FileError, JsonObject, entries, object_at
 from engine.models.vision_config import Mutual, Tower, VisionConfig, looking_bytes
 from engine.vision.pixels import patches_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 Rows = list[mx.array]  # (tokens, width) for the embedding, and for each layer that is given more
-_EYES = "eyes"
+_EYES = "vision"
 LOOK_S = 0.03  # of computing a picture's features without a look at other work and at Stop
 _TOWERS = {
     Tower.QWEN: qwen,
@@ -46,7 +46,7 @@ _TOWERS = {
 }
 
 
-class Eyes:
+class ModelVision:
     """Of a loaded model; its tower is read at the first picture."""
 
     def __init__(self, model: LoadedModel, sight: VisionConfig) -> None:
@@ -72,7 +72,7 @@ class Eyes:
         self._tensors: Tensors | None = None
 
     @classmethod
-    def of(cls, model: LoadedModel) -> Eyes:
+    def of(cls, model: LoadedModel) -> ModelVision:
         """Raises CannotSee."""
         if model.sight is None:
             raise CannotSee(model.info.folder, SightRefusal.TEXT_ONLY)
@@ -81,12 +81,12 @@ class Eyes:
                 model.beside[_EYES] = cls(model, model.sight)
             except NoAccess as error:
                 raise CannotSee(model.info.folder, SightRefusal.UNKNOWN_FAMILY) from error
-        eyes: Eyes = model.beside[_EYES]
-        return eyes
+        vision: ModelVision = model.beside[_EYES]
+        return vision
 
     def rows(self, span: PictureSpan) -> Generator[None, None, Rows]:
         """What the tower makes of a picture; a short part of the work a step. Raises CannotSee."""
-        ahead = Ahead(partial(patches_of, span, self.sight))
+        ahead = AwaitedThread(partial(patches_of, span, self.sight))
         try:
             tensors = yield from self._read_tensors()
             while not ahead.wait(BETWEEN_S):
@@ -142,8 +142,8 @@ class Eyes:
 class View:
     """The pictures of one sequence."""
 
-    def __init__(self, eyes: Eyes, spans: Sequence[PictureSpan]) -> None:
-        self._eyes = eyes
+    def __init__(self, vision: ModelVision, spans: Sequence[PictureSpan]) -> None:
+        self._eyes = vision
         self.spans = list(spans)
         self._rows: dict[int, Rows] = {}  # by index of the span, until it is in the cache
         self._work: tuple[int, Generator[None, None, Rows]] | None = None

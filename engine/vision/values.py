@@ -17,7 +17,7 @@ from engine.models.vision_config import VisionConfig
 FIRST_NAME = 1 << 30  # beyond any vocabulary, and below 2**31
 _NAME_BYTES = 4
 _APART = "\u200b"  # no width
-_READING = 1  # another number, other names: for changes of what a picture's rows are
+_READING = 1  # part of every name: raise it when what is computed of a picture changes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,7 +36,6 @@ PROGRAMS: dict[str, Callable[[Servers], str]] = {
     "gemini": partial(python, "with_gemini"),
     "ollama": partial(python, "with_ollama"),
     "litellm": partial(python, "with_litellm"),
-    "openai-agents": partial(python, "with_openai_agents"),
     "llm": words,
     "curl": curl,
     "schemathesis-openai": partial(schemathesis, "openai", ("/chat/completions", "/completions", "/responses")),

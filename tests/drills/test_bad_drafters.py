@@ -1,5 +1,5 @@
-"""Drafters with an absurd config, damaged weights or damaged files: refused in a sentence of ours, or the text is plain
-decoding's; soon, with little memory, and never the end of the process.
+"""Drafters with an absurd config or damaged weights: refused in a sentence of ours, or the text is plain decoding's;
+soon, with little memory, and never the end of the process. Damaged files: `tests/unit/test_inspect_hostile.py`.
 """
 
 from __future__ import annotations

@@ -256,13 +256,6 @@ def test_some_syncs_of_a_session_fail(tmp_path: Path) -> None:
 @pytest.mark.drill
 @pytest.mark.parametrize("persistent", [False, True])
 @pytest.mark.parametrize("prepare", [whole, damaged])
-def test_every_read_fails_while_opening(tmp_path: Path, prepare: Prepare, persistent: bool) -> None:
-    fail_while_opening(tmp_path / "chats.db", READS, prepare, persistent, 1)
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("persistent", [False, True])
-@pytest.mark.parametrize("prepare", [whole, damaged])
 def test_every_call_fails_while_opening(tmp_path: Path, prepare: Prepare, persistent: bool) -> None:
     fail_while_opening(tmp_path / "chats.db", EVERYTHING, prepare, persistent, 1)
 

@@ -14,9 +14,10 @@ from engine import DrafterExamined
 from engine.drafting.drafters import loading_any_draft
 from engine.drafting.examination import examination
 from engine.models.loading import LoadedModel
+from tests.architecture.project import ROOT
 from tests.helpers.loading import at_once, load_model
-from tests.helpers.starter_drafters import MAIN, STARTER
 
+STARTER = ROOT / "resources" / "starter"
 Break = Callable[[LoadedModel], LoadedModel]
 
 
@@ -95,7 +96,7 @@ def sample(cases: Iterable[str]) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def main() -> LoadedModel:
-    return load_model(MAIN)
+    return load_model(STARTER / "main")
 
 
 @pytest.mark.parametrize("case", sample(BROKEN))

@@ -33,14 +33,6 @@ def most(told: list[dict[str, int]], what: str) -> tuple[int, int]:
 
 
 @pytest.mark.drill
-def test_widgets_do_not_pile_up(tmp_path: Path) -> None:
-    told = soak(tmp_path, turns=40)
-    for what in ("widgets", "qt_objects"):
-        before, after = most(told, what)
-        assert after <= 1.1 * before, f"{what}: {[each[what] for each in told]}"
-
-
-@pytest.mark.drill
 def test_thousands_of_turns_pile_nothing_up(tmp_path: Path) -> None:
     told = soak(tmp_path, turns=3000)
     for what, growth in (("widgets", 1.02), ("qt_objects", 1.02), ("python_blocks", 1.05), ("resident_bytes", 1.1)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -9,12 +10,15 @@ from pathlib import Path
 import pytest
 
 import app.__main__
+from app.system import limited_child
+from app.system.limited_child import ChildLimits, Stop, lines_of
 from engine import CHILDREN, TokenizerBroken
 from engine.cluster.process import RankProcess
 from engine.cluster.rank_group import hello_here
 from engine.models.children import TRY_MODEL, command
 from engine.models.first_use import FirstUse
 from tests.helpers.bad_tokenizers import spoiled
+from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.tiny_models import build, qwen3_config, save
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,3 +85,15 @@ def test_only_a_python_is_told_to_run_a_module(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(sys, "executable", executable)
         monkeypatch.setattr(sys, "frozen", frozen, raising=False)
         assert command(TRY_MODEL, "folder")[1] == asked
+
+
+def test_an_app_that_is_its_own_interpreter_reads_files_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", program(tmp_path, f'exec {sys.executable} -m app "$@"'))
+    (tmp_path / "a.pdf").write_bytes(pdf_bytes(["One page"]))
+    limits = ChildLimits(60, 2 << 30, 1 << 20)
+    read = list(lines_of("--read-pdf", [str(tmp_path / "a.pdf"), "100"], limits, Stop()))
+    assert [json.loads(line)["text"] for line in read] == ["One page"]
+
+
+def test_the_command_line_knows_every_child() -> None:
+    assert tuple(limited_child.CHILDREN) == app.__main__._CHILDREN

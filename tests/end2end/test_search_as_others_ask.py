@@ -117,32 +117,6 @@ def test_the_fields_of_a_search_are_some_that_a_hub_has() -> None:
     assert set(FIELDS) <= set(get_args(ExpandModelProperty_T))
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize(
-    ("query", "sort"),
-    [
-        (HubQuery("Model"), "downloads"),
-        (HubQuery("Model", sort=HubSort.LIKES), "likes"),
-        (HubQuery("Model", sort=HubSort.UPDATED), "last_modified"),
-        (HubQuery("모델 & 'x'", author="org"), "downloads"),
-    ],
-    ids=["downloads", "likes", "updated", "odd words"],
-)
-def test_pages_are_followed_alike(
-    hub: TinyHub, store: QuickStore, recorder: EventRecorder, query: HubQuery, sort: str
-) -> None:
-    """The hub gives fewer at a time than either asks for, and tells where the next ones are."""
-    hub.most_listed = 7
-    hub.listed += [listed(f"org/Model-{number}", number) for number in range(45)]
-    names = [model.repository for model in ours(store, recorder, query)]
-    our_questions = questions(hub)
-    wanted = {"author": query.author} if query.author else {}
-    other = theirs(hub, **asked(filter="mlx", search=query.text, sort=sort, **wanted))
-    assert names == [model.id for model in other]
-    assert our_questions == questions(hub)
-    assert len(names) == (45 if query.text == "Model" else 0)
-
-
 ODD: dict[str, dict[str, Any]] = {
     "no field but its name": {},
     "nothing known": dict.fromkeys(("downloads", "likes", "lastModified", "config", "safetensors", "gated", "tags")),

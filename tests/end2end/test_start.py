@@ -69,8 +69,27 @@ class Telling(application.Application):
         super().__init__(*parts)
         self.opened.connect(lambda: print("open", flush=True))
 application.Application = Telling
-sys.exit(application.run(Path(sys.argv[1])))
+%s
+sys.exit(application.run(Path(sys.argv[1]), len(sys.argv) > 2))
 """
+# It ends when Quick Ask is shown.
+_QUICK_ASK = (
+    _RUN
+    % """
+from PySide6.QtCore import QTimer
+class Watching(Telling):
+    def __init__(self, *parts):
+        super().__init__(*parts)
+        self.watch = QTimer(self, interval=20, timeout=self.look)
+        self.watch.start()
+    def look(self):
+        if self.is_open and self.window.tools.desktop.quick_ask.edit.hasFocus():
+            self.watch.stop()
+            print("quick ask", self.window.tools.desktop.quick_ask.isVisible(), flush=True)
+            self.window.close_at_once()
+application.Application = Watching
+"""
+)
 
 
 def test_nothing_heavy_is_imported_when_the_window_is_first_painted(tmp_path: Path) -> None:
@@ -95,6 +114,23 @@ def test_a_second_start_calls_the_first_and_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_later_start_opens_quick_ask_in_the_first(tmp_path: Path) -> None:
+    with running(_QUICK_ASK, tmp_path) as first:
+        assert said(first) == "open\n"
+        second = [sys.executable, "-m", "app", "--profile-dir", str(tmp_path), "--quick-ask"]
+        assert subprocess.run(second, cwd=ROOT, timeout=PATIENCE_S, check=False).returncode == 0
+        assert said(first) == "quick ask True\n"
+        assert first.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.slow
+def test_a_first_start_opens_quick_ask_too(tmp_path: Path) -> None:
+    with running(_QUICK_ASK, tmp_path, "--quick-ask") as only:
+        assert [said(only), said(only)] == ["open\n", "quick ask True\n"]
+        assert only.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.slow
 def test_a_lock_left_by_a_crash_is_not_in_the_way(tmp_path: Path) -> None:
     with running(_FIRST_INSTANCE, tmp_path) as crashed:
         assert said(crashed) == "open\n"
@@ -110,7 +146,7 @@ def test_a_start_beside_one_that_hangs_opens_once_that_is_gone(tmp_path: Path) -
     with running(_FIRST_INSTANCE, tmp_path) as first:
         assert said(first) == "open\n"
         first.send_signal(signal.SIGSTOP)
-        with running(shown + _RUN, tmp_path) as second:
+        with running(shown + _RUN % "", tmp_path) as second:
             assert said(second) == "waits True\n"
             first.kill()
             assert said(second) == "open\n"
@@ -122,7 +158,7 @@ def test_a_start_beside_one_that_hangs_opens_once_that_is_gone(tmp_path: Path) -
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_as_closing_the_window_does(tmp_path: Path, number: signal.Signals) -> None:
     mark = tmp_path / "data" / "running"
-    with running(_RUN, tmp_path) as process:
+    with running(_RUN % "", tmp_path) as process:
         assert said(process) == "open\n"
         assert mark.exists()
         process.send_signal(number)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,8 @@ from engine import (
     ModelUnloaded,
     Request,
 )
-from engine.models.loading import LoadedModel, loading
-from engine.models.watch import Aborted, Question, watched
+from engine.models.loading import loading
+from engine.models.watch import watched
 from tests.engine.conftest import Zoo
 from tests.engine.test_bad_input import edit_config
 from tests.helpers.engine_client import Recorder
@@ -85,35 +84,6 @@ def test_unloading_ends_a_load(zoo: Zoo, endless: threading.Event) -> None:
     assert isinstance(loading.error(ModelFailed), LoadAborted)
     assert engine.state().loading_main is None
     assert engine.close()
-
-
-def test_a_load_that_ends_a_drafts_comes_before_a_reply_that_could_refuse_it(
-    zoo: Zoo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A message is sent while one slice of the draft is loaded, and another main model is asked for in the next."""
-    engine, loads = Engine(), Recorder()
-    drafts, replies, second = (Recorder() for _ in range(3))
-
-    def slices(_folder: str, _main: LoadedModel, aborted: Question, **_: object) -> Generator[None]:
-        engine.submit(Request(tokens=(65, 66, 67), max_tokens=3), replies)
-        yield
-        engine.load(zoo.drafts["poor"], second)
-        if aborted():
-            raise Aborted
-        yield
-
-    monkeypatch.setattr("engine.runtime.pair_loader.loading_any_draft", slices)
-    engine.load(zoo.main, loads, zoo.drafts["close"])
-    engine.subscribe(lambda event: drafts(event) if isinstance(event, ModelFailed) else None)
-    try:
-        error = drafts.error(ModelFailed)
-        second.until(ModelReady)
-        end = replies.finished()
-        assert engine.state().loading_draft is None
-    finally:
-        assert engine.close()
-    assert isinstance(error, LoadAborted)
-    assert len(end.tokens) == 3
 
 
 def copied(zoo: Zoo, folder: Path, **changes: object) -> Path:

@@ -29,7 +29,6 @@ from engine import (
 )
 from tests.engine.batch_harness import MERGING_FAMILIES, UNMERGED_FAMILY, Harness, alone, draft, model, prompt
 from tests.engine.batch_harness import asking as harness_asking
-from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.samples import fair, sampled
 
@@ -204,22 +203,6 @@ def test_its_figures_leave_the_pause_out(company: Company, monkeypatch: pytest.M
         stats = company.of(name).stats
         assert max(stats.prefill_s, stats.first_token_s, stats.decode_s) < HOUR_S / 2, name
         assert stats.decode_s > 0
-
-
-def test_a_new_model_ends_it_also_while_it_is_paused(company: Company, zoo: Zoo) -> None:
-    models: queue.SimpleQueue[Event] = queue.SimpleQueue()
-
-    def submit() -> None:
-        company.submit(
-            "other",
-            replace(OTHER, max_tokens=400),
-            at(2, lambda: company.engine.load(zoo.main, models.put, end_replies=True)),
-        )
-
-    company.submit("background", asking(length=400), at(4, submit))
-    company.wait(2)
-    assert company.of("background").reason is FinishReason.MODEL_CHANGED
-    assert company.of("other").reason is FinishReason.MODEL_CHANGED
 
 
 @pytest.mark.costly

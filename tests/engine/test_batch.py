@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any
 
 import mlx.core as mx
 import pytest
@@ -30,7 +29,6 @@ from engine.decoding.sequence import Sequence
 from engine.drafting.controller import History
 from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
-from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
 from engine.runtime.sharing import BatchWay, Sharing
 from tests.engine.batch_harness import (
@@ -70,23 +68,6 @@ def requests(sampling: Sampling, speculation: Speculation | None = None) -> list
 def steer(harness: Harness, replies: list[Recorder], speculation: Speculation) -> None:
     for reply in replies:
         harness.scheduler.set_speculation(reply.queued.id, speculation)
-
-
-def test_what_the_store_takes_to_give_is_of_reading_not_of_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock of the test: a long chat's rows may have to come from a disk."""
-    now, take = [100.0], PrefixStore.take
-
-    def taken(*arguments: Any, **options: Any) -> Sequence:
-        now[0] += 5
-        return take(*arguments, **options)
-
-    monkeypatch.setattr(PrefixStore, "take", taken)
-    for module in ("queued", "rounds"):
-        monkeypatch.setattr(f"engine.runtime.{module}.time", SimpleNamespace(perf_counter=lambda: now[0]))
-    harness = Harness(model("qwen3"))
-    heard = harness.submit(asking(prompt(9), 4, speculation=Speculation.off()))
-    harness.run_dry()
-    assert (heard.finished.stats.queued_s, heard.finished.stats.prefill_s) == (0, 5)
 
 
 @pytest.mark.parametrize("family", fair(EVERY_FAMILY, "gemma3_text"))

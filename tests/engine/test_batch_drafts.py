@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Tokens
-from contextlib import suppress
 from dataclasses import replace
 
 import mlx.core as mx
@@ -12,7 +11,7 @@ import pytest
 from engine import DraftingState, FinishReason, Sampling, Speculation
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
-from engine.drafting.costs import Calibration, RoundCosts
+from engine.drafting.costs import Calibration
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.runtime.batch import Batch
@@ -30,7 +29,7 @@ from tests.engine.batch_harness import (
     model,
     prompt,
 )
-from tests.helpers.lazy_faults import FAULTS, broken_off
+from tests.helpers.lazy_faults import FAULTS
 from tests.helpers.samples import fair, sampled
 
 pytestmark = pytest.mark.usefixtures("short_chunks")
@@ -123,36 +122,6 @@ def test_no_row_goes_beyond_the_context() -> None:
     assert max(ends) <= 70
 
 
-@pytest.mark.slow
-def test_a_wide_step_is_padded_to_where_the_forward_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the prices of the batch, not of one reply; but not beyond the context. No token is another."""
-    main, steps = model("qwen3"), set[tuple[int, int]]()
-
-    class Network:
-        def __call__(self, tokens: mx.array, cache: list[object]) -> object:
-            replies = harness.scheduler.writing.batch.replies
-            if replies:
-                longest = max(len(reply.sequence.tokens) for reply in replies)
-                steps.add((tokens.shape[1], longest - 1 + 6))
-            return main.network(tokens, cache=cache)
-
-    def padded(costs: RoundCosts, width: int) -> int:
-        return 6 if width in (4, 5) and costs is not harness.scheduler.pair.history.costs else width
-
-    monkeypatch.setattr(RoundCosts, "padded", padded)
-    harness = Harness(replace(main, network=Network(), info=replace(main.info, context_tokens=64)), draft())
-    asked = [asking(prompt(7 + 6 * salt, salt), 60, speculation=Speculation.fixed(3 + salt)) for salt in range(2)]
-    heard = [harness.submit(one) for one in asked]
-    harness.run_dry()
-
-    assert any(width == 6 for width, _ in steps)
-    assert {width for width, end in steps if end <= 64} <= {1, 2, 3, 6}
-    assert {width for width, end in steps if end > 64} <= {1, 2, 3, 4, 5}
-    for reply, one in zip(heard, asked, strict=True):
-        assert reply.tokens == alone("qwen3", one).tokens[: len(reply.tokens)]
-        assert len(reply.tokens) >= 50
-
-
 def test_a_step_of_many_rows_is_no_wider_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.runtime.batch._MOST_TOKENS", 12)
     harness = Harness(model("qwen3"), draft())
@@ -193,36 +162,6 @@ def test_a_draft_that_fails_on_the_device_is_told_to_its_own_reply_alone(
     assert states == [DraftingState.FAILED if row == broken else DraftingState.ACTIVE for row in range(3)]
     assert all(each.finished.stats.draft_rounds > 1 for row, each in enumerate(heard) if row != broken)
     assert seen == [drafts_before + 1]
-
-
-@pytest.mark.parametrize("company", [True, False])
-@pytest.mark.expect_log("the proposer draft failed")
-def test_what_a_draft_began_ahead_is_told_to_its_own_reply_alone(
-    monkeypatch: pytest.MonkeyPatch, company: bool
-) -> None:
-    """It starts its next forward while a reply is alone; then another comes, or the reply ends."""
-
-    def read_on(_: DraftModelProposer) -> None:
-        begun.append(broken_off())
-        with suppress(RuntimeError):  # if it is fast, this hears of it
-            mx.async_eval(begun[-1])
-
-    begun: list[mx.array] = []
-    harness = Harness(model("qwen3"), draft())
-    first, second = asking(prompt(10), 12), asking(prompt(11, 1), 12, speculation=Speculation.off())
-    heard = harness.submit(first)
-    harness.until_written(heard, 4)
-    monkeypatch.setattr(DraftModelProposer, "read_on", read_on)
-    while not begun:
-        harness.scheduler.step()
-    if not company:
-        harness.scheduler.cancel(heard.queued.id)
-        harness.scheduler.step()
-    later = harness.submit(second)
-    harness.run_dry()
-    assert later.tokens == alone("qwen3", second).tokens
-    if company:
-        assert heard.tokens == alone("qwen3", first).tokens
 
 
 @pytest.mark.costly
@@ -286,22 +225,6 @@ def test_left_to_itself_a_reply_drafts_in_company_what_pays_there(monkeypatch: p
     assert dear.finished.stats.draft_rounds <= 1
 
 
-def test_a_draft_that_rests_in_company_says_what_it_would_cost_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Alone it would bring something else, or nothing was tried."""
-    forced(monkeypatch, BatchWay.DRAFTED)
-    harness = Harness(model("qwen3"), draft())
-    known = harness.scheduler.pair.history
-    known.costs.calibration = Calibration({1: 1.0, 2: 1.0, 3: 9.0, 33: 99.0}, {"draft": 1e-6})
-    known.draft_speed = 0.5
-    heard = [harness.submit(asking(prompt(9 + n, n), 60, speculation=Speculation.auto())) for n in range(2)]
-    harness.until_written(heard[1], 40)
-    stats = [recorder.reply.stats.freeze() for recorder in heard]
-    assert 0 < known.shared_by(2).draft_speed < 0.4
-    assert [(each.drafting, each.draft_speed) for each in stats] == [
-        (DraftingState.PARKED, known.shared_by(2).draft_speed)
-    ] * 2
-
-
 @pytest.mark.parametrize(
     ("modes", "ways"),
     [
@@ -329,21 +252,6 @@ def test_what_was_asked_is_done_and_the_rest_is_chosen(
     assert way is (BatchWay.SHARED if ways else BatchWay.DRAFTED)
     assert not ways or contexts[-1] == sum(5 + reply.written for reply in heard) // 2
     assert {frozenset(seen) for seen in offered} == ({frozenset(ways)} if ways else set())
-
-
-def test_the_time_of_steps_that_drafted_in_company_is_split_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else all of it would be neither the draft's nor the main model's. A row without a draft has none of it."""
-    forced(monkeypatch, BatchWay.DRAFTED)
-    harness = Harness(model("qwen3"), draft())
-    modes = (Speculation.fixed(3), Speculation.fixed(3), Speculation.off())
-    heard = [harness.submit(asking(prompt(9, salt), 30, speculation=mode)) for salt, mode in enumerate(modes)]
-    while not any(reply.ended for reply in heard):
-        harness.scheduler.step()
-    for reply, drafts in zip(heard, (True, True, False), strict=True):
-        stats = reply.reply.stats.freeze()
-        assert stats.shared_rounds == stats.rounds - 1
-        assert (stats.draft_s > 0) is drafts
-        assert 0 < stats.verify_s <= stats.decode_s - stats.draft_s
 
 
 @pytest.mark.slow

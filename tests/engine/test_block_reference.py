@@ -12,15 +12,12 @@ import numpy as np
 import pytest
 
 from engine import ModelDamaged, Sampling
-from engine.caches.making import CacheMaker
 from engine.decoding.accept import integers
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
-from engine.drafting.proposers.dflash import BlockDrafter
 from engine.drafting.proposers.dflash2 import CandidateSelector
-from engine.models.access import ModelAccess
 from engine.models.drafter_kinds import drafter_config
 from engine.models.drafter_tensors import usual
 from engine.models.drafters import Backbone, BlockConfig
@@ -28,7 +25,6 @@ from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.loading import at_once
-from tests.helpers.tiny_models import build, qwen3_config
 
 Rows = Any  # a numpy array
 TOKENS = [60 + at for at in range(21)]
@@ -422,30 +418,3 @@ def test_the_candidates_are_the_likeliest_tokens_and_no_others(candidates: int) 
     kept = np.isfinite(np.array(scores))
     assert kept.sum(axis=-1).tolist() == [candidates] * rows
     assert np.array_equal(np.nonzero(kept)[1].reshape(rows, -1), likeliest)
-
-
-@pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize("window", [4, 9, 20])
-def test_each_row_of_a_block_sees_what_is_nearer_than_the_window(window: int, causal: bool) -> None:
-    """A row of the context is changed, and only those rows of the block differ that see it."""
-    raw = tiny.dflash_config(
-        num_hidden_layers=1, layer_types=["sliding_attention"], sliding_window=window, is_causal=causal
-    )
-    config = drafter_config(raw)
-    assert isinstance(config, BlockConfig)
-    drafter = BlockDrafter(config, ModelAccess(build(qwen3_config())))
-    drafter.load_weights(list(tiny.block_weights(raw).items()), strict=True)
-    context = 12
-    known = mx.random.normal((context, 2 * tiny.WIDTH), key=mx.random.key(4))
-
-    def block(changed: int | None) -> np.ndarray:
-        caches, states = CacheMaker(drafter)(), mx.array(known)
-        if changed is not None:
-            states[changed] = -states[changed]
-        drafter.read(mx.zeros((context,), mx.uint32), states, caches)
-        return np.array(drafter.block(mx.array([7], dtype=mx.uint32), caches))  # without its row 0
-
-    same = block(None)
-    for changed in range(context):
-        differs = np.abs(block(changed) - same).max(axis=-1) > 1e-4
-        assert differs.tolist() == [context + row - changed < window for row in range(1, config.block_rows)]

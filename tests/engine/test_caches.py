@@ -115,22 +115,6 @@ def test_a_window_forgets_down_to_the_last_row_that_a_next_token_sees() -> None:
     assert step(window, 1) == [5, 6, 7, 8]
 
 
-@pytest.mark.parametrize("kind", ["window", "hybrid"])
-def test_a_checkpoint_serves_more_than_once(models: dict[str, LoadedModel], kind: str) -> None:
-    sequence = Sequence(models[kind], list(TOKENS))
-    sequence.prefill_chunk()
-    here, checkpoint = sequence.caches.position, make_checkpoint(sequence.caches)
-    told = []
-    for guess in (5, 90, 5):
-        told.append(sequence.feed(mx.array([guess, *5 * TOKENS]))[:9])
-        mx.eval(told)
-        sequence.close_step(5 * len(TOKENS) + 1)
-        sequence.caches.evaluate()
-        truncate(sequence.caches, here, checkpoint)
-    assert mx.array_equal(told[0], told[2])
-    assert not mx.array_equal(told[0], told[1])
-
-
 def test_a_window_checkpoint_holds_what_a_next_token_sees_and_no_more() -> None:
     window = WindowCache(16)
     step(window, 40)

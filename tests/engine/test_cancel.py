@@ -76,21 +76,3 @@ def progress(heard: Recorder, after: int) -> int | None:
     """How far its prompt is read, once that is further."""
     done = [event.done_tokens for event in heard.events if isinstance(event, PromptProgress)]
     return done[-1] if done and done[-1] > after else None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("family", "cancelled"), sampled(FAMILIES, range(3)))
-def test_a_reply_among_others_ends_within_one_step(family: str, cancelled: int) -> None:
-    """They end as they do alone, whether it was a row of their batch or not."""
-    requests = [asking(prompt(6 + 40 * salt, salt), LENGTH) for salt in range(3)]
-    steps, under_way = 0, True
-    while under_way:
-        harness = Harness(model(family), draft())
-        heard, under_way = cancelled_after(harness, requests, cancelled, steps)
-        harness.run_dry()
-        check_part(family, heard[cancelled], requests[cancelled], under_way=under_way)
-        for number in {0, 1, 2} - {cancelled}:
-            assert heard[number].tokens == alone(family, requests[number]).tokens
-            assert len(heard[number].terminal) == 1
-        steps += 1
-    assert steps > LENGTH

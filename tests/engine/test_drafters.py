@@ -409,39 +409,6 @@ def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: 
     assert client.run(asked(FIRST, GREEDY, 28)).tokens == plain
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("turns", "restarted"), sampled([1, 3], {"": False, "restarted": True}, rest=pytest.mark.slow))
-@of_pairs("eagle3-hybrid", slow=["eagle3-dense", *_EVERY_KIND])
-def test_of_turns_without_drafts_no_more_is_read_again_than_those(
-    pair: Pair, kept: Path, drafts: Drafts, monkeypatch: pytest.MonkeyPatch, turns: int, restarted: bool
-) -> None:
-    """Of a window or a recurrent state the one stays from which that can be read."""
-    begun, begun_again = list[int](), Context._begun_again
-
-    def noted(context: Context) -> Any:
-        again = begun_again(context)
-        begun.append(again[0].caches.position)
-        return again
-
-    monkeypatch.setattr(Context, "_begun_again", noted)
-    engine = Engine(kept)
-    client = EngineClient(engine)
-    client.load(pair.main, pair.drafter)
-    chat = (*FIRST, *client.run(asked(FIRST, GREEDY)).finished.tokens)
-    drafted = len(chat) - 1
-    for _ in range(turns):
-        chat += (*QUESTION, *client.run(asked((*chat, *QUESTION), GREEDY, drafts=False)).finished.tokens)
-    if restarted:
-        assert engine.close()
-        engine = Engine(kept)
-        client = EngineClient(engine)
-        client.load(pair.main, pair.drafter)
-    check(client, (*chat, *QUESTION), GREEDY)
-    assert begun == [drafted]
-    assert engine.close()
-    whole(pair, drafts)
-
-
 @a_block_in_company
 def test_chosen_again_in_mid_reply_it_has_what_it_missed_read_again_once(
     client: EngineClient, pair: Pair, monkeypatch: pytest.MonkeyPatch

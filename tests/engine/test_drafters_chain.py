@@ -24,7 +24,6 @@ from engine import (
     draft_problem,
     inspect_model,
 )
-from engine.caches.base import CacheSet
 from engine.caches.kinds import leaves
 from engine.caches.making import CacheMaker
 from engine.decoding.accept import Draft, integers
@@ -46,7 +45,7 @@ from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.loading import at_once, load_model
-from tests.helpers.tiny_models import VOCABULARY, build, qwen3_config
+from tests.helpers.tiny_models import build, qwen3_config
 
 DEPTH, PROMPT = 4, tuple(range(40, 80))
 DIALECTS: dict[str, tuple[dict[str, Any], bool]] = {
@@ -191,18 +190,10 @@ def test_frozen_figures_of_mtp_families(family: str) -> None:
     assert drafted(mtp_head(family)) == FIGURES[family]
 
 
-@pytest.mark.parametrize("name", ["speculators", "three layers"])
-def test_what_a_token_takes_is_what_its_row_of_eagle_does(name: str, main_network: Any) -> None:
-    check_row_bytes(eagle(name, main_network))
-
-
 @pytest.mark.costly
-@pytest.mark.parametrize("family", heads.MAINS)
-def test_what_a_token_takes_is_what_its_row_of_a_head_does(family: str) -> None:
-    check_row_bytes(mtp_head(family))
-
-
-def check_row_bytes(head: Any) -> None:
+@pytest.mark.parametrize("name", ["speculators", "three layers", *heads.MAINS])
+def test_what_a_token_takes_is_what_its_row_does(name: str, main_network: Any) -> None:
+    head: Any = eagle(name, main_network) if name in DIALECTS else mtp_head(name)
     caches = CacheMaker(head)()
     head.read(mx.zeros((5,), mx.uint32), mx.zeros((5, head.reads_width)), caches)
     parts = [part for leaf in leaves(caches.layers) for part in (leaf.keys, leaf.values)]
@@ -255,24 +246,6 @@ def test_ernies_head_goes_through_the_main_models_norm() -> None:
     own = head.read(tokens, states, CacheMaker(head)())
     assert mx.allclose(own, made, atol=1e-4)
     assert mx.allclose(head.logits(own), expected, atol=1e-4)
-
-
-def test_a_rehearsal_takes_as_many_steps_as_a_draft_of_that_length(main_network: Any) -> None:
-    """The first token costs none: it is the reading's."""
-    for head in heads_of_both_kinds(main_network):
-        caches, widths = CacheMaker(head)(), list[int]()
-        forward = caches.forward
-
-        def counted(width: int, run: Any, forward: Any = forward, widths: list[int] = widths) -> mx.array:
-            widths.append(width)
-            return forward(width, run)  # type: ignore[no-any-return]
-
-        caches.forward = counted  # type: ignore[method-assign]
-        assert head.rehearse(1, caches).shape == (1, VOCABULARY)
-        assert widths == [64, 1]
-        assert head.rehearse(4, caches).shape == (1, VOCABULARY)
-        assert widths == [64, 1, 1, 1, 1, 1]
-        assert caches.position == 66
 
 
 def test_experts_and_projections_of_raw_shards_are_those_of_converted_ones() -> None:
@@ -383,19 +356,6 @@ def test_a_head_drafts_nothing_behind_an_end(reading: Reading) -> None:
     proposer = reading.proposer(tokenizer=SimpleNamespace(eos_token_ids={free[1]}))
     drafted = integers(proposer.propose(reading.tokens, Plan(proposer.name, 6), sampler).tokens)
     assert drafted == free[: free.index(free[1]) + 1]
-
-
-def test_a_step_that_breaks_says_why(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not that the caches are in doubt, which follows from it."""
-
-    def breaks(head: Any, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
-        return caches.forward(1, lambda: mx.array(1 // 0))
-
-    monkeypatch.setattr(EagleDrafter, "step", breaks)
-    proposer = reading.proposer()
-    sampler = Sampler(Sampling(temperature=0), 0, reading.main.logit_width, reading.tokens)
-    with pytest.raises(ZeroDivisionError):
-        proposer.propose(reading.tokens, Plan(proposer.name, 3), sampler)
 
 
 @pytest.fixture
@@ -587,14 +547,6 @@ def test_probabilities_are_told_where_a_rule_asks_for_them(ends: tuple[int, ...]
     assert Told(SURE).draft(None, ends).probabilities is None
 
 
-@pytest.mark.parametrize(("stop", "under_way"), [(None, 2), (RULE, 1)])
-def test_the_device_has_work_while_a_token_is_waited_for(stop: StopRule | None, under_way: int) -> None:
-    """As much as is drafted in vain where that token is an end."""
-    network = Told(SURE)
-    assert integers(network.draft(stop, (2,)).tokens) == [0, 1, 2]
-    assert network.steps == 2 + under_way
-
-
 def head(config: dict[str, Any]) -> EagleDrafter:
     weights = tiny.eagle_weights(config)
     parsed = drafter_config(config, weights)
@@ -604,38 +556,6 @@ def head(config: dict[str, Any]) -> EagleDrafter:
     named.pop("t2d", None)
     made.load_weights(list(named.items()), strict=True)
     return made
-
-
-@pytest.mark.parametrize("parts", [(30,), (20, 10), (25, 1, 1, 1, 1, 1)])
-def test_a_row_looks_back_over_as_many_as_the_head_was_trained_on(parts: tuple[int, ...]) -> None:
-    """However many are read at once."""
-    eagle = head(tiny.eagle_config(layer={"max_position_embeddings": TRAINED_ON}))
-    mx.random.seed(4)
-    tokens, states = mx.arange(30).astype(mx.uint32), mx.random.normal((30, eagle.reads_width))
-
-    def read(states: mx.array) -> mx.array:
-        caches, at = CacheMaker(eagle)(), 0
-        for width in parts:
-            made, at = eagle.read(tokens[at : at + width], states[at : at + width], caches), at + width
-        return made[-1]
-
-    def other(row: int) -> mx.array:
-        return mx.where(mx.arange(30)[:, None] == row, -states, states)
-
-    whole = read(states)
-    assert all(mx.allclose(read(other(row)), whole, atol=1e-5) for row in (0, 30 - TRAINED_ON - 1))
-    assert not any(mx.allclose(read(other(row)), whole, atol=1e-5) for row in (30 - TRAINED_ON, 29))
-
-
-def test_a_head_narrower_than_its_main_model_has_an_embedding_of_its_own() -> None:
-    eagle = head(tiny.eagle_config(target_hidden_size=tiny.WIDTH, layer={"hidden_size": 48}))
-    states = mx.ones((3, eagle.reads_width))
-    one, other = (
-        eagle.read(mx.array(tokens, dtype=mx.uint32), states, CacheMaker(eagle)()) for tokens in ([1, 2, 3], [1, 2, 4])
-    )
-    assert one.shape == (3, 48)
-    assert mx.allclose(one[:2], other[:2], atol=1e-6)
-    assert not mx.allclose(one[2], other[2], atol=1e-6)
 
 
 # Heads that draft token by token, in chats longer than those that they were trained on.

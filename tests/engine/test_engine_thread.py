@@ -207,16 +207,6 @@ def test_an_interrupt_reaches_whoever_submits_and_the_request_ends(zoo: Zoo) -> 
     assert refused.events.empty()
 
 
-@pytest.mark.usefixtures("interrupts_raise")
-def test_an_interrupt_while_a_refusal_is_told_leaves_none_of_it_untold() -> None:
-    engine, load = Engine(), Interrupted()
-    assert engine.close()
-    with pytest.raises(KeyboardInterrupt):
-        engine.load("main", load, "draft")
-    failed = [load.until(ModelFailed) for _ in range(2)]
-    assert [event.role for event in failed if isinstance(event, ModelFailed)] == [ModelRole.MAIN, ModelRole.DRAFT]
-
-
 def test_the_repr_of_a_command_keeps_chats_to_itself() -> None:
     secret = Request(messages=(Message(MessageRole.USER, "my diary"),))
     sink = Recorder()

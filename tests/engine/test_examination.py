@@ -236,17 +236,6 @@ def test_what_may_be_chance_is_no_better_reading() -> None:
     )  # now more, now less
 
 
-def test_a_short_reply_says_too_little(
-    main: LoadedModel, chats: list[list[int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each ends at its second token."""
-    ends = {chat[-WRITTEN + 1] for chat in chats}
-    ending = replace(main, tokenizer=SimpleNamespace(**vars(main.tokenizer), eos_token_ids=ends))
-    prompts = iter(questions(main))
-    monkeypatch.setattr(examined, "prompt_tokens", lambda *_: next(prompts))
-    assert run(ending, Scripted(chats, 3), monkeypatch) is None
-
-
 @pytest.mark.parametrize(("room", "told"), [(0, True), (-1, False)])
 def test_question_and_reply_must_fit_the_context(
     main: LoadedModel, chats: list[list[int]], room: int, told: bool, monkeypatch: pytest.MonkeyPatch
@@ -262,14 +251,6 @@ def test_where_the_template_fails_the_bare_question_is_asked(
     plain = replace(main, template=ChatTemplate("{{ raise_exception('none') }}", {}))
     bare = [greedy(main, main.tokenizer.encode(question)) for question in examined.QUESTIONS]
     assert run(plain, Scripted(bare, 2), monkeypatch) == Examined(3)
-
-
-@pytest.mark.parametrize("tokens", [[], [65]])
-def test_a_question_of_one_token_tells_nothing(
-    main: LoadedModel, tokens: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(examined, "prompt_tokens", lambda *_: tokens)
-    assert run(main, Scripted([tokens], 2), monkeypatch) is None
 
 
 def test_a_drafter_that_reads_no_states_is_not_examined(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:

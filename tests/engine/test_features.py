@@ -132,7 +132,7 @@ def test_states_are_read_in_chunks_and_each_once(monkeypatch: pytest.MonkeyPatch
     kept.receive(0, positions(0, 700))
     kept.receive(700, positions(700, 1300))
     kept.read()
-    assert kept._reader.read_widths == [512, 512, 276]  # type: ignore[attr-defined]
+    assert kept.drafter.network.read_widths == [512, 512, 276]
     assert kept.last_state is not None
     assert kept.last_state.tolist() == [[12990.0]]
     assert evaluated == [512, 1024]
@@ -191,7 +191,6 @@ def test_reading_again_ends_when_the_last_state_is_there(tokens: int, came: int 
         kept.read_again()
     assert left == behind
     assert kept.missing() == 0
-    assert kept._again is None
 
 
 @pytest.mark.parametrize(("held", "missing"), [(0, 49), (20, 29), (40, 9)])
@@ -236,7 +235,6 @@ def test_a_next_turn_goes_on_from_the_rows_of_the_last(reads_next_token: bool) -
     first.close()
     (kept,) = first.store.kept
     assert kept.sequence.turn_end == (98 if reads_next_token else 99)
-    assert kept.sequence.tokens == first._rows(CHAT[:120])
     assert kept.sequence.tokens[1:] == CHAT[reads_next_token + 1 : 120]
 
     branch = [*CHAT[:110], 255, *CHAT[111:150]]
@@ -262,15 +260,6 @@ def test_a_chat_that_begins_otherwise_gets_none_of_anothers_rows(reads_next_toke
     same = next_turn(first)
     same.follow(CHAT[:120])
     assert same.caches.position == 99
-
-
-def test_rows_that_were_kept_without_the_first_token_are_not_taken() -> None:
-    """As they are on disks that an earlier version wrote."""
-    first = read_to_the_end(context(), CHAT[:100])
-    first.store.kept[0].sequence.tokens[0] = CHAT[1]
-    later = next_turn(first)
-    later.follow(CHAT[:120])
-    assert later.caches.position == 0
 
 
 @pytest.mark.parametrize("reads_next_token", [True, False])
@@ -426,16 +415,6 @@ def test_a_drafter_that_came_late_holds_no_more_states_than_may_wait(monkeypatch
     check(kept, CHAT, 1800)
 
 
-def test_what_cannot_be_read_yet_is_put_together_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "_MOST_WAITING_PARTS", 3)
-    kept, parts = context(), []
-    for at in range(0, 39, 3):
-        kept.receive(at, positions(at, at + 3))
-        parts.append(len(kept.waiting))
-    assert parts == [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1]
-    assert [(at, held.shape[0]) for at, held in kept.waiting] == [(0, 39)]
-
-
 def proposer(room: int = CONTEXT_TOKENS) -> FeatureProposer:
     drafter = loaded(Drafter(True), "drafter")
     drafter = drafter if room == CONTEXT_TOKENS else narrowed(drafter, room)
@@ -451,28 +430,10 @@ def narrowed(model: LoadedModel, context_tokens: int) -> LoadedModel:
 )
 def test_an_offer_is_what_fits_the_context_once_every_state_is_there(room: int, most: int) -> None:
     drafts = proposer(50 + room)
-    name = drafts._context.drafter.source
     reads = 49 if room > 0 else 0  # what it could not draft behind need not be read again
-    assert drafts.offer(CHAT[:50]) == Offer(name, 0, has_probabilities=True, behind=reads)
+    assert drafts.offer(CHAT[:50]) == Offer(drafts.name, 0, has_probabilities=True, behind=reads)
     drafts.receive_states(0, positions(0, 49))
-    assert drafts.offer(CHAT[:50]) == Offer(name, most, has_probabilities=True)
-
-
-def test_only_what_was_missing_at_the_last_offer_is_read_again() -> None:
-    drafts = proposer()
-    main = drafts._context.main.network
-    drafts.read_on()
-    assert main.read_widths == []
-    drafts.offer(CHAT[:50])
-    drafts.read_on()
-    assert [width for width in main.read_widths if width != 2] == [49]  # two: a look at the layers
-    assert drafts.offer(CHAT[:50]).behind == 0
-    drafts.commit(CHAT[50:52])
-    drafts.offer(CHAT[:50])
-    drafts.read_on()
-    assert [width for width in main.read_widths if width != 2] == [49]
-    drafts.close()
-    assert len(drafts._context.store.kept) == 1
+    assert drafts.offer(CHAT[:50]) == Offer(drafts.name, most, has_probabilities=True)
 
 
 def test_the_state_of_the_newest_token_waits_for_the_token_behind_it() -> None:

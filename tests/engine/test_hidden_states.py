@@ -281,14 +281,6 @@ def test_the_states_of_a_step_are_kept_once_and_taken_once() -> None:
     assert states.take() == (9, None)
 
 
-def test_the_forward_that_looks_at_the_layers_leaves_no_states() -> None:
-    network = Network(same)
-    states = HiddenStates(network, [0])
-    states.check(network)
-    states.keep(0, 2)
-    assert states.take() == (0, None)
-
-
 # Hooks on the calls of modules: they last as long as their block, and nothing else changes.
 
 

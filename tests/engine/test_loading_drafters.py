@@ -382,9 +382,7 @@ def test_its_rows_are_known_by_its_own_files_and_its_main_models(main: LoadedMod
 
 
 def test_a_model_of_its_own_drafts_as_one(main: LoadedModel, zoo: Zoo) -> None:
-    """With the end of the turn, which a drafter finds by itself."""
     draft = load(zoo.drafts["other"], main)
     assert draft.info.drafter is None
     proposer = proposer_of(draft, main, PrefixStore(), 17)
     assert isinstance(proposer, DraftModelProposer)
-    assert proposer._turn_end == 17

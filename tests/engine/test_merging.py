@@ -14,9 +14,8 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import CacheMisuse, leaves
 from engine.caches.merging import MergedCaches, can_forget, can_merge
 from engine.caches.window import WindowCache
-from engine.decoding.sequence import Sequence
 from engine.runtime.batch import can_batch, can_draft
-from tests.engine.batch_harness import DRAFTING_FAMILIES, MERGING_FAMILIES, UNMERGED_FAMILY, model, prompt
+from tests.engine.batch_harness import DRAFTING_FAMILIES, MERGING_FAMILIES, UNMERGED_FAMILY, model
 
 WINDOW = 8
 
@@ -288,34 +287,6 @@ def test_a_network_that_takes_wide_steps_for_something_else_is_found_out() -> No
     for fails in (False, True):
         assert can_batch(replace(main, network=Network(fails)))
         assert not can_draft(replace(main, network=Network(fails)))
-
-
-@pytest.mark.costly
-@pytest.mark.parametrize("family", MERGING_FAMILIES)
-@pytest.mark.parametrize("taken_back", [False, True])
-def test_a_row_comes_out_as_it_went_in(family: str, taken_back: bool) -> None:
-    """Merged with longer and shorter ones, joined by one more, stepped, filtered: its cache is that of its tokens."""
-    main = model(family)
-    texts = [list(prompt(length, salt)) for salt, length in enumerate((40, 4, 17, 25))]
-    rows = [Sequence(main, text) for text in texts]
-    for row in rows:
-        row.prefill_chunk()
-    merged = MergedCaches()
-    merged.append([row.caches.layers for row in rows[:3]])
-    step(main.network, merged, [text[-1] for text in texts[:3]])
-    merged.append([rows[3].caches.layers])
-    merged.keep([1, 2, 3])
-    for token in (3, 5, 7):
-        step(main.network, merged, [token] * 3)
-    merged.keep([1, 2])
-
-    fed = [3, 5] if taken_back else [3, 5, 7]
-    for index, text in enumerate((texts[2], texts[3][:-1])):
-        held = [*text, *fed]
-        caches = merged.extract(index, main.make_caches(), len(held), back=taken_back)
-        ours = Sequence(main, [*held, 9], caches).feed(mx.array([9]))
-        theirs = Sequence(main, [*held, 9]).feed(mx.array([*held, 9]))[-1:]
-        assert mx.allclose(ours, theirs, rtol=1e-3, atol=1e-3)
 
 
 def step(network: object, merged: MergedCaches, tokens: list[int]) -> None:

@@ -17,7 +17,7 @@ from engine.drafting.drafters import loading_any_draft
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
 from engine.models.drafter_kinds import drafter_config
-from engine.models.drafters import BODY, MtpConfig, own_drafter_config
+from engine.models.drafters import MtpConfig, own_drafter_config
 from engine.models.model_files import FileError, Tensor
 from engine.models.mtp_families import head_to_leave_out
 from tests.families.configs import WINDOW
@@ -251,27 +251,6 @@ def test_all_norms_of_a_head_can_be_read_otherwise() -> None:
         assert len(norms) == len(changed) == 7
         for norm, name, weight in changed:
             assert mx.array_equal(weight, getattr(norm, name) + step)
-
-
-@pytest.mark.parametrize("family", ["mellum", "step3p5"])
-def test_states_before_the_norm_and_behind_it_are_read_otherwise(family: str) -> None:
-    """The first token is the same: what is passed on, and what is read of the main model, is not."""
-    head = head_of(family)
-    reads = {False: (BODY,), True: (3,)}
-    before = WIRINGS[family].before_norm
-    tokens, states = mx.arange(6), mx.random.normal((6, head.reads_width), key=mx.random.key(1))
-    own = head.read(tokens, states, CacheMaker(head)())
-    logits = head.logits(own)
-    for part, name, value in head.other_readings()["norm of the states"]:
-        setattr(part, name, value)
-
-    other = head.read(tokens, states, CacheMaker(head)())
-
-    assert head.reads == reads[not before]
-    assert mx.allclose(head.logits(other), logits, atol=1e-3)
-    raw, seen = (own, other) if before else (other, own)
-    assert mx.allclose(head.norm(raw), seen, atol=1e-4)
-    assert not mx.allclose(raw, seen, atol=0.1)
 
 
 def test_a_head_that_reads_the_last_layer_needs_to_know_how_many_there_are() -> None:

@@ -8,10 +8,8 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
-from engine import Event, Finished, PromptProgress, Request, RequestId, Sampling, Speculation
+from engine import Event, Finished, Request, RequestId, Sampling, Speculation
 from engine.caches.base import CacheSet
-from engine.drafting.controller import History
-from engine.prefix.memory import PrefixStore
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.helpers.loading import load_draft, load_model
@@ -73,12 +71,3 @@ def test_padding_changes_no_token(
     assert padded_tokens == tokens
     assert len(set(tokens)) > 10
     assert 4 in padded_widths - widths  # of the draft's own forwards some are narrow still
-
-
-def test_a_reply_pads_as_its_pair_was_measured(folders: dict[str, Path]) -> None:
-    history, events = History(), list[Event]()
-    asked = Request(tokens=PROMPT, max_tokens=1)
-    reply = QueuedReply(RequestId(1), asked, events.append).start(load_model(folders["dense"]), PrefixStore(), history)
-
-    assert reply.sequence.costs is history.costs
-    assert isinstance(events[-1], PromptProgress)

@@ -6,7 +6,7 @@ import json
 import queue
 import re
 import shutil
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
@@ -46,7 +46,7 @@ from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from engine.models.vision_config import Tower
 from engine.vision import seeing as seeing_module
-from engine.vision.seeing import Eyes, View
+from engine.vision.seeing import ModelVision, View
 from engine.vision.towers import steps
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import FIRST_NAME, spans_in, without_names
@@ -284,7 +284,7 @@ def prefilled(model: LoadedModel, tokens: list[int], ends: list[int]) -> mx.arra
     """Logits of all tokens, in forwards that end about there."""
     assert model.sight is not None
     sequence, logits = Sequence(model, [*tokens, 0]), []
-    view = View(Eyes.of(model), spans_in(tokens, (SMALL, WIDE, WIDE), model.sight, PictureDetail.NORMAL))
+    view = View(ModelVision.of(model), spans_in(tokens, (SMALL, WIDE, WIDE), model.sight, PictureDetail.NORMAL))
     sequence.pictures = view
     for wanted in ends:
         start = sequence.caches.position
@@ -542,7 +542,7 @@ def rows_of(model: LoadedModel) -> mx.array:
     """Of SMALL, for the embedding."""
     assert model.sight is not None
     (span,) = spans_in(prompt_tokens(asking(SHORT), model), (SMALL,), model.sight, PictureDetail.NORMAL)
-    work = Eyes.of(model).rows(span)
+    work = ModelVision.of(model).rows(span)
     while True:
         try:
             next(work)
@@ -601,28 +601,6 @@ def test_a_picture_is_the_same_in_however_many_steps(
     monkeypatch.setattr(steps, "queries_at_once", lambda patches: 4)
     cut = rows_of(load_model(seeing[kind]))
     assert mx.array_equal(whole, cut)
-
-
-def test_a_look_begins_no_step_that_would_make_it_too_long(main: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now, looks = [0.0], list[list[float]]()
-
-    def rows(self: Eyes, span: object) -> Generator[None, None, list[mx.array]]:
-        for took in (0.004, 0.004, 0.012, 0.020, 0.020, 0.400, 0.001, 0.001):
-            now[0] += took
-            looks[-1].append(took)
-            yield
-        return []
-
-    monkeypatch.setattr(seeing_module, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(Eyes, "rows", rows)
-    model = load_model(main)
-    assert model.sight is not None
-    spans = spans_in(prompt_tokens(Request(messages=SHORT), model), (SMALL,), model.sight, PictureDetail.NORMAL)
-    view = View(Eyes.of(model), spans)
-    while not view.sees(spans[0].start, spans[0].end):
-        looks.append([])
-        view.look(spans[0].start, spans[0].end)
-    assert looks == [[0.004, 0.004, 0.012], [0.020], [0.020], [0.400], [0.001, 0.001]]
 
 
 def test_numbers_that_contradict_one_another_are_a_damaged_tower(tmp_path: Path) -> None:

@@ -148,29 +148,6 @@ def test_the_end_of_the_last_reply_can_be_gone_back_to(models: dict[str, LoadedM
     assert list(store.take(model, [*chat(10, 25), 3, 4]).checkpoints) == [20]
 
 
-def test_the_checkpoint_up_to_which_a_drafter_has_read_stays_until_it_has_read_on(
-    models: dict[str, LoadedModel],
-) -> None:
-    sequence = Sequence(models["hybrid"], chat(10, 80))
-    for end, read_to, kept in (
-        (10, 0, [10]),
-        (20, 12, [10, 20]),
-        (30, 12, [10, 20, 30]),
-        (40, 12, [10, 20, 30, 40]),
-        (50, 12, [10, 30, 40, 50]),
-        (60, 55, [40, 50, 60]),
-    ):
-        sequence.states_to = read_to
-        sequence.feed(mx.array(sequence.tokens[sequence.caches.position : end]))
-        sequence.close_step(10)
-        sequence.keep_checkpoint()
-        assert list(sequence.checkpoints) == kept
-    sequence.states_to = 45
-    again = Sequence(models["hybrid"], chat(10, 80), sequence.caches)
-    again.go_on_from(sequence)
-    assert (list(again.checkpoints), again.states_to) == ([40, 50, 60], 45)
-
-
 def test_a_turn_that_ends_further_on_makes_no_chunk_longer(models: dict[str, LoadedModel]) -> None:
     sequence = Sequence(models["hybrid"], chat(10, PREFILL_CHUNK_TOKENS + 40))
     sequence.turn_end = PREFILL_CHUNK_TOKENS + 20

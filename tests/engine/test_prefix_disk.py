@@ -98,19 +98,6 @@ def test_where_a_stretch_was_only_cut_there_is_no_checkpoint(
     assert cached(model, tmp_path) == 299
 
 
-def test_a_checkpoint_may_come_from_another_file_than_the_rows(model: LoadedModel, tmp_path: Path) -> None:
-    """Two processes that wrote at the same time: one a long stretch, the other its beginning."""
-    for folder, tokens in (("long", CHAT), ("short", CHAT[:151])):
-        write(model, PrefixDisk(tmp_path / folder), tokens, 0)
-    (short,), (long,) = files(tmp_path / "short"), files(tmp_path / "long")
-    shutil.copy(short, long.parent)
-    prompt = [*CHAT[:200], 7, 8]
-    sequence = PrefixStore(disk=PrefixDisk(tmp_path / "long")).take(model, prompt)
-    assert sequence.caches.position == 150
-    fed = sequence.feed(mx.array(prompt[150:]))
-    assert mx.allclose(fed[-1], Sequence(model, prompt).feed(mx.array(prompt))[-1], atol=1e-3)
-
-
 def test_stretches_of_a_chat_that_began_otherwise_are_not_taken(dense: LoadedModel, tmp_path: Path) -> None:
     """Though each token in them is the same: what stands in a row depends on all tokens before."""
     write(dense, PrefixDisk(tmp_path / "one"), CHAT[:151], 0)

@@ -60,15 +60,6 @@ def test_the_numbers_in_a_file_are_aligned(tokens: int, tmp_path: Path) -> None:
     assert json.loads(data[8 : 8 + length])["checksum"]["shape"] == [1]
 
 
-@pytest.mark.parametrize("piece", [1, 7])
-def test_a_file_is_checked_piece_by_piece(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    segment = stretch_at(tmp_path / "a.safetensors")
-    for _ in write_segment(segment, [[mx.ones((1, 1, 3, 4))]], None):
-        pass
-    monkeypatch.setattr("engine.prefix.file._PIECE_BYTES", piece)
-    assert mx.array_equal(read_segment(segment.path)[0][0][0], mx.ones((1, 1, 3, 4)))
-
-
 @pytest.mark.parametrize("dtype", [mx.bfloat16, mx.float16, mx.float32, mx.uint32, mx.int8, mx.bool_], ids=str)
 def test_every_kind_of_number_survives_a_file(dtype: mx.Dtype, tmp_path: Path) -> None:
     stored = (mx.arange(24).reshape(1, 2, 3, 4) % 7).astype(dtype)

@@ -86,11 +86,6 @@ def other_settings(folder: Path) -> None:
     os.utime(config, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def another_model_in_its_place(folder: Path) -> None:
-    folder.rename(folder.with_name("moved"))
-    save_family("hybrid", folder, seed=1)
-
-
 def a_copy_in_its_place(folder: Path) -> None:
     folder.rename(folder.with_name("moved"))
     shutil.copytree(folder.with_name("moved"), folder)
@@ -107,7 +102,6 @@ def later_file(folder: Path) -> None:
         other_file,
         same_file_other_content,
         other_settings,
-        another_model_in_its_place,
         a_copy_in_its_place,
         later_file,
     ],

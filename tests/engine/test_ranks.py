@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import mlx.core as mx
 import pytest
@@ -77,11 +76,8 @@ from engine.cluster.operations import (
 )
 from engine.cluster.rank import Rank
 from engine.cluster.rank_group import RankGroup
-from engine.drafting.drafters import loading_any_draft
 from engine.models import fit
-from engine.models.loading import LoadedPart, LoadProgress, Slices
-from engine.models.memory import MemoryNeed, available_bytes
-from engine.runtime import pair_loader
+from engine.models.memory import available_bytes
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Recorder
 from tests.helpers.ranks import Line, Witness, open_sockets, processes_below, rank_folder, runs
 from tests.helpers.samples import fair
@@ -356,27 +352,6 @@ def test_a_load_that_is_ended_while_it_is_planned_starts_no_rank(monkeypatch: py
     assert started == []
 
 
-@pytest.mark.slow
-@pytest.mark.expect_log("RankLost")
-def test_what_is_lost_while_a_draft_is_loaded_comes_again_with_it(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
-    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-
-    def killing(*given: Any, **options: Any) -> Slices:
-        monkeypatch.setattr(pair_loader, "loading_any_draft", loading_any_draft)
-        os.kill(processes_below(os.getpid())[0], signal.SIGKILL)
-        while True:  # until this load is ended
-            yield None
-
-    monkeypatch.setattr(pair_loader, "loading_any_draft", killing)
-    engine.load(main, events.put, draft=draft, plan=plan_ranks(main, SIZES))
-    ready = (each for each in iter(partial(events.get, timeout=PATIENCE_S), None) if isinstance(each, ModelReady))
-
-    assert [next(ready).role for _ in range(3)] == [ModelRole.MAIN, ModelRole.MAIN, ModelRole.DRAFT]
-
-
 @pytest.mark.parametrize("family", fair(["qwen3_5", "deepseek_v3", "mimo"], "qwen3_5"))
 def test_an_mtp_head_drafts_over_ranks_as_in_one_process(family: str, engine: Engine, tmp_path: Path) -> None:
     """It reads the input of the main model's head, which rank 0 has. The second time it comes late, and states of the
@@ -423,19 +398,6 @@ def test_caches_count_as_in_the_rank_that_holds_most_of_them() -> None:
     caches.others = Mirror(RankGroup(()), lambda _sequence, _position: None, 2.5)
 
     assert caches.nbytes == 2.5 * here > 0
-
-
-def test_a_rank_says_little_while_rank_0_loads_too_and_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    posted: list[object] = []
-    loads = Rank(posted.append)
-
-    def reading(_operation: LoadLayers) -> Iterator[LoadProgress]:
-        yield from (LoadProgress(done, 10_000) for done in range(10_000))
-        loads._part = LoadedPart(None, lambda: CacheSet([]), MemoryNeed(0, 0, 0), "files")
-
-    monkeypatch.setattr(loads, "_reading", reading)
-    loads.carry_out(LoadLayers(str(STARTER), 1, (2, 2)), bytearray())
-    assert len(posted) == 2
 
 
 def test_a_rank_says_when_its_memory_is_short_and_takes_no_more_than_is_lent(
@@ -548,25 +510,3 @@ def test_ranks_end_when_rank_0_is_killed(tmp_path: Path) -> None:
     while runs(ranks[0]) and time.monotonic() < until:
         time.sleep(0.01)
     assert not runs(ranks[0])
-
-
-@pytest.mark.slow
-def test_the_command_line_has_written_the_words_and_says_which_rank_was_lost(tmp_path: Path) -> None:
-    folder, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
-    main = started(folder)
-    assert main.stdout is not None
-    first = main.stdout.read(1)
-    (rank,) = processes_below(main.pid)
-    os.kill(rank, signal.SIGKILL)
-    words, errors = main.communicate(timeout=PATIENCE_S)
-
-    assert first + words.rstrip(b"\n")
-    assert words.endswith(b"\n")
-    assert json.loads(errors.splitlines()[-1]) | {"detail": ""} == {
-        "error": "RankLost",
-        "rank": 1,
-        "why": "ended",
-        "detail": "",
-        "machine": "",
-    }
-    assert main.returncode == 1

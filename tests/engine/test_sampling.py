@@ -15,7 +15,6 @@ from mlx_lm.sample_utils import make_logits_processors
 
 import engine.models.loading  # noqa: F401  as in the engine, nothing is compiled at run time
 from engine import Acceptance, Sampling
-from engine.decoding import sampling as module
 from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.sampling import Sampler, filtered, gumbel_noise, keyed_uniform
 
@@ -193,28 +192,6 @@ def test_rejection_draws_tokens_in_a_row_as_enumeration_says(sampling: Sampling,
 
 
 # Noise.
-
-
-def test_every_kind_of_draw_at_a_position_has_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A draft's noise, XTC's coin, the coin of acceptance and the noise of a redraw: none may tell of another."""
-    seeds: dict[str, set[int]] = {"coins": set(), "noise": set()}
-
-    def told(kind: str, draw: Callable[..., mx.array]) -> Callable[..., mx.array]:
-        def drawn(seed: int, *others: int) -> mx.array:
-            seeds[kind].add(seed)
-            return draw(seed, *others)
-
-        return drawn
-
-    monkeypatch.setattr(module, "keyed_uniform", told("coins", keyed_uniform))
-    monkeypatch.setattr(module, "gumbel_noise", told("noise", gumbel_noise))
-    sampling = replace(SAMPLED, xtc_probability=0.5, xtc_threshold=0.1)
-    drawing = sampler(sampling, acceptance=Acceptance.REJECTION)
-    draft = drawing.draft(logprobs_of(1), 3, None, SCALES, 0)
-    drawing.verify(mx.repeat(logprobs_of(2), 2, axis=0), 3, draft)
-
-    assert [len(kind) for kind in seeds.values()] == [2, 2]
-    assert len(seeds["coins"] | seeds["noise"]) == 4
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 import shutil
 import time
 import weakref
@@ -12,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from statistics import fmean, stdev
 from types import SimpleNamespace
 from typing import Any
 
@@ -640,31 +638,6 @@ def test_a_spell_in_which_all_is_slower_changes_nothing(
     told = tuned(Tuner(), main, None)[0].calibration
     assert told.verify_s == pytest.approx(true)
     assert told.error < 1e-9
-
-
-@pytest.mark.parametrize("noise", [0.02, 0.08])
-def test_the_error_that_is_told_is_about_the_one_that_is_made(
-    main: LoadedModel, monkeypatch: pytest.MonkeyPatch, noise: float
-) -> None:
-    drawn = random.Random(3)
-
-    def forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
-        caches.width = width
-        return (1 + width / 10) * math.exp(drawn.gauss(0, noise))
-
-    monkeypatch.setattr(calibration, "WIDTHS", EVERY_WIDTH)
-    monkeypatch.setattr(calibration, "MOST_COMPARISONS", MOST_COMPARISONS)
-    monkeypatch.setattr(calibration, "_forward_s", forward_s)
-    monkeypatch.setattr(calibration, "_rollback_s", lambda *_: 1e-4 * math.exp(drawn.gauss(0, 1)))
-    monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))
-    monkeypatch.setattr(calibration, "_ROUNDING_WIDTHS", ())
-    told, made = [], []
-    for _ in range(12):
-        known = tuned(Tuner(), main, None)[0].calibration
-        told.append(known.error)
-        ratios = [known.verify_s[width] / (1 + width / 10) for width in EVERY_WIDTH[1:]]
-        made.append(stdev(map(math.log, ratios)))
-    assert 0.6 * fmean(made) < fmean(told) < 1.3 * fmean(made)
 
 
 @pytest.mark.parametrize(

@@ -11,23 +11,19 @@ import json
 import math
 import random
 import resource
-import struct
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 
 from engine import Engine, ModelFailed, Request, Sampling, Speculation
-from engine.models.model_files import BITS
 from tests.helpers import tiny_assistants as assistants
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.engine_client import EngineClient
-from tests.helpers.model_folders import with_header
 from tests.helpers.number_bombs import MORE_BYTES, Place, changed, places
 from tests.helpers.tiny_models import make_pair, qwen3_config, save
 
@@ -104,46 +100,6 @@ DAMAGES: dict[str, Callable[[mx.array], mx.array]] = {
     "far away": lambda weight: weight + 2**30 if weight.dtype == mx.int64 else weight + 1,
 }
 
-
-Header = dict[str, Any]
-
-
-def _as(kind: str, header: Header, name: str) -> None:
-    header[name]["dtype"] = kind
-
-
-LIES: dict[str, Callable[[Header, str], Any]] = {  # about the tensor of that name
-    "a huge shape": lambda header, name: header[name].update(shape=[2**40, 2**40]),
-    "more rows than bytes": lambda header, name: header[name]["shape"].insert(0, 2**20),
-    "a negative side": lambda header, name: header[name]["shape"].insert(0, -1),
-    "sides as texts": lambda header, name: header[name].update(shape=["8"]),
-    "no shape": lambda header, name: header[name].pop("shape"),
-    "bytes elsewhere": lambda header, name: header[name].update(data_offsets=[0, 2**50]),
-    "bytes backwards": lambda header, name: header[name]["data_offsets"].reverse(),
-    "no tensor": lambda header, name: header.update({name: None}),
-    "a gap": lambda header, name: header.pop(name),
-    **{f"as {kind}": partial(_as, kind) for kind in (*BITS, "F128", "")},
-}
-FILES: dict[str, Callable[[bytes], bytes]] = {
-    "nothing": lambda file: b"",
-    "seven bytes": lambda file: file[:7],
-    "the header's length": lambda file: file[:8],
-    "half a header": lambda file: file[:200],
-    "half": lambda file: file[: len(file) // 2],
-    "a byte less": lambda file: file[:-1],
-    "a byte more": lambda file: file + b"\0",
-    "a header without end": lambda file: struct.pack("<Q", 2**63) + file[8:],
-    "an empty header": lambda file: struct.pack("<Q", 0) + file[8:],
-    "zeros": lambda file: bytes(len(file)),
-    "no JSON": lambda file: file[:8] + b"\xff" * (len(file) - 8),
-    "a deep header": lambda file: struct.pack("<Q", 200_000) + b"[" * 200_000,
-    "another format": lambda file: b"GGUF" + file,
-}
-CONFIGS: dict[str, bytes] = {
-    **{text: text.encode() for text in ("", "[]", "null", "{", "[" * 100_000, '{"a": NaN}', "9" * 10_000)},
-    "no text": b"\xff\xfe{}",
-    "a long text": b'{"model_type": "' + b"a" * (2 << 20) + b'"}',
-}
 Damage = tuple[str, str, Callable[[Path], object]]  # place, name, writes it to a folder
 
 
@@ -214,7 +170,6 @@ def damaged(config: dict[str, Any], weights: Weights) -> Iterator[Damage]:
         if tensor not in weights:
             for shape in ((64,), (288, 64), (1, 1, 1)):
                 yield tensor, f"more, {shape}", _saving(config, weights | {tensor: mx.ones(shape)})
-    yield from _damaged_files(config, weights)
 
 
 def _damaged_configs(config: dict[str, Any], weights: Weights) -> Iterator[Damage]:
@@ -227,47 +182,6 @@ def _damaged_configs(config: dict[str, Any], weights: Weights) -> Iterator[Damag
             inner = inner[key]
         del inner[place[-1]]
         yield _called(place), "missing", _saving(without, weights)
-    for name, text in CONFIGS.items():
-
-        def write(folder: Path, text: bytes = text) -> None:
-            tiny.save_drafter(folder, config, weights)
-            (folder / "config.json").write_bytes(text)
-
-        yield "config.json", name[:20], write
-
-
-def _damaged_files(config: dict[str, Any], weights: Weights) -> Iterator[Damage]:
-    tensors = [next(iter(weights)), *(name for name in ("d2t", "mask_hidden", "norm.weight") if name in weights)]
-    damages: list[tuple[str, str, Callable[[bytes], bytes]]] = [
-        ("the file", name, damage) for name, damage in FILES.items()
-    ]
-    damages += [(tensor, name, partial(_lying, tensor, lie)) for tensor in tensors for name, lie in LIES.items()]
-    for place, name, damage in damages:
-
-        def write(folder: Path, damage: Callable[[bytes], bytes] = damage) -> None:
-            file = tiny.save_drafter(folder, config, weights) / "model.safetensors"
-            file.write_bytes(damage(file.read_bytes()))
-
-        yield place, name, write
-
-
-def _lying(tensor: str, lie: Callable[[Header, str], Any], file: bytes) -> bytes:
-    """Types of other sizes are given as many bytes as they say, and the tensors behind them move."""
-    length = struct.unpack("<Q", file[:8])[0]
-    header, body = json.loads(file[8 : 8 + length]), file[8 + length :]
-    entry = header[tensor]
-    begin, end = entry["data_offsets"]
-    kind = entry["dtype"]
-    lie(header, tensor)
-    said = header.get(tensor)
-    if not isinstance(said, dict) or said.get("dtype") == kind or said["dtype"] not in BITS:
-        return with_header(header, body)
-    size = math.prod(entry["shape"]) * BITS[said["dtype"]] // 8
-    for other in header.values():
-        if "data_offsets" in other and other["data_offsets"][0] >= end:
-            other["data_offsets"] = [offset + size - (end - begin) for offset in other["data_offsets"]]
-    entry["data_offsets"] = [begin, begin + size]
-    return with_header(header, body[:begin] + bytes(size) + body[end:])
 
 
 def _saving(config: dict[str, Any], weights: Weights) -> Callable[[Path], object]:

@@ -1,8 +1,8 @@
 """The real app in its window with its real engine, used for long: asks, leaves chats, deletes, searches, renames.
 
 python -m tests.helpers.soak_window FOLDER TURNS: prints a JSON line at each tenth of the turns with what the process
-holds, all in exact counts but the resident pages. With `--minutes` it goes on for that long instead, and prints a line
-each minute. With `--keep N` the last of each N chats is not deleted. Each chat has five turns, or `--chat-turns`.
+holds, all in exact counts but the resident pages. With `--keep N` the last of each N chats is not deleted. Each chat
+has five turns, or `--chat-turns`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import argparse
 import gc
 import json
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,37 +30,22 @@ ANSWER_TOKENS = 24
 
 
 class Soak(QObject):
-    def __init__(
-        self, application: Application, turns: int, minutes: int = 0, keep: int = 0, chat_turns: int = CHAT_TURNS
-    ) -> None:
+    def __init__(self, application: Application, turns: int, keep: int = 0, chat_turns: int = CHAT_TURNS) -> None:
         """`keep`: of so many chats one stays; 0: none."""
         super().__init__()
         self._application = application
         self._turns = turns
-        self._minutes = minutes
         self._keep = keep
         self._chat_turns = chat_turns
 
     def run(self) -> None:
         app = self._application
         until(lambda: app.models.pair.state is PairState.READY and app.models.pair.draft_state != "loading")
-        self._for_minutes() if self._minutes else self._for_turns()
-        app.window.close_at_once()
-
-    def _for_turns(self) -> None:
         for turn in range(self._turns):
             self._turn(turn)
             if turn % (self._turns // 10) == self._turns // 10 - 1:
                 self._tell(turn + 1)
-
-    def _for_minutes(self) -> None:
-        began, told, turn = time.monotonic(), 0, 0
-        while told < self._minutes:
-            self._turn(turn)
-            turn += 1
-            if time.monotonic() - began >= 60 * (told + 1):
-                told += 1
-                self._tell(turn)
+        app.window.close_at_once()
 
     def _tell(self, turns: int) -> None:
         sys.stdout.write(json.dumps(self._held(turns)) + "\n")
@@ -102,18 +86,16 @@ class Soak(QObject):
             "qt_objects": len(self._application.window.findChildren(QObject)),
             "resident_bytes": int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES,
             "cache_bytes": sum(file.stat().st_size for file in folder.rglob("*.safetensors")),
-            "all_cache_bytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()),
             "chats": len(self._application.storage.read.chats.ids()),
-            "chats_bytes": self._application.paths.database.stat().st_size,
         }
 
 
-def main(folder: Path, turns: int, minutes: int, keep: int, chat_turns: int) -> int:
+def main(folder: Path, turns: int, keep: int, chat_turns: int) -> int:
     make_pair(folder / "starter")
     qt = qt_application()
     application = Application(Paths.for_user(folder / "profile"), starter=folder / "starter")
     application.settings.max_tokens = ANSWER_TOKENS
-    soak = Soak(application, turns, minutes, keep, chat_turns)
+    soak = Soak(application, turns, keep, chat_turns)
     application.opened.connect(lambda: QTimer.singleShot(0, soak.run))
     application.ended.connect(qt.quit)
     application.show()
@@ -124,7 +106,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("turns", type=int)
-    parser.add_argument("--minutes", type=int, default=0)
     parser.add_argument("--keep", type=int, default=0)
     parser.add_argument("--chat-turns", type=int, default=CHAT_TURNS)
     sys.exit(main(**vars(parser.parse_args())))

@@ -63,7 +63,6 @@ class TinyHub:
         self.holding = threading.Event()
         self.answered = threading.Semaphore(0)  # counts questions whose answers have been written
         self.page_size = 1000
-        self.most_listed = 1000  # models at one time, however many are asked for
         handler = type("BoundHandler", (_Handler,), {"hub": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -173,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
         found = [entry for entry in self.hub.entries() if _answers(entry, words, author, tags)]
         found.sort(key=lambda entry: _rank(entry, asked.get("sort", ["downloads"])[0]), reverse=True)
         start = int(asked.get("cursor", ["0"])[0])
-        size = min(int(asked.get("limit", ["1000"])[0]), self.hub.most_listed)
+        size = int(asked.get("limit", ["1000"])[0])
         more = urlencode(asked | {"cursor": [str(start + size)]}, doseq=True)
         link = {"Link": f'<{self.hub.endpoint}/api/models?{more}>; rel="next"'} if start + size < len(found) else {}
         body = fault.extra or json.dumps(found[start : start + size]).encode()

@@ -25,7 +25,7 @@ from engine.decoding.text import prompt_tokens
 from engine.models.loading import LoadedModel
 from engine.models.vision_config import VisionConfig, read_vision_config
 from engine.vision.pixels import patches_of
-from engine.vision.seeing import Eyes, View
+from engine.vision.seeing import ModelVision, View
 from engine.vision.towers import siglip2
 from engine.vision.values import FIRST_NAME, PictureSpan, spans_in
 from tests.helpers.loading import load_model
@@ -47,7 +47,7 @@ def picture_cases() -> Iterator[Case]:
             assert model.sight is not None
             spans = spans_in(tokens, _PICTURES, model.sight, request.picture_detail)
             theirs = _Theirs(kind, Path(folder) / kind, model, tokens, spans)
-            features = [_drained(Eyes.of(model).rows(span)) for span in spans]
+            features = [_drained(ModelVision.of(model).rows(span)) for span in spans]
             yield f"pictures, tower of {kind}", len(spans), 0, theirs.apart(features)
             logits, greedy = _ours(model, tokens, spans)
             others, their_greedy = theirs.logits()
@@ -64,7 +64,7 @@ def picture_cases() -> Iterator[Case]:
 
 def _ours(model: LoadedModel, tokens: list[int], spans: list[PictureSpan]) -> tuple[mx.array, list[int]]:
     sequence = Sequence(model, [*tokens, 0])
-    sequence.pictures = view = View(Eyes.of(model), spans)
+    sequence.pictures = view = View(ModelVision.of(model), spans)
     while not view.sees(0, len(tokens)):
         view.look(0, len(tokens))
     logits = sequence.feed(mx.array(tokens))

@@ -8,7 +8,6 @@ import queue
 import socket
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
@@ -24,11 +23,8 @@ from engine import (
     EngineError,
     EngineState,
     Event,
-    ModelFailed,
     ModelReady,
-    ModelRole,
     ModelTooLarge,
-    NoModelLoaded,
     RepliesUnderWay,
     ServedModel,
     ServerOptions,
@@ -227,25 +223,6 @@ def test_a_draft_that_is_named_is_loaded_and_the_former_comes_back(two: FakeEngi
         assert served.chat("x")["hunch"]["draft_model"] == "Draft-1B"
 
 
-def test_a_draft_that_is_on_its_way_is_not_begun_again(two: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    two.models[LESSER.folder] = LESSER
-    shelf = EngineShelf(two, [ServedModel(MAIN, DRAFT, chosen=True)], [LESSER])
-    with serving(two, shelf=shelf) as served, ThreadPoolExecutor(1) as asking:
-        with monkeypatch.context() as loading:
-            state = two.state
-            loading.setattr(two, "state", lambda: replace(state(), loading_draft=LESSER.folder))
-            asked = asking.submit(served.chat, "x", draft_model="Lesser-1B", ttl=0)
-            served.wait_for_requests(1)
-            states_of(served)  # by now that one is in the line
-        heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        two.subscribe(heard.put)
-        two.set_draft(LESSER.folder, lambda event: None)
-        assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
-        while two.state().draft != DRAFT:  # and it goes as any that came for a client
-            heard.get(timeout=PATIENCE_S)
-    assert two.drafts.count(LESSER.folder) == 1
-
-
 def test_who_waits_for_another_model_is_told_so_and_has_its_turn(two: FakeEngine) -> None:
     two.gate.hold()
     with until_none_is_loaded(two), serving(two, shelf=shelf_of(two), silence_s=0.05, begin_s=0.05) as served:
@@ -349,19 +326,6 @@ class Late(EngineShelf):
 
     def take_away(self, model: ServedModel) -> None:
         self.calls.put(lambda: super(Late, self).take_away(model))
-
-
-def test_a_draft_that_failed_with_another_main_model_refuses_none(two: FakeEngine) -> None:
-    two.models[LESSER.folder] = LESSER
-    shelf = Late(two)
-    shelf.drafts = lambda: [LESSER]  # type: ignore[method-assign]
-    with serving(two, shelf=shelf) as served, ThreadPoolExecutor(1) as asking:
-        asked = asking.submit(served.chat, "x", model="Other-4B", draft_model="Lesser-1B")
-        come = shelf.calls.get(timeout=PATIENCE_S)
-        two.tell(lambda event: None, ModelFailed(ModelRole.DRAFT, LESSER.folder, NoModelLoaded()))
-        states_of(served)  # by now that was heard
-        come()
-        assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
 
 
 def test_none_is_let_into_a_model_that_another_is_about_to_replace(two: FakeEngine) -> None:

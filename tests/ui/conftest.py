@@ -15,8 +15,8 @@ from tests.helpers.transcript_harness import Opener, TranscriptHarness
 
 @pytest.fixture
 def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    """The opened app over a loaded pair of the scripted engine."""
-    with open_app(tmp_path, qtbot) as app:
+    """The opened app over a loaded pair of the scripted engine; beside its profile a test has room for files."""
+    with open_app(tmp_path / "profile", qtbot) as app:
         yield app
 
 

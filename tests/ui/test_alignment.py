@@ -77,17 +77,6 @@ def test_every_character_comes_from_the_same_one_in_the_source(qtbot: QtBot) -> 
         assert found >= 0.95 * len(words), (kind, found, words)
 
 
-def test_repeated_words_are_told_apart(qtbot: QtBot) -> None:
-    source = "one two one two one\n\none two one\n\n```\none\none\n```\n\none"
-    for _, document, start in shown(source):
-        alignment = Alignment(document, source, start)
-        places = [alignment.source_at(place) for place in range(length_of(document))]
-        known = [place for place in places if place is not None]
-        assert known == sorted(known)
-        assert known[0] == start
-    assert [start for _, _, start in shown(source)] == [0, 21, 38, 51]
-
-
 @pytest.mark.parametrize(
     "source",
     [

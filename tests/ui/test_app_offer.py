@@ -41,9 +41,7 @@ def test_it_is_offered_once_and_written(harness: AppHarness, qtbot: QtBot, home:
 
 
 @pytest.mark.expect_log("not put into Applications")
-def test_elsewhere_it_is_not_offered_and_a_refusal_is_told(
-    harness: AppHarness, qtbot: QtBot, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_elsewhere_no_offer(harness: AppHarness, qtbot: QtBot, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def is_offered() -> bool:
         offer_app(harness.application)
         return bool(harness.window.findChildren(AppOffer)) or harness.application.settings.app_offered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
+from app.controllers.asking import block_of, prompt_of
 from app.controllers.attachments import MOST_FILES, AttachmentController
-from app.controllers.messages import block_of, prompt_of
 from app.documents import reading
 from app.documents.reading import read_file
 from app.storage import Attachment, AttachmentKind
@@ -24,18 +24,12 @@ from app.views.files.attachment_dialog import AttachmentDialog
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.message_edit import LONG_PASTE
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.tooltips import tooltip_text
 
 WORDS = "one two three four five"
-
-
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path / "profile", qtbot) as harness:
-        yield harness
 
 
 @pytest.fixture
@@ -84,9 +78,7 @@ def press(chip: AttachmentChip, key: Qt.Key) -> None:
     QTest.keyClick(chip, key)
 
 
-def test_a_file_that_is_pasted_chosen_or_dropped_anywhere_is_a_chip_with_its_size_and_tokens(
-    app: AppHarness, qtbot: QtBot, note: Path
-) -> None:
+def test_a_file_becomes_a_chip_however_it_comes(app: AppHarness, qtbot: QtBot, note: Path) -> None:
     attach(app, qtbot, note)
     (chip,) = chips(app)
     assert app.window.composer.text() == ""
@@ -139,9 +131,7 @@ def test_a_file_that_is_pasted_chosen_or_dropped_anywhere_is_a_chip_with_its_siz
     assert chips(app) == []
 
 
-def test_attachments_go_before_the_text_or_alone_open_from_their_bubble_and_are_removed_there(
-    app: AppHarness, qtbot: QtBot, note: Path
-) -> None:
+def test_attachments_are_sent_opened_and_removed(app: AppHarness, qtbot: QtBot, note: Path) -> None:
     attach(app, qtbot, note)
     app.ask(qtbot, "What is in it?")
     (sent,) = app.chats.transcript.messages[0].attachments
@@ -183,10 +173,7 @@ def test_attachments_go_before_the_text_or_alone_open_from_their_bubble_and_are_
     assert len(app.chats.transcript.messages[0].attachments) == 1
 
 
-def test_of_what_is_too_long_for_the_model_or_too_large_to_be_read_the_end_is_kept(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a file; a pasted text stays whole."""
+def test_only_the_end_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     banner, log = app.window.banner, tmp_path / "app.log"
     log.write_text("".join(f"line {number}\n" for number in range(5000)))
     app.window.composer.edit.insertFromMimeData(files(log))
@@ -216,19 +203,8 @@ def test_of_what_is_too_long_for_the_model_or_too_large_to_be_read_the_end_is_ke
     assert (row.name, first, second[:9], last) == ("app.log", "[…]", "Zeile für", "Zeile für 999")
     assert not banner.isVisible()
 
-    controller(app).remove(rows(app)[0].number)
-    composer = app.window.composer  # beside the chat there would be room for one letter
-    composer.set_context(4200, 4096)
-    paste(app, "word " * 5000)
-    qtbot.waitUntil(lambda: composer.excess > 0)
-    assert not banner.isVisible()
-    app.window.attachments._keep_end()
-    assert [len(row.attachment.text) for row in rows(app) if row.attachment is not None] == [25_000]
 
-
-def test_what_cannot_be_attached_says_why_until_the_message_is_sent_or_left(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path, note: Path
-) -> None:
+def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_path: Path, note: Path) -> None:
     picture, banner = tmp_path / "photo.png", app.window.banner
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
     app.window.composer.edit.insertFromMimeData(files(picture))
@@ -257,9 +233,7 @@ def test_what_cannot_be_attached_says_why_until_the_message_is_sent_or_left(
     assert "Up to 20 files per message" in banner.sentence.text()
 
 
-def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_being_read(app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     removed = threading.Event()
 
     def held(
@@ -298,9 +272,7 @@ def test_fences_of_an_attachment_do_not_end_its_block() -> None:
     assert "\n".join(lines[2:-1]) == text
 
 
-def test_what_is_attached_while_the_first_message_is_stored_stays_in_its_chat(
-    app: AppHarness, qtbot: QtBot, note: Path
-) -> None:
+def test_files_attached_while_the_first_message_is_stored(app: AppHarness, qtbot: QtBot, note: Path) -> None:
     free = threading.Event()
     app.application.storage.write(lambda _stores: free.wait(60), lambda _: None, lambda _: None)
     app.window.composer.set_text("Hello")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +19,6 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.ui.test_attachments import attach, files, press
 
 REPLY = "A draft guesses, the main model checks."
-
-
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path / "profile", qtbot) as harness:
-        yield harness
 
 
 @pytest.fixture
@@ -59,9 +52,7 @@ def used_tokens(app: AppHarness) -> int:
     return app.window.composer.ring.used_tokens
 
 
-def test_files_come_into_a_message_of_the_person_by_drop_paste_and_button_and_others_go(
-    app: AppHarness, qtbot: QtBot, notes: list[Path]
-) -> None:
+def test_files_come_into_and_out_of_an_edited_message(app: AppHarness, qtbot: QtBot, notes: list[Path]) -> None:
     attach(app, qtbot, notes[0])
     app.ask(qtbot, "What is in it?")
     part = field_of(app, 0)
@@ -115,9 +106,7 @@ def test_files_come_into_a_message_of_the_person_by_drop_paste_and_button_and_ot
     assert sent == [("Hello", 0), (REPLY, 0), ("", 1)]
 
 
-def test_what_is_attached_in_a_field_is_there_after_a_restart_and_is_given_up_with_it(
-    tmp_path: Path, qtbot: QtBot, notes: list[Path]
-) -> None:
+def test_files_in_a_field_survive_a_restart(tmp_path: Path, qtbot: QtBot, notes: list[Path]) -> None:
     with open_app(tmp_path / "profile", qtbot) as app:
         attach(app, qtbot, notes[0])
         app.ask(qtbot, "What is in it?")
@@ -144,29 +133,3 @@ def test_what_is_attached_in_a_field_is_there_after_a_restart_and_is_given_up_wi
         app.wait_until_stored(qtbot)
         assert [each.name for each in app.chats.transcript.messages[0].attachments] == ["first.txt"]
         assert names(field_of(app, 0)) == ["first.txt"]
-
-
-def test_the_ring_counts_what_open_fields_add(app: AppHarness, qtbot: QtBot, notes: list[Path]) -> None:
-    attach(app, qtbot, notes[0])
-    app.ask(qtbot, "What is in it?")
-    before = used_tokens(app)
-    part = field_of(app, 0)
-    wait_for(part, app, qtbot, "first.txt")
-    assert used_tokens(app) == before  # the last reply has read it
-    part.field.insertFromMimeData(files(notes[1]))
-    wait_for(part, app, qtbot, "first.txt", "second.txt")
-    second = part.attached.rows[1].tokens or 0
-    assert (second > 0, used_tokens(app)) == (True, before + second)
-    new = field_of(app, 1, EditKind.AFTER)
-    new.field.insertFromMimeData(files(notes[2]))
-    wait_for(new, app, qtbot, "third.txt")
-    third = new.attached.rows[0].tokens or 0
-    assert used_tokens(app) == before + second + third
-    app.chats.edits.set_role(app.chats.transcript.messages[1].id, from_user=False)  # a model's words take no files
-    assert used_tokens(app) == before + second
-    app.chats.new_chat()
-    assert used_tokens(app) == 0
-    app.chats.open_chat(1)
-    assert used_tokens(app) == before + second
-    field_of(app, 0).cancel.click()
-    assert used_tokens(app) == before

@@ -36,9 +36,7 @@ def _elided(self: Any, real: Callable[..., str], cut: set[str], text: str, *more
 
 @pytest.mark.costly
 @pytest.mark.parametrize(("page", "language"), sampled(list(PAGES), sorted(LANGUAGES)))
-def test_no_word_is_cut_off(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, page: str, language: str
-) -> None:
+def test_no_word_cut(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, page: str, language: str) -> None:
     with open_app(tmp_path, qtbot) as app:
         app.ask(qtbot, "1 + 1?")
         app.application.settings.language = language

@@ -85,31 +85,3 @@ def test_the_window_with_a_chat_and_with_the_models_and_the_settings(harness: Ap
         qtbot.waitUntil(window.isActiveWindow)
         assert walk(window) >= 2  # the search, and what is on the page
         assert window.isVisible()
-
-
-def palette(harness: AppHarness) -> QWidget:
-    harness.window.tools.palette.open_palette()
-    return harness.window.tools.palette.field
-
-
-def quick_ask(harness: AppHarness) -> QWidget:
-    quick = harness.window.tools.desktop.quick_ask
-    quick.come_to_front()
-    return quick.edit
-
-
-def test_fields_that_come_and_go(harness: AppHarness, qtbot: QtBot) -> None:
-    """Return while composing does nothing, and the commit that follows is there once. Renaming: test_input_methods."""
-    harness.ask(qtbot, "First")
-    asked = len(harness.engine.requests)
-    for open_field in (palette, quick_ask):
-        field = open_field(harness)
-        assert isinstance(field, _TYPED)
-        field.setFocus()
-        field.selectAll()
-        compose(field, "한")
-        QTest.keyClick(field, Qt.Key.Key_Return)
-        assert field.isVisible()
-        assert len(harness.engine.requests) == asked
-        compose(field, "", "한글")
-        assert words_in(field) == "한글"

@@ -49,9 +49,7 @@ def versions(harness: ControllerHarness) -> list[tuple[int, int]]:
     return [(row.sibling, row.siblings) for row in harness.rows]
 
 
-def test_version_comes_with_all_that_followed_it_and_a_deleted_message_is_not_sent_again(
-    harness: ControllerHarness,
-) -> None:
+def test_a_version_comes_with_what_followed_and_deleted_messages_are_not_sent(harness: ControllerHarness) -> None:
     will_say(harness, "one", "one more", "two")
     harness.say("Question")
     first = harness.rows[1].id
@@ -135,9 +133,7 @@ def test_undo_goes_back_deletion_by_deletion(harness: ControllerHarness) -> None
     )
 
 
-def test_what_was_emptied_with_the_trash_cannot_be_undone_and_nothing_is_listed_for_it(
-    harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_emptied_trash_cannot_be_undone(harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     harness.say("One")
     delete(harness, harness.rows[1].id)
     harness.chat.delete_chat(harness.chat.chat_id)

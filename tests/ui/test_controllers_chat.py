@@ -10,18 +10,11 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.controllers.message_changes import Then
 from app.storage import Reason
 from app.system.worker import ignore
 from app.view_models.transcript import ReplyStatus, TranscriptModel
 from app.words.notices import NoticeAction
-from engine import (
-    DraftingState,
-    FinishReason,
-    InternalError,
-    MessageRole,
-    SpeculationMode,
-)
+from engine import DraftingState, FinishReason, InternalError, MessageRole, SpeculationMode
 from tests.helpers import full_disk
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.fake_engine import DRAFT, Script
@@ -69,26 +62,6 @@ def test_a_stopped_reply_keeps_what_was_written_and_goes_on_in_the_same_row(harn
     assert (last.role, last.content) == (MessageRole.ASSISTANT, "A draft ")
 
 
-def test_a_reply_that_thinks_again_has_thought_for_longer(harness: ControllerHarness) -> None:
-    again = Script(thinking=("Well.",) * 8)
-    harness.engine.scripts += [Script(thinking=("Hm. ",) * 8, pieces=("One ", "more ")), again, again]
-    harness.engine.gate.hold()
-    harness.chat.send("Hello")
-    harness.engine.gate.let_through(9)
-    harness.wait_for_text("One ")
-    harness.chat.stop()
-    harness.wait_until_quiet()
-    before = harness.rows[-1].thinking_s
-    assert before > 0
-    harness.engine.gate.open()
-    assert harness.chat.asking.continue_reply(harness.rows[-1].id)
-    harness.wait_until_quiet()
-    assert harness.rows[-1].thinking == "Hm. " * 8 + "Well." * 8
-    alone = harness.say("Once more").thinking_s  # the same, from nothing
-    assert alone > 0
-    assert harness.rows[1].thinking_s == pytest.approx(before + alone)
-
-
 def test_a_question_is_not_refused_because_one_of_another_chat_is_on_its_way(harness: ControllerHarness) -> None:
     harness.say("One")
     first = harness.chat.chat_id
@@ -98,7 +71,7 @@ def test_a_question_is_not_refused_because_one_of_another_chat_is_on_its_way(har
     harness.controller.open_chat(first)
     assert harness.controller.send("Three")
     aside: list[int] = []
-    assert harness.controller.asides.ask("Four", TranscriptModel(), aside.append)
+    assert harness.controller.quick_questions.ask("Four", TranscriptModel(), aside.append)
     harness.wait_until_quiet()
     assert harness.texts == ["One", REPLY, "Three", REPLY]
     assert aside[0] not in (0, first)
@@ -136,12 +109,6 @@ def test_title_is_first_line_until_renamed(harness: ControllerHarness) -> None:
     assert harness.titles() == ["초안 모델은 무엇인가요?"]
     harness.chat.rename(harness.chat.chat_id, "Drafts")
     assert (harness.titles(), changes[-1]) == (["Drafts"], (harness.chat.chat_id, "Drafts"))
-    harness.chat.edits.begin(harness.rows[0].id)
-    harness.chat.edits.type(harness.rows[0].id, "Another question")
-    harness.chat.edits.save(harness.rows[0].id, Then.REPLY)
-    harness.settle()
-    harness.wait_until_quiet()
-    assert harness.titles() == ["Drafts"]
 
 
 def test_switching_chats_keeps_generating_and_saving(harness: ControllerHarness) -> None:
@@ -214,9 +181,7 @@ def test_reply_whose_model_is_changed_says_so_and_offers_to_continue(harness: Co
     assert (notice.title, notice.action) == ("Model changed", NoticeAction.CONTINUE)
 
 
-def test_a_request_has_the_context_system_prompt_branch_and_settings_and_no_half_of_a_character(
-    harness: ControllerHarness,
-) -> None:
+def test_a_request_has_the_settings_and_the_branch_and_no_half_character(harness: ControllerHarness) -> None:
     said = recorded(harness.chat.context_changed)
     harness.say("Hello")
     assert said[-1] == (34, 4096)
@@ -281,23 +246,6 @@ def test_a_reply_that_ends_on_a_full_disk_is_marked_until_it_is_saved(harness: C
     stored = harness.database.row("SELECT text, status FROM messages WHERE id = ?", (reply,))
     assert stored is not None
     assert (stored["text"], stored["status"], harness.chat.has_unsaved) == (long, "done", False)
-
-
-@pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_what_a_full_disk_lacks_of_a_running_reply_is_unsaved(harness: ControllerHarness) -> None:
-    long = "word " * 3000
-    harness.engine.scripts.append(Script(pieces=(long, "ends")))
-    harness.engine.gate.hold()
-    harness.chat.send("Hello")
-    fill_up(harness)
-    harness.engine.gate.let_through(1)
-    harness.qtbot.waitUntil(lambda: harness.chat.has_unsaved)
-    harness.change(lambda _: None)  # the save has been tried
-    assert harness.chat.has_unsaved
-    assert (harness.rows[-1].text, harness.rows[-1].status) == (long, ReplyStatus.STREAMING)
-    harness.change(full_disk.make_room)
-    harness.qtbot.waitUntil(lambda: not harness.chat.has_unsaved)
-    harness.engine.gate.open()
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")

@@ -10,16 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.pair_loading import StarterPair
 from app.view_models.model_list import DraftState, PairState, Upkeep, UpkeepState
-from engine import (
-    InternalError,
-    Message,
-    MessageRole,
-    ModelFailed,
-    ModelNotFound,
-    ModelRole,
-    ModelVerified,
-    Request,
-)
+from engine import InternalError, Message, MessageRole, ModelFailed, ModelNotFound, ModelRole, ModelVerified, Request
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -95,9 +86,7 @@ def test_a_loaded_model_that_cannot_be_deleted_stays_loaded(harness: ControllerH
     assert (harness.models.pair, harness.settings.main_folder, harness.settings.draft_folder) == before
 
 
-def test_a_model_that_is_to_be_deleted_is_verified_no_more(
-    harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verifying_ends_when_a_model_is_deleted(harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether or not it can be; and one that nobody can look at says why."""
     library, error = harness.models.library, InternalError("x")
     monkeypatch.setattr(harness.store, "verify", lambda _folder: None)  # it takes minutes

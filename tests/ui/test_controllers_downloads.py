@@ -76,9 +76,7 @@ def test_both_halves_of_a_pair_are_asked_for_at_once_and_are_one_row(harness: Co
     assert [file.name for file in entry.files] == ["Big-8B/model.safetensors", "Small-1B/model.safetensors"]
 
 
-def test_a_row_waits_while_both_halves_do_else_tells_which_does_and_is_cancelled_with_both(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_row_waits_while_both_halves_wait(harness: ControllerHarness, downloads: DownloadController) -> None:
     harness.models.install_pair(MAIN, DRAFT)
     retry = Retry(8.0, hub_is_busy=False)
     entry = tell(harness, progress(FIRST, MAIN, 3, 10, retry=retry), progress(SECOND, DRAFT, 3, 10))
@@ -94,9 +92,7 @@ def test_a_row_waits_while_both_halves_do_else_tells_which_does_and_is_cancelled
     assert downloads.entries == []
 
 
-def test_a_half_that_failed_is_told_at_once_and_can_be_tried_again_while_the_other_goes_on(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_half_that_failed_is_told_and_tried_again(harness: ControllerHarness, downloads: DownloadController) -> None:
     """Say the draft is gated: nobody waits for gigabytes of the main model to hear of it."""
     row = harness.models.install_pair(MAIN, DRAFT)
     error = HubUnreachable(DRAFT, "https://hub.test", "timed out")
@@ -116,37 +112,7 @@ def test_a_half_that_failed_is_told_at_once_and_can_be_tried_again_while_the_oth
     assert harness.store.asked == [DRAFT]
 
 
-def test_a_pair_that_is_paused_when_a_half_has_failed_is_paused_and_resumes_both(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
-    row = harness.models.install_pair(MAIN, DRAFT)
-    error = HubUnreachable(DRAFT, "https://hub.test", "timed out")
-    tell(harness, progress(FIRST, MAIN, 30, 100), DownloadFailed(SECOND, DRAFT, error, 0, 0))
-    downloads.pause(row)
-    for entry in (tell(harness), tell(harness, DownloadStopped(FIRST, MAIN, 30, 100))):
-        assert (entry.state, entry.error) == (DownloadState.PAUSED, error)
-        assert (entry.done_bytes, entry.total_bytes) == (30, 100)
-    harness.store.asked.clear()
-    downloads.resume(row)
-    assert sorted(harness.store.asked) == [MAIN, DRAFT]
-    assert (tell(harness).state, tell(harness).error) == (DownloadState.WAITING, None)
-
-
-def test_a_half_that_an_earlier_run_finished_is_not_fetched_again(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
-    harness.settings.pair_downloads = (f"{MAIN} {DRAFT}",)
-    model = installed(model_info("/models/Big-8B"))
-    assert model.repository == MAIN
-    entry = tell(harness, DownloadStopped(FIRST, DRAFT, 5, 20), LibraryScanned((model,)))
-    assert entry.state is DownloadState.PAUSED
-    downloads.resume(entry.id)
-    assert harness.store.asked == [DRAFT]
-
-
-def test_a_finished_pair_is_used_with_one_click_and_forgotten(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_finished_pair_is_used_with_one_click(harness: ControllerHarness, downloads: DownloadController) -> None:
     row = harness.models.install_pair("org/Main-4B", "org/Draft-1B")
     assert list(harness.settings.pair_downloads) == ["org/Main-4B org/Draft-1B"]
     wanted: list[None] = []
@@ -171,9 +137,7 @@ def test_a_finished_pair_is_used_with_one_click_and_forgotten(
     assert (len(wanted), downloads.entries) == (1, [])
 
 
-def test_a_draft_is_used_with_the_main_model_that_it_was_looked_for(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_draft_is_used_with_its_main_model(harness: ControllerHarness, downloads: DownloadController) -> None:
     """Which need not be the loaded one."""
     harness.load_pair()
     models = tuple(installed(model_info(f"/models/{name}")) for name in ("Other-9B", "Other-1B"))
@@ -184,9 +148,7 @@ def test_a_draft_is_used_with_the_main_model_that_it_was_looked_for(
     assert (pair.main_folder, pair.draft_folder) == ("/models/Other-9B", "/models/Other-1B")
 
 
-def test_what_was_finished_and_is_gone_when_it_is_to_be_used_is_told(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_finished_model_that_is_gone_is_told(harness: ControllerHarness, downloads: DownloadController) -> None:
     harness.load_pair()
     row = harness.models.install(MAIN)
     tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
@@ -198,9 +160,7 @@ def test_what_was_finished_and_is_gone_when_it_is_to_be_used_is_told(
     assert harness.models.pair.main_name == "Main-8B"
 
 
-def test_a_pause_is_shown_at_once_and_a_resume_is_another_download(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_pause_is_at_once_and_a_resume_is_new(harness: ControllerHarness, downloads: DownloadController) -> None:
     """The first one may hear of it later, say when a connection has been made; what it tells is not shown any more."""
     row = harness.models.install(MAIN)
     tell(harness, progress(FIRST, MAIN, 30, 100))
@@ -215,9 +175,7 @@ def test_a_pause_is_shown_at_once_and_a_resume_is_another_download(
     assert tell(harness, progress(SECOND, MAIN, 40, 100)).state is DownloadState.RUNNING
 
 
-def test_a_pause_that_comes_too_late_is_a_finished_download(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_pause_that_comes_too_late(harness: ControllerHarness, downloads: DownloadController) -> None:
     row = harness.models.install(MAIN)
     downloads.pause(row)
     entry = tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
@@ -232,9 +190,7 @@ def test_a_row_leads_to_the_terms_of_a_gated_model(harness: ControllerHarness) -
     assert tell(harness, DownloadFailed(FIRST, MAIN, AccessDenied(MAIN, gated=False), 0)).page == ""
 
 
-def test_a_half_that_is_deleted_leaves_the_other_half_its_row(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_deleting_a_half_leaves_the_other(harness: ControllerHarness, downloads: DownloadController) -> None:
     row = harness.models.install_pair(MAIN, DRAFT)
     tell(harness, DownloadFinished(SECOND, DRAFT, "/models/Small-1B"), progress(FIRST, MAIN, 20, 40))
     downloads.pause(row)
@@ -247,9 +203,7 @@ def test_a_half_that_is_deleted_leaves_the_other_half_its_row(
     assert downloads.folders(row) == ("/models/Big-8B",)
 
 
-def test_a_finished_pair_goes_with_either_half_and_an_update_that_comes_stays(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_finished_pair_goes_with_either_half(harness: ControllerHarness, downloads: DownloadController) -> None:
     harness.models.install_pair(MAIN, DRAFT)
     finished = DownloadFinished(FIRST, MAIN, "/models/Big-8B"), DownloadFinished(SECOND, DRAFT, "/models/Small-1B")
     tell(harness, *finished)
@@ -262,9 +216,7 @@ def test_a_finished_pair_goes_with_either_half_and_an_update_that_comes_stays(
     assert (entry.id, entry.state) == (row, DownloadState.WAITING)
 
 
-def test_installing_a_half_alone_joins_its_pair_later(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_half_joins_its_pair_later(harness: ControllerHarness, downloads: DownloadController) -> None:
     harness.models.install(DRAFT)
     tell(harness, progress(FIRST, DRAFT, 5, 20))
     row = harness.models.install_pair(MAIN, DRAFT)
@@ -293,9 +245,7 @@ def test_two_pairs_with_one_draft_both_hear_of_it(harness: ControllerHarness, do
     assert downloads.folders(second) == ("/models/Other-8B", "/models/Small-1B")
 
 
-def test_cancelling_one_of_two_pairs_leaves_the_draft_to_the_other(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_cancelling_a_pair_leaves_a_shared_draft(harness: ControllerHarness, downloads: DownloadController) -> None:
     first, second = harness.models.install_pair(MAIN, DRAFT), harness.models.install_pair(OTHER, DRAFT)
     downloads.cancel(first)
     entry = tell(harness, progress(SECOND, DRAFT, 5, 20))
@@ -340,9 +290,7 @@ def states(downloads: DownloadController) -> list[tuple[DownloadState, bool]]:
     return [(entry.state, entry.offline) for entry in downloads.entries]
 
 
-def test_what_offline_mode_pauses_goes_on_when_it_is_switched_off(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_offline_mode_pauses_and_goes_on(harness: ControllerHarness, downloads: DownloadController) -> None:
     """And what it has refused; what a person paused stays so."""
     harness.models.install_pair(MAIN, DRAFT)
     by_hand = downloads.install("org/Paused")
@@ -361,20 +309,6 @@ def test_what_offline_mode_pauses_goes_on_when_it_is_switched_off(
     assert downloads.entries[-1].id == refused
 
 
-def test_a_switch_that_is_faster_than_the_pause_or_the_refusal_is_none(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
-    """What was asked for while offline mode was on is told as refused when it is off again."""
-    downloads.install(MAIN)
-    tell(harness, DownloadFailed(FIRST, MAIN, HubOffline(MAIN), 0))
-    assert harness.store.asked == [MAIN, MAIN]
-    assert states(downloads) == [(DownloadState.WAITING, False)]
-    harness.settings.hub_offline = True
-    harness.settings.hub_offline = False
-    harness.qtbot.waitUntil(lambda: harness.store.asked == [MAIN, MAIN, MAIN])
-    assert states(downloads) == [(DownloadState.WAITING, False)]
-
-
 def next_start(harness: ControllerHarness, *left: Event) -> DownloadController:
     """What another run of the app does with what this one has kept."""
     harness.store.asked.clear()
@@ -385,9 +319,7 @@ def next_start(harness: ControllerHarness, *left: Event) -> DownloadController:
     return later
 
 
-def test_what_ran_at_the_end_goes_on_at_the_next_start_and_what_was_paused_does_not(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_what_ran_goes_on_at_the_next_start(harness: ControllerHarness, downloads: DownloadController) -> None:
     downloads.install_pair(MAIN, DRAFT)
     downloads.install("org/Tagged", "v2")
     downloads.pause(downloads.install("org/Paused"))
@@ -401,9 +333,7 @@ def test_what_ran_at_the_end_goes_on_at_the_next_start_and_what_was_paused_does_
     assert set(harness.settings.going_downloads) == {f"{MAIN} main", f"{DRAFT} main", "org/Tagged v2"}
 
 
-def test_in_offline_mode_it_waits_until_that_is_switched_off(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_start_in_offline_mode_waits(harness: ControllerHarness, downloads: DownloadController) -> None:
     downloads.install(MAIN)
     harness.settings.hub_offline = True
     later = next_start(harness, DownloadStopped(DownloadId(90), MAIN, 30, 100))
@@ -414,22 +344,14 @@ def test_in_offline_mode_it_waits_until_that_is_switched_off(
     assert harness.store.asked == [MAIN]
 
 
-def test_what_is_installed_or_dismissed_is_not_gone_on_with(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
-    tell(harness, DownloadFinished(downloads_id(downloads, MAIN), MAIN, "/models/Big-8B"))
+def test_what_has_ended_is_not_gone_on_with(harness: ControllerHarness, downloads: DownloadController) -> None:
+    downloads.install(MAIN)
+    tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
     downloads.cancel(downloads.install("org/Other"))
     assert harness.settings.going_downloads == ()
 
 
-def downloads_id(downloads: DownloadController, name: str) -> DownloadId:
-    downloads.install(name)
-    return FIRST
-
-
-def test_what_is_resumed_shows_no_less_than_what_is_on_the_disk(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
+def test_a_resume_shows_what_is_on_the_disk(harness: ControllerHarness, downloads: DownloadController) -> None:
     entry = tell(harness, DownloadStopped(FIRST, MAIN, 60, 100))
     downloads.resume(entry.id)
     seen = [

@@ -170,9 +170,7 @@ def test_models_are_listed_as_people_read_their_names(tmp_path: Path, qtbot: QtB
         assert [model.name for model in harness.models.models] == ["Alpha", "qwen-2B", "Qwen-2B-4bit", "Qwen-13B"]
 
 
-def test_no_hub_gets_the_token_of_another_or_in_the_clear_and_a_folder_is_added_once(
-    harness: ControllerHarness,
-) -> None:
+def test_no_hub_gets_the_token_of_another_and_a_folder_is_added_once(harness: ControllerHarness) -> None:
     """Neither on the way to the next, nor when all settings are reset: the token stays, and so does its hub."""
     sources, own = harness.models.sources, HubAccess("https://hub.test", "secret")
     sources.set_endpoint(own.endpoint)
@@ -218,9 +216,7 @@ def with_drafter(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
         yield harness
 
 
-def test_a_drafter_made_for_the_main_model_comes_with_it_and_one_that_hardly_agrees_is_told(
-    with_drafter: ControllerHarness,
-) -> None:
+def test_a_drafter_comes_with_its_main_model_and_a_poor_one_is_told(with_drafter: ControllerHarness) -> None:
     models = with_drafter.models
     assert models.pair.draft_name == "Main-8B-DFlash"
     by_name = {choice.model.name: choice for choice in models.drafts_for_main()}
@@ -358,9 +354,7 @@ def test_a_model_that_is_deleted_while_it_waits_is_not_loaded(harness: Controlle
     assert not harness.notices
 
 
-def test_a_model_that_is_deleted_while_it_is_loaded_leaves_nothing_on_its_way(
-    harness: ControllerHarness, qtbot: QtBot
-) -> None:
+def test_a_model_deleted_while_it_is_loaded_leaves_nothing(harness: ControllerHarness, qtbot: QtBot) -> None:
     """Where no pair comes with the app; what the engine still says of it is of no model that is wanted."""
     harness.models.choose_main(OTHER_MAIN.folder)
     harness.models.delete(OTHER_MAIN.folder)
@@ -381,9 +375,7 @@ def outdated(harness: ControllerHarness) -> list[str]:
     return [model.folder for model in harness.models.models if model.is_outdated]
 
 
-def test_what_is_updated_is_loaded_again_when_that_is_asked_for_and_no_reply_is_cut(
-    harness: ControllerHarness, qtbot: QtBot
-) -> None:
+def test_an_updated_model_is_reloaded_when_asked_and_cuts_no_reply(harness: ControllerHarness, qtbot: QtBot) -> None:
     update(harness, MAIN.folder, changed=False)
     update(harness, OTHER_MAIN.folder)
     assert outdated(harness) == []
@@ -421,27 +413,6 @@ def test_what_is_updated_is_loaded_again_when_that_is_asked_for_and_no_reply_is_
     update(harness, MAIN.folder)
     harness.models.eject()  # the next message loads what is there then
     assert outdated(harness) == []
-
-
-def test_a_model_that_could_not_be_loaded_is_not_in_use(tmp_path: Path, qtbot: QtBot) -> None:
-    damage = ModelDamaged(BROKEN.folder, "truncated")
-    with open_harness(tmp_path, qtbot, models={BROKEN.folder: damage}, installed=[installed(BROKEN)]) as harness:
-        harness.load_pair(main=BROKEN.folder)
-        assert state_of(harness) == "failed"
-        assert not [model.name for model in harness.models.models if model.is_main]
-
-
-def test_a_downloaded_pair_waits_for_the_reply_and_comes_as_a_pair(harness: ControllerHarness, qtbot: QtBot) -> None:
-    main, draft = DRAFT.folder, MAIN.folder
-    harness.engine.gate.hold()
-    harness.chat.send("Hello")
-    loads = len(harness.engine.loads)
-    harness.models.choose_pair(main, draft)
-    assert len(harness.engine.loads) == loads
-    harness.engine.gate.open()
-    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Draft-1B" and harness.models.pair.state == "ready")
-    assert harness.engine.loads[-1] == (main, draft)
-    assert harness.rows[-1].status is ReplyStatus.DONE
 
 
 def test_a_draft_that_is_chosen_for_an_unloaded_pair_comes_with_it(harness: ControllerHarness, qtbot: QtBot) -> None:

@@ -72,9 +72,7 @@ def test_asked_for_before_the_chats_are_open_it_comes_when_they_are(tmp_path: Pa
         qtbot.waitUntil(harness.window.tools.desktop.quick_ask.isVisible)
 
 
-def test_a_quick_question_is_answered_below_it_goes_on_in_its_chat_and_is_marked_where_its_window_was_closed(
-    harness: AppHarness, quick: QuickAsk, qtbot: QtBot
-) -> None:
+def test_a_quick_question_is_answered_and_kept_in_its_chat(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
     harness.ask(qtbot, "In the window")
     here = harness.chats.chat_id
     low = quick.height()
@@ -87,7 +85,7 @@ def test_a_quick_question_is_answered_below_it_goes_on_in_its_chat_and_is_marked
     assert quick.edit.text() == ""
     assert harness.chats.chat_id == here  # what is open stays open
     assert len(harness.chats.transcript.messages) == 2
-    asked = harness.chats.asides.latest(1)[0]
+    asked = harness.chats.quick_questions.latest(1)[0]
     assert (asked.title, asked.unseen) == ("Quickly", False)
     quick.open_button.click()
     assert not quick.isVisible()
@@ -101,9 +99,9 @@ def test_a_quick_question_is_answered_below_it_goes_on_in_its_chat_and_is_marked
     assert not quick.isVisible()
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
-    qtbot.waitUntil(lambda: harness.chats.asides.latest(1)[0].unseen)
+    qtbot.waitUntil(lambda: harness.chats.quick_questions.latest(1)[0].unseen)
     quick.come_to_front()
-    qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
+    qtbot.waitUntil(lambda: not harness.chats.quick_questions.latest(1)[0].unseen)
 
     harness.engine.gate.hold()
     ask(quick, "Slowly")
@@ -117,9 +115,7 @@ def test_a_quick_question_is_answered_below_it_goes_on_in_its_chat_and_is_marked
     qtbot.waitUntil(lambda: quick.model.messages[-1].status is ReplyStatus.STOPPED)
 
 
-def test_quick_ask_hands_files_and_long_texts_to_the_window_and_sends_with_the_key_that_was_chosen(
-    harness: AppHarness, quick: QuickAsk, tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_quick_ask_hands_files_over(harness: AppHarness, quick: QuickAsk, tmp_path: Path, qtbot: QtBot) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("What was said.", encoding="utf-8")
     harness.ask(qtbot, "In the window")
@@ -170,9 +166,7 @@ def test_quick_ask_hands_files_and_long_texts_to_the_window_and_sends_with_the_k
     assert quick.edit.text() == "안녕"
 
 
-def test_the_dock_counts_chats_with_an_answer_that_was_not_seen_and_its_menu_leads_to_new_questions(
-    harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_dock_counts(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[int] = []
     monkeypatch.setattr(QGuiApplication, "setBadgeNumber", lambda _app, number: shown.append(number))
     for question in ("One", "Two"):
@@ -216,9 +210,7 @@ def test_the_dock_counts_chats_with_an_answer_that_was_not_seen_and_its_menu_lea
     assert harness.window.tools.desktop.quick_ask.isVisible()
 
 
-def test_the_window_closes_while_a_quick_question_is_answered(
-    harness: AppHarness, quick: QuickAsk, qtbot: QtBot
-) -> None:
+def test_closing_the_window_keeps_a_quick_question(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
     """What was asked and written is kept, and asked once more it is no trouble."""
     harness.engine.scripts.append(Script(pieces=("half ", "and the rest")))
     harness.engine.gate.hold()
@@ -242,9 +234,7 @@ def test_without_a_model_the_words_stay(tmp_path: Path, qtbot: QtBot) -> None:
         assert harness.window.banner.isVisible()
 
 
-def test_notifications_come_only_while_nobody_looks_without_words_or_tags_and_lead_to_their_chat(
-    harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_notifications(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     alerts: list[object] = []
     monkeypatch.setattr(QApplication, "alert", alerts.append)
     harness.ask(qtbot, "Secret question")
@@ -273,7 +263,7 @@ def test_notifications_come_only_while_nobody_looks_without_words_or_tags_and_le
     assert not harness.window.isMinimized()
 
     if sys.platform.startswith("linux"):  # other systems know no markup in a notification
-        monkeypatch.setattr(harness.chats.asides, "words_of", lambda *_ids: ("Title", "<img src='/x'>Seen"))
+        monkeypatch.setattr(harness.chats.quick_questions, "words_of", lambda *_ids: ("Title", "<img src='/x'>Seen"))
         assert desktop.notifications.words(1, 1, ReplyStatus.DONE) == ("Title", "‹img src='/x'>Seen")
 
 
@@ -296,9 +286,7 @@ def icon_beside_the_clock(harness: AppHarness, desktop: Desktop) -> None:
 
 
 @pytest.mark.usefixtures("icon_beside_the_clock")
-def test_the_icon_says_what_runs_and_with_it_the_app_stays_when_the_window_is_closed(
-    harness: AppHarness, desktop: Desktop, qtbot: QtBot
-) -> None:
+def test_with_its_icon_the_app_stays(harness: AppHarness, desktop: Desktop, qtbot: QtBot) -> None:
     assert desktop.tray.lines() == ["Main 8B ← Draft 1B", "Not writing"]
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long")
@@ -328,9 +316,7 @@ def test_the_icon_says_what_runs_and_with_it_the_app_stays_when_the_window_is_cl
 @pytest.mark.usefixtures("icon_beside_the_clock")
 @pytest.mark.costly
 @pytest.mark.parametrize("way", ["menu", "icon", "system"])
-def test_whoever_quits_ends_it_all_the_same(
-    harness: AppHarness, desktop: Desktop, way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quitting_ends_it(harness: AppHarness, desktop: Desktop, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ended: list[object] = []
     harness.application.ended.connect(lambda: ended.append(1))
     monkeypatch.setattr(window_tools, "is_quitting", lambda: way == "system")
@@ -362,9 +348,7 @@ def test_without_its_icon_closing_the_window_ends_the_app(harness: AppHarness) -
     assert not harness.application.has_window()
 
 
-def test_a_reply_that_ended_is_announced_once_and_one_that_failed_or_was_stopped_is_not_called_done(
-    harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_announcements(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[object, str]] = []
 
     def hear(event: QAccessibleAnnouncementEvent) -> None:

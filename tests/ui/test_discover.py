@@ -70,9 +70,7 @@ def wait_for_rest(harness: ModelsHarness, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: harness.models.discover.state is not DiscoverState.READING)
 
 
-def test_the_first_look_shows_what_is_fetched_most_in_steps_and_what_is_typed_or_chosen_is_asked_once(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_models_are_listed_in_steps_and_searched(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     (query,) = harness.store.queries
     assert (query.text, query.sort, query.kind) == ("", HubSort.DOWNLOADS, HubKind.ANY)
     assert panel.list.model().index(0, 0).data() == "Qwen3-8B-4bit"
@@ -107,45 +105,12 @@ def test_the_first_look_shows_what_is_fetched_most_in_steps_and_what_is_typed_or
     assert 0 < query.most_bytes <= 2 * 10**9
 
 
-def test_keys_go_through_the_list_and_the_page_follows_as_the_wheel_scrolls_it(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
-    harness.view.resize(900, 500)
-    page, listed = panel.found, panel.list
-    content = page.widget()
-    assert content is not None
-    # The page finds its height after the list.
-    qtbot.waitUntil(lambda: listed.mapTo(content, listed.rect().bottomLeft()).y() < content.height())
-    listed.setFocus()
-    listed.setCurrentIndex(listed.model().index(0, 0))
-    for key, row in ((Qt.Key.Key_Down, 1), (Qt.Key.Key_End, 9), (Qt.Key.Key_Home, 0)):
-        QTest.keyClick(listed, key)
-        assert listed.currentIndex().row() == row
-        top = listed.mapTo(page.viewport(), listed.visualRect(listed.currentIndex()).topLeft()).y()
-        assert 0 <= top <= page.viewport().height() - listed.row_px()
-    QTest.keyClick(listed, Qt.Key.Key_PageDown)
-    assert 0 < listed.currentIndex().row() < 9
-    viewport, bar = listed.viewport(), page.verticalScrollBar()
-
-    def scrolls() -> bool:
-        """Once the page is laid out."""
-        bar.setValue(listed.mapTo(content, QPoint()).y())
-        before, place = bar.value(), viewport.mapTo(harness.view, QPoint(50, 50))
-        QTest.wheelEvent(harness.view.windowHandle(), place, QPoint(0, -120))
-        QApplication.processEvents()
-        return bar.value() > before
-
-    qtbot.waitUntil(scrolls)
-
-
 def install_place(panel: DiscoverPanel, row: int) -> QPoint:
     listed, index = panel.list, panel.list.model().index(row, 0)
     return listed.delegate().button(listed.visualRect(index), index.data(Qt.ItemDataRole.UserRole)).center()
 
 
-def test_install_in_a_row_installs_and_stays_but_for_a_click_that_ends_elsewhere(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_install_in_a_row(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     viewport, place = panel.list.viewport(), install_place(panel, 0)
     QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=place)
     QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=QPoint(20, place.y()))
@@ -164,9 +129,7 @@ def test_install_in_a_row_installs_and_stays_but_for_a_click_that_ends_elsewhere
     harness.store.gate.open()
 
 
-def test_only_what_fits_with_a_chat_is_shown_where_that_is_asked_for(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_only_what_fits_with_a_chat_is_shown(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     """Weights that fill the memory leave no room for a chat. Where nothing of a page fits, the next is asked for."""
     memory = model_memory_bytes()
     full = HubModel("org/Full", parameters=10**9, size_bytes=int(memory * 0.99))
@@ -200,9 +163,7 @@ def test_drafts_for_a_main_model(harness: ModelsHarness, panel: DiscoverPanel, q
     assert harness.store.queries[-1].drafts_for is None
 
 
-def test_a_page_and_one_click_to_install_or_why_that_is_not_possible(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_a_page_and_its_install_button(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     page = panel.page
     panel.list.choose(panel.list.model().index(1, 0))
     qtbot.waitUntil(lambda: "org/Model-0" in page.state.text())  # which is not there
@@ -231,9 +192,7 @@ def test_a_page_and_one_click_to_install_or_why_that_is_not_possible(
     assert harness.view.yours.isVisible()  # where its row is
 
 
-def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_a_page_offers_drafts(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     model = replace(MODEL, repository="mlx-community/Qwen3.8-27B-4bit")
     harness.store.on_hub, harness.store.pages[model.repository] = [model], page_of(model)
     panel.search("")
@@ -284,9 +243,7 @@ def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
     assert harness.store.asked == [known[0]]  # of a pair only what is missing
 
 
-def test_the_page_of_a_drafter_tells_what_it_brings_with_its_main_model(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_the_page_of_a_drafter_tells_its_gain(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     drafter = "deepseek-ai/dspark_qwen3_8b_block7"
     harness.store.pages[drafter] = page_of(HubModel(drafter, drafter="dspark"))
     harness.models.discover.read_page(drafter)
@@ -298,9 +255,7 @@ def test_the_page_of_a_drafter_tells_what_it_brings_with_its_main_model(
     assert not panel.page.partner.isVisibleTo(panel.page)
 
 
-def test_a_card_shows_words_loads_nothing_and_may_end_its_lines_as_it_likes(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_a_card_shows_words_and_loads_nothing(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     """The tests' audit hook would tell of a connection."""
     odd = replace(MODEL, repository="org/Odd")
     lines = "one\r\r\r\rtwo\r\n\r\nthree\n\rfour"
@@ -327,24 +282,6 @@ def test_a_card_shows_words_loads_nothing_and_may_end_its_lines_as_it_likes(
     (box,) = panel.page.findChildren(Dialog)
     assert "ok.example" in box.title.text()
     box.reject()
-
-
-def test_a_card_that_is_read_stays_as_it_is_when_something_is_installed(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
-    """With what is selected in it, and the link that the keyboard is at."""
-    harness.store.pages[MODEL.repository] = page_of(MODEL)
-    panel.list.choose(panel.list.model().index(0, 0))
-    qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardLink)))
-    panel.window().activateWindow()
-    (link,) = panel.page.card.findChildren(CardLink)
-    link.setFocus(Qt.FocusReason.TabFocusReason)
-    text = panel.page.card.findChildren(CardText)[0]
-    text.selectAll()
-    harness.bridge.post(LibraryScanned((replace(installed(MAIN), repository=MODEL.repository),)))
-    qtbot.waitUntil(lambda: panel.page.install_button.text() == "Installed")
-    assert link.hasFocus()
-    assert text.textCursor().selectedText() == "Qwen"
 
 
 def test_the_links_of_a_card_are_reached_by_tab_and_opened_by_key(app: AppHarness, qtbot: QtBot) -> None:
@@ -397,9 +334,7 @@ def walk(panel: DiscoverPanel, key: Qt.Key, steps: int) -> list[tuple[str, int]]
     return found
 
 
-def test_a_page_without_the_hub_shows_what_is_known_and_an_installed_model_is_used_from_it(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_a_page_without_the_hub(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     page, error = panel.page, HubUnreachable("hub", "https://hub.test", "no route")
     harness.store.hub_error = error
     harness.store.pages[MODEL.repository] = page_of(MODEL)
@@ -427,9 +362,7 @@ def test_a_page_without_the_hub_shows_what_is_known_and_an_installed_model_is_us
     qtbot.waitUntil(lambda: harness.models.pair.main_folder == DRAFT.folder)
 
 
-def test_without_the_hub_what_is_known_is_shown_in_order_and_within_limits(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_the_built_in_list_without_the_hub(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     """What is here first, then what fits, and chat models before drafts."""
     results, catalog = harness.models.discover.results, harness.models.library.catalog
     harness.store.hub_error = HubOffline("hub")
@@ -467,9 +400,7 @@ def test_without_the_hub_what_is_known_is_shown_in_order_and_within_limits(
     assert not panel.again_button.isVisible()
 
 
-def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_its_place(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_the_built_in_list_while_the_hub_is_slow(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     discover = harness.models.discover
     harness.store.hub_answers.clear()
     panel.search("qwen3")
@@ -490,9 +421,7 @@ def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_it
     assert not discover.results.entries
 
 
-def test_what_offline_mode_refused_is_asked_again_when_it_is_switched_off(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_the_hub_is_asked_again_after_offline_mode(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     settings, discover = harness.settings, harness.models.discover
     settings.hub_offline = True
     harness.store.hub_error = HubOffline("hub")
@@ -512,9 +441,7 @@ def test_what_offline_mode_refused_is_asked_again_when_it_is_switched_off(
     assert len(harness.store.queries) == asked + 1  # nothing was refused this time
 
 
-def test_what_the_hub_has_told_stays_when_the_rest_fails(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_results_stay_when_the_rest_fails(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     """Of one of several questions, or of a later page; asking again asks for that alone."""
     harness.store.on_hub = harness.store.on_hub[:10]
     harness.store.missing = HubUnreachable("hub", "https://hub.test", "HTTP 503", HubSilence.BUSY)
@@ -531,13 +458,3 @@ def test_what_the_hub_has_told_stays_when_the_rest_fails(
     wait_for_rest(harness, qtbot)
     assert (panel.status.text(), panel.again_button.isVisible()) == ("10 models", False)
     assert len(harness.store.queries) == asked
-
-
-def test_what_the_catalog_knows_a_draft_for_says_so(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
-    (main, *_) = harness.models.library.catalog.drafts[0].mains
-    harness.store.on_hub = [HubModel(name) for name in (main, "org/Nobody-1B")]
-    panel.search("")
-    wait_for_rest(harness, qtbot)
-    model = panel.list.model()
-    spoken = [model.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole) for row in (0, 1)]
-    assert ["has a draft" in text for text in spoken] == [True, False]

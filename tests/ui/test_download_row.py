@@ -61,9 +61,7 @@ def test_time_is_left_for_the_whole_and_for_each_file(row: DownloadRow) -> None:
 
 
 @pytest.mark.parametrize(("busy", "why"), [(False, "Connection lost"), (True, "Hub busy")])
-def test_a_pause_before_the_next_try_is_told_and_can_be_cut_short(
-    row: DownloadRow, qtbot: QtBot, busy: bool, why: str
-) -> None:
+def test_a_wait_before_the_next_try_can_be_cut_short(row: DownloadRow, qtbot: QtBot, busy: bool, why: str) -> None:
     row.show_entry(replace(PAIR, retry=Retry(8.0, hub_is_busy=busy)))
     assert read(row.words.text()) == f"{why}. Retrying in 8 s"
     assert row.try_button.text() == "Try now"
@@ -81,9 +79,7 @@ def test_a_pause_before_the_next_try_is_told_and_can_be_cut_short(
     assert not row.problem.isVisible()
 
 
-def test_a_half_that_failed_is_told_below_the_progress_of_the_other_or_the_pause_or_with_its_page(
-    row: DownloadRow, qtbot: QtBot
-) -> None:
+def test_a_half_that_failed_is_told_below_or_with_its_page(row: DownloadRow, qtbot: QtBot) -> None:
     row.show_entry(replace(PAIR, error=AccessDenied("org/Draft-1B", gated=True), page="https://hub.test/org/Draft-1B"))
     assert row.bar.isVisible()
     assert read(row.words.text()).startswith("2.0 GB of 5.0 GB")

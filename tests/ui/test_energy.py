@@ -63,13 +63,11 @@ def becomes(app: AppHarness, machine: ScriptedMachine, power: Power) -> EnergyCo
 
 def footer(app: AppHarness) -> str:
     row = app.chats.transcript.messages[-1]
-    line = reply_footer(row.stats, row.status, empty=row.empty, strain=row.strain)
+    line = reply_footer(row.stats, row.status, empty=row.empty, slowdown=row.slowdown)
     return line.gain if line else ""
 
 
-def test_replies_downloads_and_what_others_ask_for_hold_an_activity_and_rest_none(
-    app: AppHarness, qtbot: QtBot, machine: ScriptedMachine
-) -> None:
+def test_work_holds_an_activity_and_rest_holds_none(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
     app.ask(qtbot, "Why?")
     assert machine.held == [Activity.REPLY, None]
     app.models.install("owner/model")
@@ -95,9 +93,7 @@ def test_replies_downloads_and_what_others_ask_for_hold_an_activity_and_rest_non
     assert machine.held == [Activity.DOWNLOAD, None] * 2
 
 
-def test_an_app_whose_model_another_machine_helps_with_does_not_nap(
-    app: AppHarness, qtbot: QtBot, machine: ScriptedMachine
-) -> None:
+def test_no_nap_while_another_machine_helps(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
     helping = Helping(Machine("Studio", "f" * 64, "10.0.0.7:7791"), "here")
     app.models.helpers.note(MAIN.folder, (helping,))
     app.models.reload(MAIN.folder)
@@ -127,9 +123,7 @@ def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: Qt
     qtbot.waitUntil(lambda: not energy.poll.isActive())
 
 
-def test_on_battery_the_main_model_writes_alone_where_the_user_wants_that(
-    app: AppHarness, qtbot: QtBot, machine: ScriptedMachine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_battery(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine, monkeypatch: pytest.MonkeyPatch) -> None:
     becomes(app, machine, Power(on_battery=True))
     assert app.engine.sparing == [(False, True)]
     app.ask(qtbot, "With a draft?")

@@ -11,12 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.theme import Appearance, Theme
+from app.theme import Theme
 from app.views.settings.options import LONGEST_PROMPT, PromptField
 from app.views.shell.composer import Composer
-from app.views.widgets.buttons import Emphasis, PillButton, RoundButton
 from app.views.widgets.cards import Page
-from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
+from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.search_field import SearchField
 from tests.helpers.app_harness import open_app
 from tests.helpers.contrast import contrast
@@ -117,32 +116,6 @@ def test_the_wheel_scrolls_the_page_and_changes_no_field(qtbot: QtBot, focused: 
     assert fields[1].value() == 2
 
 
-@pytest.mark.parametrize("kind", ["primary", "danger", "round"])
-def test_the_ring_of_a_filled_button_can_be_seen(qtbot: QtBot, kind: str) -> None:
-    theme = Theme()
-    button: RoundButton | PillButton
-    if kind == "round":
-        button = RoundButton(theme, "arrow-up")
-    else:
-        button = PillButton(theme, Emphasis.PRIMARY if kind == "primary" else Emphasis.DANGER)
-        button.setText("Do it")
-    qtbot.addWidget(button)
-    button.show()
-    button.activateWindow()
-    qtbot.waitUntil(button.isActiveWindow)
-    button.clearFocus()
-    without = button.grab().toImage()
-    button.setFocus(Qt.FocusReason.TabFocusReason)
-    assert button.has_ring
-    seen = button.grab().toImage()
-    contrast = [
-        abs(seen.pixelColor(x, y).lightness() - without.pixelColor(x, y).lightness())
-        for x in range(seen.width())
-        for y in range(seen.height())
-    ]
-    assert sum(each > 60 for each in contrast) > seen.width()
-
-
 def paste(field: PromptField, text: str) -> None:
     data = QMimeData()
     data.setText(text)
@@ -186,26 +159,3 @@ def test_a_longer_prompt_from_elsewhere_stays_as_long_as_it_was(qtbot: QtBot) ->
     QTest.keyClick(field, Qt.Key.Key_Delete)
     field.undo()
     assert field.text() == "x" * (LONGEST_PROMPT + 10)
-
-
-@pytest.mark.parametrize("appearance", ["light", "dark"])
-def test_an_off_switch_that_can_be_used_does_not_look_like_one_that_cannot(
-    qtbot: QtBot, appearance: Appearance
-) -> None:
-    theme = Theme()
-    theme.set_appearance(appearance)
-    switch = Switch(theme)
-    qtbot.addWidget(switch)
-
-    def colors() -> tuple[QColor, QColor]:
-        """Of the knob of one that is off, and of its track."""
-        image = switch.grab().toImage()
-        middle, side = switch.height() // 2, switch.height()
-        return image.pixelColor(side // 2, middle), image.pixelColor(switch.width() - side // 2, middle)
-
-    switch.show()
-    knob, track = colors()
-    assert contrast(knob, track) >= 4.5
-    assert track == theme.palette.surface  # an outline: a grey track is what a disabled one has elsewhere
-    switch.setEnabled(False)
-    assert contrast(*colors()) < 3

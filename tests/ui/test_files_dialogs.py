@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,6 @@ from app.views.files.export_dialog import ExportDialog
 from app.views.files.import_dialog import ImportDialog
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.foreign_chats import chatgpt, node, pointer
-
-
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path / "profile", qtbot) as harness:
-        yield harness
 
 
 def files(app: AppHarness) -> FileControllers:
@@ -148,9 +141,7 @@ def test_what_is_exported_comes_back_in_another_profile_with_the_presets_in_use(
         assert (reply.sibling, reply.siblings, reply.stats is not None) == (2, 2, True)
 
 
-def test_an_import_shows_what_there_is_does_it_again_only_when_asked_is_undone_and_adds_what_is_new(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_an_import_is_previewed_done_once_undone_and_continued(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     path, banner = conversations(tmp_path, 3, pointer("sediment://file_1")), app.window.banner
     dialog = look(app, qtbot, path)
     assert dialog.sentence.text() == "3 chats · 3 messages · 1 unreadable · 3 pictures left out"
@@ -183,9 +174,7 @@ def test_an_import_shows_what_there_is_does_it_again_only_when_asked_is_undone_a
     assert banner.sentence.text() == "Chats with new messages: 1."
 
 
-def test_an_import_that_is_cancelled_or_finds_no_room_leaves_nothing(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cancelled_import(app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While it is read; twice, while a step of it is under way; and where no folder takes what is read."""
     imports = files(app).imports
     dialog = app.window.files.import_chats()
@@ -225,9 +214,7 @@ def test_an_import_that_is_cancelled_or_finds_no_room_leaves_nothing(
 
 
 @pytest.mark.expect_log("a change was not stored")
-def test_what_a_disk_refuses_can_be_tried_again_and_undone_while_a_reply_is_written_in_it(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_an_import_that_a_disk_refuses_is_tried_again(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     dialog = look(app, qtbot, conversations(tmp_path, 1))
 
     def change(sql: str) -> None:
@@ -251,9 +238,7 @@ def test_what_a_disk_refuses_can_be_tried_again_and_undone_while_a_reply_is_writ
     app.engine.gate.open()
 
 
-def test_what_a_kill_leaves_of_an_import_or_export_is_gone_at_the_next_start(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_leftovers_of_a_kill_go_at_a_start(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read for an import lies in the folder of the chats, where nobody else reads it."""
     elsewhere, data = tmp_path / "temporary", tmp_path / "profile" / "data"
     for name in ("hunch-import-old", "hunch-import-new", "other"):
@@ -278,9 +263,7 @@ def test_what_a_kill_leaves_of_an_import_or_export_is_gone_at_the_next_start(
     assert {each.name for each in elsewhere.glob("*")} >= {"hunch-import-new", "other"}
 
 
-def test_where_the_chats_folder_takes_nothing_what_is_read_waits_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_imports_wait_elsewhere_where_the_folder_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     folder = imports.new_folder(tmp_path / "gone")
     assert (folder.parent, folder.name.startswith("hunch-import-")) == (tmp_path, True)

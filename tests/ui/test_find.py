@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QKeySequence
+from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -18,7 +18,6 @@ from app.views.transcript.status_parts import AttachmentsPart
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.attachment_chip import AttachmentChip
 from tests.helpers.app_harness import AppHarness
-from tests.helpers.contrast import contrast
 from tests.helpers.figures import read
 from tests.helpers.growth import growth
 from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question, reply
@@ -78,9 +77,7 @@ def current(harness: TranscriptHarness) -> list[str]:
     return [text.found.current for text in texts(harness) if text.found.current is not None]
 
 
-def test_what_is_found_is_lit_in_every_kind_of_text_and_steps_go_round(
-    harness: TranscriptHarness, qtbot: QtBot
-) -> None:
+def test_what_is_found_is_lit_in_every_text_and_steps_go_round(harness: TranscriptHarness, qtbot: QtBot) -> None:
     finder = find(harness, qtbot, "Needle")
     formulas = [
         as_widget(part.widget) for part, _ in harness.view.visible_parts.shown() if isinstance(part.widget, FormulaPart)
@@ -142,9 +139,7 @@ def test_a_match_in_a_section_that_nobody_has_read_is_found(harness: TranscriptH
     assert finder.count == 300
 
 
-def test_a_growing_reply_is_searched_as_it_grows_and_the_next_is_current_when_its_words_are_gone(
-    harness: TranscriptHarness, qtbot: QtBot
-) -> None:
+def test_a_growing_reply_is_searched_as_it_grows(harness: TranscriptHarness, qtbot: QtBot) -> None:
     finder = find(harness, qtbot, "needle")
     harness.model.append(TranscriptMessage(3, from_user=False, text="", status=ReplyStatus.STREAMING))
     for piece in ("another nee", "dle and ", "one needle\n\n", "```\nneedle"):
@@ -215,22 +210,6 @@ def test_the_bar_is_opened_walked_and_left_by_key_and_closed_by_another_chat(app
     assert not app.window.find_bar.isVisible()
     assert app.transcript.finder.query == ""
     assert app.transcript.viewportMargins().top() == 0
-
-
-def test_what_was_found_can_be_read_where_it_is_selected(harness: TranscriptHarness, qtbot: QtBot) -> None:
-    theme = harness.theme
-    theme.set_appearance("dark")
-    find(harness, qtbot, "text")
-    harness.view.selectAll()
-    shown = next(text for text in texts(harness) if text.toPlainText().startswith("Text with"))
-    image = shown.grab().toImage()
-    ground, colors = theme.palette.cost.rgb(), set()
-    for y in range(image.height()):
-        row = [image.pixel(x, y) for x in range(image.width())]
-        if ground in row:
-            last = len(row) - row[::-1].index(ground)
-            colors.update(row[row.index(ground) : last])
-    assert max(contrast(QColor(color), theme.palette.cost) for color in colors) > 3
 
 
 def open_result(app: AppHarness, qtbot: QtBot, words: str) -> None:

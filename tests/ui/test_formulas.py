@@ -39,9 +39,7 @@ def setup(qtbot: QtBot) -> FormulaSetup:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("tex", HOSTILE, ids=lambda tex: tex[:16])
-def test_a_hostile_formula_keeps_to_the_budget_and_shows_its_source_whole(
-    setup: FormulaSetup, tex: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hostile_formula_keeps_to_the_budget(setup: FormulaSetup, tex: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.markup.formula.MOST_S", 0.2)  # the drill spends all of it on each
     setup.draw(tex)
     source = setup.source_of(tex)

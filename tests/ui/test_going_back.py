@@ -51,9 +51,7 @@ def wait_for_the_refusal(harness: ControllerHarness, title: str) -> None:
     harness.wait_for_pair()
 
 
-def test_a_folder_that_is_gone_is_refused_the_pair_stays_and_the_reply_under_way_goes_on(
-    harness: ControllerHarness,
-) -> None:
+def test_a_folder_that_is_gone_is_refused_and_the_reply_goes_on(harness: ControllerHarness) -> None:
     harness.models.choose_main(GONE.folder)
     wait_for_the_refusal(harness, title_of(ModelNotFound))
     check_that_the_pair_works(harness)
@@ -72,9 +70,7 @@ def test_a_folder_that_is_gone_is_refused_the_pair_stays_and_the_reply_under_way
 
 
 @pytest.mark.parametrize("draft", ["", OTHER.folder], ids=["of its own choice", "with a draft"])
-def test_weights_that_prove_damaged_are_told_and_the_pair_is_loaded_again(
-    harness: ControllerHarness, draft: str
-) -> None:
+def test_damaged_weights_are_told_and_the_pair_is_loaded_again(harness: ControllerHarness, draft: str) -> None:
     if draft:
         harness.models.choose_pair(BROKEN.folder, draft)
     else:

@@ -40,9 +40,7 @@ def test_the_window_waits_for_nothing(tmp_path: Path, qtbot: QtBot) -> None:
         assert stored(harness, "temperature") == 0.3
 
 
-def test_a_model_is_loaded_when_the_disk_has_the_mark_of_it(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_load_waits_for_its_mark_on_the_disk(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also by a slow disk, which the window does not wait for."""
     with AppHarness(tmp_path, MODELS) as harness:
         harness.open(qtbot)
@@ -62,21 +60,6 @@ def test_a_model_is_loaded_when_the_disk_has_the_mark_of_it(
         slow.set()
         qtbot.waitUntil(lambda: harness.engine.state().main == MODELS[OTHER])
         qtbot.waitUntil(lambda: mark.read_text() == "")
-
-
-@pytest.mark.expect_log("settings cannot be saved")
-def test_what_the_disk_refuses_later_is_told_and_the_values_hold(tmp_path: Path, qtbot: QtBot) -> None:
-    with AppHarness(tmp_path, MODELS) as harness:
-        harness.open(qtbot)
-        settings = harness.application.settings
-        kept = harness.paths.settings.rename(tmp_path / "kept.json")
-        harness.paths.settings.mkdir()  # a folder cannot be replaced by a file
-        with qtbot.waitSignal(settings.not_saved):
-            settings.temperature = 0.3
-        assert settings.temperature == 0.3
-        harness.paths.settings.rmdir()
-        kept.rename(harness.paths.settings)
-    assert stored(harness, "temperature") == 0.3  # the end has tried once more
 
 
 def test_a_mark_of_a_load_that_ends_after_the_app_is_not_left(tmp_path: Path) -> None:

@@ -39,6 +39,12 @@ def switch(theme: Theme, told: list[object]) -> QWidget:
     return made
 
 
+def line(theme: Theme, told: list[object]) -> QWidget:
+    made = LineField(theme)
+    made.returnPressed.connect(lambda: told.append("line"))
+    return made
+
+
 def choice(theme: Theme, told: list[object]) -> QWidget:
     made = ChoiceButton(theme)
     made.set_choices([("one", "One"), ("two", "Two")])
@@ -60,7 +66,7 @@ def menu(theme: Theme, told: list[object]) -> QWidget:
     return made
 
 
-@pytest.mark.parametrize("make", [button, switch, choice, dialog, menu])
+@pytest.mark.parametrize("make", [button, switch, line, choice, dialog, menu])
 def test_a_repeat_presses_nothing(make: Make, qtbot: QtBot) -> None:
     told: list[object] = []
     widget = make(Theme(), told)
@@ -70,17 +76,6 @@ def test_a_repeat_presses_nothing(make: Make, qtbot: QtBot) -> None:
     assert told == []
     QTest.keyClick(widget, Qt.Key.Key_Return)
     assert len(told) == 1
-
-
-def test_a_line_is_entered_once(qtbot: QtBot) -> None:
-    field = LineField(Theme())
-    qtbot.addWidget(field)
-    entered: list[object] = []
-    field.returnPressed.connect(lambda: entered.append(field.text()))
-    repeat(field, Qt.Key.Key_Return)
-    assert entered == []
-    QTest.keyClick(field, Qt.Key.Key_Return)
-    assert entered == [""]
 
 
 def test_words_that_wait_are_not_sent_by_a_key_that_chose_something_else(harness: AppHarness, qtbot: QtBot) -> None:

@@ -23,9 +23,7 @@ def app(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterat
         yield harness
 
 
-def test_diagnostics_hold_nothing_of_the_user_and_come_when_another_dialog_was_closed_before_its_text_was_there(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_diagnostics_hold_nothing_of_the_user(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, f"What is a {SECRET}?")
     settings = app.application.settings
     settings.system_prompt = settings.hub_proxy = settings.hub_endpoint = f"http://{SECRET}"

@@ -82,9 +82,7 @@ def routes(harness: AppHarness) -> set[str]:
     return {" → ".join(route).replace("&", "").replace("…", "") for route in found}
 
 
-def test_every_route_and_key_that_it_names_is_there_in_the_language_of_the_window_and_nothing_is_written_down(
-    harness: AppHarness,
-) -> None:
+def test_every_route_and_key_in_it_is_there_and_nothing_is_stored(harness: AppHarness) -> None:
     """In English; that other languages translate each route is `unit/test_help_pages.py`'s."""
     texts = [section.answer for page in help_pages("en") for section in page.sections]
     texts.append((Path(__file__).parents[2] / "README.md").read_text("utf-8"))
@@ -125,9 +123,7 @@ def test_every_route_and_key_that_it_names_is_there_in_the_language_of_the_windo
     assert window.text.accessibleName() == "ドラフトと速さ"
 
 
-def test_in_a_small_window_with_the_largest_text_a_menu_has_the_pages_and_the_down_key_leads_there(
-    window: HelpWindow, qtbot: QtBot
-) -> None:
+def test_in_a_small_window_a_menu_has_the_pages(window: HelpWindow, qtbot: QtBot) -> None:
     window._theme.set_scale(2.0)
     window.resize(720, 480)
     assert (window.width(), window.height()) == (720, 480)
@@ -143,19 +139,8 @@ def test_in_a_small_window_with_the_largest_text_a_menu_has_the_pages_and_the_do
     window.resize(1200, 640)
     assert (window.list.isVisible(), window.index.isVisible()) == (True, False)
 
-    window.resize(720, 480)
-    QTest.keyClick(window.search, Qt.Key.Key_Down)
-    assert window.text.hasFocus()
-    window.search.setFocus()
-    QTest.keyClicks(window.search, "s")
-    assert (window.list.isVisible(), window.search.hasFocus()) == (True, True)
-    QTest.keyClick(window.search, Qt.Key.Key_Down)
-    assert window.list.hasFocus()
 
-
-def test_a_screen_reader_gets_a_document_keys_are_this_systems_and_escape_empties_the_search_then_closes(
-    window: HelpWindow,
-) -> None:
+def test_a_screen_reader_gets_a_document_and_escape_closes_it(window: HelpWindow) -> None:
     told = QAccessible.queryAccessibleInterface(window.text)
     assert told.role() == QAccessible.Role.Document
     assert told.text(QAccessible.Text.Name) == "First steps"

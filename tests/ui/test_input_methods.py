@@ -46,9 +46,7 @@ def test_leaving_a_chat_or_the_app_commits_what_is_composed_there(tmp_path: Path
         assert harness.window.composer.text() == "하"
 
 
-def test_what_is_composed_is_kept_though_it_is_never_committed_while_a_message_is_stored_and_a_chat_renamed(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_what_is_composed_is_kept_though_never_committed(harness: AppHarness, qtbot: QtBot) -> None:
     """A crash in the middle of a long composition costs none of it."""
     QTest.keyClicks(harness.window.composer.edit, "a ")
     with qtbot.waitSignal(harness.window.composer.unsent.changed) as told:
@@ -87,9 +85,7 @@ def test_what_is_composed_is_kept_though_it_is_never_committed_while_a_message_i
         assert harness.chats.title == f"제목 {leave}"
 
 
-def test_korean_is_searched_for_while_it_is_composed_and_the_settings_keep_it_when_their_window_is_left(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_korean_is_searched_for_while_it_is_composed(harness: AppHarness, qtbot: QtBot) -> None:
     """Its last syllable is committed only by the next key; kana and pinyin will be other characters."""
     harness.window.composer.send("번역 질문")
     harness.wait_until_quiet(qtbot)

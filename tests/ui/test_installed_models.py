@@ -44,9 +44,7 @@ from tests.helpers.models_harness import ModelsHarness, open_models
 ABOUT = ModelAbout("Qwen3", template=True, thinking=True, tools=True, languages=("en", "ko"), licence="apache-2.0")
 OTHER = replace(model_info("/models/Other-4B", 4_000_000_000), about=ABOUT, caches=CacheSizes(100_000, 0), sees=True)
 HEAD = replace(
-    model_info("/models/Head", 1_000_000),
-    vocabulary_digest="",
-    drafter=DrafterInfo("dspark", 0, 0, 0, (1,)),
+    model_info("/models/Head", 1_000_000), vocabulary_digest="", drafter=DrafterInfo("dspark", 0, 0, 0, (1,))
 )
 MODELS = [
     installed(MAIN),
@@ -100,9 +98,7 @@ def names(page: YoursPage) -> list[str]:
     return [row.folder.rpartition("/")[2] for row in page.installed.rows]
 
 
-def test_the_list_is_sorted_and_filtered_and_all_that_is_known_of_a_model_is_one_click_away(
-    page: YoursPage, harness: ModelsHarness
-) -> None:
+def test_the_list_is_sorted_filtered_and_tells_all_of_a_model(page: YoursPage, harness: ModelsHarness) -> None:
     assert names(page) == ["Draft-1B", "Foreign-7B", "Head", "Main-8B", "Other-4B"]
     page.installed.sort.chosen.emit(ModelSort.SIZE)
     assert names(page)[-1] == "Head"
@@ -161,9 +157,7 @@ def test_a_model_and_a_drafter_are_used_with_one_click(harness: ModelsHarness, p
     qtbot.waitUntil(lambda: "Other-4B" in names(page)[:2])
 
 
-def test_a_model_that_is_being_deleted_or_cannot_be_used_says_so(
-    harness: ModelsHarness, page: YoursPage, qtbot: QtBot
-) -> None:
+def test_a_model_being_deleted_or_unusable_says_so(harness: ModelsHarness, page: YoursPage, qtbot: QtBot) -> None:
     """Its files take seconds to go; one that stays can be used as before, and why it stays is told."""
     harness.store.gate.hold()
     harness.store.install("org/before-it")  # the store is at work on something else
@@ -190,22 +184,7 @@ def test_a_model_that_is_being_deleted_or_cannot_be_used_says_so(
     assert "Add its config.json and tokenizer" in said
 
 
-def test_the_arrows_of_all_rows_are_below_one_another(harness: ModelsHarness, page: YoursPage, qtbot: QtBot) -> None:
-    """Also where there is room for the buttons of some beside the words, and not for those of others."""
-    harness.theme.set_scale(2.0)
-
-    def ends() -> set[int]:
-        arrows = [each.more_button for each in page.installed.rows]
-        return {arrow.mapTo(page, arrow.rect().topRight()).x() for arrow in arrows}
-
-    for width in (1120, 900, 720):
-        harness.view.resize(width, 700)
-        qtbot.waitUntil(lambda: len(ends()) == 1)
-
-
-def test_an_update_and_damage_are_told_and_mended_and_a_template_looked_at(
-    harness: ModelsHarness, page: YoursPage, qtbot: QtBot
-) -> None:
+def test_updates_damage_and_templates_are_told(harness: ModelsHarness, page: YoursPage, qtbot: QtBot) -> None:
     def other() -> ModelRow:
         return row(page, "Other-4B")
 
@@ -239,9 +218,7 @@ def test_an_update_and_damage_are_told_and_mended_and_a_template_looked_at(
     assert not dialog.isVisible()
 
 
-def test_an_updated_model_that_is_loaded_says_so_and_can_be_loaded_again(
-    harness: ModelsHarness, page: YoursPage, qtbot: QtBot
-) -> None:
+def test_an_updated_model_can_be_loaded_again(harness: ModelsHarness, page: YoursPage, qtbot: QtBot) -> None:
     def is_offered() -> bool:
         return row(page, "Main-8B").reload_button.isVisible()
 
@@ -275,27 +252,7 @@ def test_reading_a_model_shows_how_far_it_is_in_its_row_and_can_be_stopped(
     qtbot.waitUntil(lambda: "Up to date" in row(page, "Other-4B").upkeep.text())
 
 
-def test_the_focus_stays_on_a_model_whose_row_is_made_anew(
-    harness: ModelsHarness, page: YoursPage, qtbot: QtBot
-) -> None:
-    window = page.window()
-    qtbot.waitUntil(window.isActiveWindow)
-    row(page, "Head").more_button.setFocus(Qt.FocusReason.TabFocusReason)
-    QTest.keyClick(row(page, "Head").more_button, Qt.Key.Key_Return)
-    before = row(page, "Head")
-    before.verify_button.setFocus(Qt.FocusReason.TabFocusReason)
-    QTest.keyClick(before.verify_button, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: row(page, "Head") is not before)
-    assert row(page, "Head").isAncestorOf(window.focusWidget() or window)
-    row(page, "Head").delete_button.setFocus(Qt.FocusReason.TabFocusReason)
-    harness.models.delete(row(page, "Head").folder)
-    qtbot.waitUntil(lambda: "Head" not in names(page))
-    assert row(page, "Main-8B").isAncestorOf(window.focusWidget() or window), "the next one"
-
-
-def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
-    harness: ModelsHarness, recommended: Recommended, qtbot: QtBot
-) -> None:
+def test_a_recommended_pair_tells_its_gain(harness: ModelsHarness, recommended: Recommended, qtbot: QtBot) -> None:
     """Beside what somebody has published for another one, and only once a model of that size was measured here."""
     harness.models.refresh()
     qtbot.waitUntil(lambda: bool(recommended.findChildren(OfferRow)))
@@ -318,9 +275,7 @@ def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
     qtbot.waitUntil(lambda: any("× in chats (estimate)" in text for text in told()))  # the rows are made anew
 
 
-def test_a_recommended_pair_is_installed_with_one_click_again_once_that_failed_and_used_when_it_is_here(
-    harness: ModelsHarness, recommended: Recommended, qtbot: QtBot
-) -> None:
+def test_a_recommended_pair_is_installed(harness: ModelsHarness, recommended: Recommended, qtbot: QtBot) -> None:
     harness.models.refresh()
     qtbot.waitUntil(lambda: bool(recommended.findChildren(OfferRow)))
     offered = recommended.findChildren(OfferRow)[0]

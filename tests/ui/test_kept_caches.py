@@ -22,9 +22,7 @@ def ask_in_new_chat(app: AppHarness, qtbot: QtBot, text: str) -> str:
     return str(app.chats.chat_id)
 
 
-def test_what_was_read_of_a_chat_goes_with_it_or_a_message_of_it_and_that_of_others_stays(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_what_was_read_goes_with_its_chat_or_message(app: AppHarness, qtbot: QtBot) -> None:
     assert app.engine.kept == [frozenset()]  # once the main model was loaded: there is no chat yet
     first, second = (ask_in_new_chat(app, qtbot, text) for text in ("One", "Two"))
 
@@ -55,9 +53,7 @@ def test_a_start_that_forgets_chats_for_good_tells_so_without_a_model_too(tmp_pa
         assert app.engine.kept == [{second}, {second}]  # at once, and when the main model was loaded
 
 
-def test_chats_that_are_not_stored_say_nothing_of_those_that_are(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsaved_chats_say_nothing_of_saved_ones(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their numbers begin anew: none is to be taken for a stored chat, and no stored chat to be forgotten for them."""
     monkeypatch.setattr(Storage, "keeps", False)  # as after `open_in_memory`
     with open_app(tmp_path, qtbot) as app:

@@ -35,9 +35,7 @@ def unsent(harness: AppHarness) -> dict[int, str]:
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_what_is_sent_by_trying_again_is_sent_once_and_what_is_typed_on_stays_in_its_chat(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_what_is_sent_by_trying_again_is_sent_once(harness: AppHarness, qtbot: QtBot) -> None:
     """In a new chat, and in one that is there."""
     window, chats = harness.window, harness.chats
     window.composer.set_text("Hello")
@@ -128,9 +126,7 @@ def test_no_reply_is_written_where_its_chat_or_its_question_is_being_deleted(har
         assert len(harness.engine.requests) == asked
 
 
-def test_undo_in_the_banner_is_in_sight_and_brings_back_what_the_banner_names(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot: QtBot) -> None:
     """Also what was deleted twice: a disk that takes its time invites to press the key once more."""
     chats, banner, numbers = harness.chats, harness.window.banner, []
     for name in ("First", "Second", "Third"):
@@ -155,13 +151,9 @@ def test_undo_in_the_banner_is_in_sight_and_brings_back_what_the_banner_names(
     chats.delete_chat(second.chat_id)
     harness.wait_until_stored(qtbot)
     second = chats.deletions.latest()[0]
-    act = banner._message.acts[0]
-    assert act is not None
     chats.deletions.forget([second])
     harness.wait_until_stored(qtbot)
     assert not banner.isVisible()
-    act()
-    harness.wait_until_stored(qtbot)
     assert [each.chat_id for each in chats.deletions.latest()] == [third.chat_id]
 
     chats.deletions.empty()
@@ -214,9 +206,7 @@ def test_what_a_full_disk_has_refused_is_kept_once_there_is_room(tmp_path: Path,
         assert edit.text == LONG
 
 
-def test_words_of_a_run_without_chats_stay_in_their_file_until_the_chats_have_them(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_words_of_a_run_without_chats_stay_until_the_chats_have_them(tmp_path: Path, qtbot: QtBot) -> None:
     with AppHarness(tmp_path) as harness:
         application, file = harness.application, harness.paths.unsent
         file.write_text("precious", encoding="utf-8")
@@ -233,9 +223,7 @@ def test_words_of_a_run_without_chats_stay_in_their_file_until_the_chats_have_th
         assert harness.window.composer.text() == "precious"
 
 
-def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked_and_leaves_what_waits_in_a_new_chat(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_what_waits_in_quick_ask_and_in_a_new_chat_stays_apart(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as first:
         composer = first.window.composer
         QTest.keyClicks(composer.edit, "half a thought")
@@ -243,7 +231,7 @@ def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked_and_leaves_w
         composer.unsent.keep()
         first.wait_until_stored(qtbot)
         answers: list[int] = []
-        assert first.chats.asides.ask("Quick?", first.chats.transcript, answers.append)
+        assert first.chats.quick_questions.ask("Quick?", first.chats.transcript, answers.append)
         first.wait_until_quiet(qtbot)
         first.chats.open_chat(answers[0])
         quick = first.window.tools.desktop.quick_ask
@@ -263,9 +251,7 @@ def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked_and_leaves_w
 
 
 @pytest.mark.expect_log("the database cannot be opened")
-def test_what_is_typed_while_nothing_is_saved_waits_for_the_next_run_with_what_waited_before(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_what_is_typed_while_nothing_is_saved_waits_for_the_next_run(tmp_path: Path, qtbot: QtBot) -> None:
     """In the window and in Quick Ask."""
     with AppHarness(tmp_path) as first:
         first.paths.unsent.write_text("precious", encoding="utf-8")
@@ -287,9 +273,7 @@ def test_what_is_typed_while_nothing_is_saved_waits_for_the_next_run_with_what_w
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_an_edit_that_was_refused_is_saved_once_and_as_its_field_says_by_then(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_an_edit_that_was_refused_is_saved_once(harness: AppHarness, qtbot: QtBot) -> None:
     edits, banner = harness.chats.edits, harness.window.banner
 
     def refused(kind: EditKind) -> int:

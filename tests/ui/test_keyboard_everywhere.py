@@ -137,9 +137,7 @@ DIALOGS: dict[str, Callable[[AppHarness], QWidget]] = {
 }
 
 
-def test_tab_goes_through_a_chat_part_by_part_the_table_of_its_requests_and_what_opens_over_a_window(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_tab_goes_through_a_chat_its_requests_and_dialogs(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Hello")
     window = harness.window
     window.resize(1500, 900)

@@ -26,12 +26,6 @@ pytestmark = pytest.mark.expect_log(
 )
 
 
-@pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path / "profile", qtbot) as harness:
-        yield harness
-
-
 def refuse(harness: AppHarness, qtbot: QtBot) -> None:
     harness.application.storage.write(fill_up, lambda _: None, lambda _: None)
     harness.wait_until_stored(qtbot)
@@ -82,9 +76,7 @@ def assert_all_is_there(folder: Path, qtbot: QtBot, typed_in: int, reply: int) -
         assert not list(folder.parent.rglob("*left*.json"))
 
 
-def test_what_the_database_does_not_take_at_the_end_is_there_at_the_next_start(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_what_the_database_does_not_take_is_there_at_the_next_start(harness: AppHarness, qtbot: QtBot) -> None:
     typed_in, reply = end_in_mid_work(harness, qtbot)
     left = harness.paths.data / "left.json"
     assert left.stat().st_mode & 0o777 == 0o600

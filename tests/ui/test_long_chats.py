@@ -14,7 +14,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.controllers.open_chat import AT_ONCE
+from app.controllers.chat import AT_ONCE
 from app.storage import Match, MessageStore
 from app.storage import messages as storage_messages
 from app.view_models.race import RaceState
@@ -68,9 +68,7 @@ def ids(harness: AppHarness) -> list[int]:
 
 
 @pytest.mark.parametrize("harness", [VERY_MANY], indirect=True)
-def test_the_end_is_there_at_once_the_rest_comes_before_it_and_goes_a_few_rows_at_a_time(
-    harness: AppHarness, qtbot: QtBot, read_here: list[int]
-) -> None:
+def test_the_end_is_there_at_once_and_the_rest_follows(harness: AppHarness, qtbot: QtBot, read_here: list[int]) -> None:
     counts: list[int] = []
     harness.chats.transcript.messages_prepended.connect(counts.append)
     harness.chats.open_chat(1)
@@ -105,9 +103,7 @@ class Paints(QObject):
         return False
 
 
-def test_the_end_is_painted_before_the_rest_is_read_and_the_reader_stays_where_they_are_or_goes_to_a_kept_place(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_end_is_painted_first(harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     notes: list[str] = []
     storage, _paints = harness.application.storage, Paints(harness.transcript.viewport(), notes)
     count = storage.count
@@ -150,9 +146,7 @@ def test_the_end_is_painted_before_the_rest_is_read_and_the_reader_stays_where_t
     assert here.message_id == 40
 
 
-def test_it_is_written_in_and_another_version_shown_while_it_comes_and_what_changes_far_above_is_shown(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_it_is_written_in_and_changed_while_it_comes(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.open_chat(1)
     assert harness.chats.transcript.has_earlier
     ask(harness, qtbot)
@@ -182,9 +176,7 @@ def test_it_is_written_in_and_another_version_shown_while_it_comes_and_what_chan
     assert ids(harness) == before
 
 
-def test_a_request_and_a_race_have_every_message_and_none_is_read_here(
-    harness: AppHarness, qtbot: QtBot, read_here: list[int]
-) -> None:
+def test_requests_and_races_have_every_message(harness: AppHarness, qtbot: QtBot, read_here: list[int]) -> None:
     open_whole(harness, qtbot)
     read_here.clear()
     ask(harness, qtbot)
@@ -224,9 +216,7 @@ def test_it_is_stopped_before_it_was_asked_for(harness: AppHarness, qtbot: QtBot
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
 @pytest.mark.parametrize("goes_on", [False, True], ids=["it stays stopped", "it goes on"])
-def test_that_it_was_stopped_is_stored_once_the_disk_takes_it(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, goes_on: bool
-) -> None:
+def test_stopping_is_stored(harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, goes_on: bool) -> None:
     """A try that comes when the reply goes on already does not stop it again."""
     harness.chats.open_chat(1)
     with qtbot.waitSignal(harness.chats.generating_changed):
@@ -256,9 +246,7 @@ def test_that_it_was_stopped_is_stored_once_the_disk_takes_it(
 
 
 @pytest.mark.parametrize("harness", [1000], indirect=True)
-def test_very_many_messages_are_copied_without_being_laid_out(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copying_lays_nothing_out(harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     open_whole(harness, qtbot)
     view, made, sync = harness.window.transcript, [], MessageItem.sync
     assert view is not None
@@ -289,9 +277,7 @@ def test_other_colours_sizes_and_words_make_only_what_was_looked_at_anew(harness
     assert view.column.height_px > 1.4 * height
 
 
-def test_what_a_search_found_far_above_is_gone_to_when_it_comes_and_a_step_waits_for_what_is_not_read(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_far_match_is_gone_to_and_steps_wait(harness: AppHarness, qtbot: QtBot) -> None:
     view, find_bar = harness.window.transcript, harness.window.find_bar
     assert view is not None
     find_bar.open_match(1, Match(40, "", ("message 39",)))

@@ -18,25 +18,14 @@ from pytestqt.qtbot import QtBot
 
 from app.markup.safe_code import safe_code
 from app.theme import Theme
-from app.view_models.transcript import ReplyStatus
 from app.views.settings import options
 from app.views.settings.options import PromptField
 from app.views.transcript.parts import PartKind
-from app.views.transcript.text_parts import BubblePart, TextPart
+from app.views.transcript.text_parts import BubblePart
 from app.views.widgets.long_text import LongText
 from app.views.widgets.message_edit import MessageEdit
-from tests.helpers.growth import LINES, MARKDOWN, TABLE_HEAD, growth, repeated
-from tests.helpers.long_texts import (
-    LARGE_BYTES,
-    PASTED,
-    SHOWN,
-    copying,
-    cpu_s,
-    large,
-    large_message,
-    pasting,
-    showing,
-)
+from tests.helpers.growth import LINES, MARKDOWN, TABLE_HEAD, growth
+from tests.helpers.long_texts import LARGE_BYTES, PASTED, SHOWN, copying, cpu_s, large, large_message, pasting, showing
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
 from tests.ui.growth_setups import GrowthSetup
 
@@ -162,18 +151,6 @@ def test_a_line_without_end_takes_linear_time(setup: GrowthSetup, unit: str) -> 
     assert growth(setup.race, unit, 20_000) < MOST_GROWTH
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize("unit", ["x", "word ", "ab\n"])
-def test_fields_of_a_system_prompt_and_lanes_of_a_race_keep_the_text_as_it_is(setup: GrowthSetup, unit: str) -> None:
-    text = repeated(unit, 12_000)
-    setup.prompt(text)
-    setup.race(text)
-    assert setup.prompt_field.text() == setup.lane.text.text() == text
-    setup.prompt_field.selectAll()
-    setup.prompt_field.copy()
-    assert QApplication.clipboard().text() == text
-
-
 def test_a_long_message_is_one_bubble_and_whole(qtbot: QtBot) -> None:
     text = "\n".join(f"line {number} " + "x" * (number % 200) for number in range(400))
     harness = TranscriptHarness([question(1, text)])
@@ -200,14 +177,3 @@ def test_scrolling_through_a_long_reply_leaves_what_is_seen_in_place(qtbot: QtBo
         moved = {after[key] - places[key] for key in places.keys() & after.keys()}
         assert len(moved) == 1, "parts moved against each other"
     assert not any(part.kind is PartKind.UNREAD for part in harness.view.items[0].parts)
-
-
-def test_a_long_reply_goes_on(qtbot: QtBot) -> None:
-    harness = TranscriptHarness([reply(1, f"{PARAGRAPH}\n\n" * 100, ReplyStatus.STREAMING)])
-    qtbot.addWidget(harness.view)
-    harness.model.append_text(1, "The last")
-    harness.model.append_text(1, " words")
-    harness.model.change(1, status=ReplyStatus.DONE)
-    last = harness.parts(PartKind.TEXT)[-1].widget
-    assert isinstance(last, TextPart)
-    assert last.toPlainText() == "The last words"

@@ -399,22 +399,6 @@ def test_a_download_for_another_machine_that_failed_and_another_version_here_lea
     assert machines.lending.wanted == "org/Old-4bit"
 
 
-def test_a_machine_that_was_removed_does_not_help_with_what_is_gone_back_to(
-    harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot
-) -> None:
-    qtbot.waitUntil(page.plan.run.isEnabled)
-    page.plan.run.click()
-    qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO and harness.models.pair.state is PairState.READY)
-    harness.models.choose_main("/models/gone")
-    machines.remove(STUDIO.fingerprint)
-    qtbot.waitUntil(lambda: harness.models.pair.main_folder == MAIN.folder)
-
-    assert harness.models.pair.helper is None
-    assert harness.models.helpers.of(MAIN.folder) == ()
-    qtbot.waitUntil(lambda: harness.models.pair.state is PairState.READY)
-    assert harness.engine.helping[-1] == ()
-
-
 def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message_until_that_is_removed(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:

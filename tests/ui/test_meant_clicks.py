@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -39,6 +40,19 @@ def put(window: QWidget, *widgets: QWidget) -> None:
 
 def download(number: int) -> DownloadEntry:
     return DownloadEntry(number, ("org/Main-8B",), 2, 5, 1.0, 3.0, state=DownloadState.RUNNING)
+
+
+def test_a_double_click_on_pause_pauses(window: QWidget) -> None:
+    row, asked = DownloadRow(Theme(window)), []
+    row.pause_requested.connect(lambda: asked.append("pause"))
+    row.pause_requested.connect(lambda: row.show_entry(replace(download(1), state=DownloadState.PAUSED)))
+    row.resume_requested.connect(lambda: asked.append("resume"))
+    put(window, row)
+    row.show_entry(download(1))
+    double_click(row.go_button)
+    assert asked == ["pause"]
+    QTest.mouseClick(row.go_button, Qt.MouseButton.LeftButton)
+    assert asked == ["pause", "resume"]
 
 
 def test_a_double_click_that_removes_a_row_leaves_the_next_one(window: QWidget) -> None:

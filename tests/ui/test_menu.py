@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
-import pytest
 from PySide6.QtCore import SIGNAL, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.views.shell.shortcuts import ShortcutTable, plain_words, shortcut_text, show_shortcuts
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.fields import WholeField
 from app.views.widgets.labels import TextLabel
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 
 UNWIRED = {"import_chats", "export_chat", "export_all"}
 
@@ -185,26 +183,6 @@ def test_chats_are_stepped_through_each_once_and_of_two_keys_one_sends_and_the_o
     QTest.keyClick(edit, Qt.Key.Key_Return)
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[0].text == "one\ntwo"
-
-
-def test_on_a_mac_all_windows_come_to_the_front_the_active_one_last(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.views.shell.menu.IS_MAC", True)
-    raised: list[QWidget] = []
-
-    def note(widget: QWidget) -> None:
-        raised.append(widget)
-
-    monkeypatch.setattr(QWidget, "raise_", note)
-    with open_app(tmp_path, qtbot) as harness:
-        assert unconnected(harness) <= UNWIRED
-        settings = harness.show_settings()
-        qtbot.waitUntil(settings.isActiveWindow)
-        raised.clear()
-        harness.window.menu.all_to_front.trigger()
-        assert {harness.window, settings} <= set(raised)
-        assert raised[-1] is settings
 
 
 def message_entries(harness: AppHarness) -> dict[str, QAction]:

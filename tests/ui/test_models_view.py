@@ -70,9 +70,9 @@ def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: App
     harness.show_models("yours")
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
-    qtbot.waitUntil(lambda: harness.chats.asides.latest(1)[0].unseen)
+    qtbot.waitUntil(lambda: harness.chats.quick_questions.latest(1)[0].unseen)
     harness.window.models_view.leave()
-    qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
+    qtbot.waitUntil(lambda: not harness.chats.quick_questions.latest(1)[0].unseen)
 
 
 def test_it_is_made_when_it_is_opened_every_way_leads_there_and_escape_back_to_what_is_typed(

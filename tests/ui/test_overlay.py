@@ -177,29 +177,6 @@ def test_a_card_that_a_key_has_brought_goes_with_escape_or_what_is_typed(qtbot: 
     assert field.text().endswith("b")
 
 
-def test_what_is_scrolled_away_sideways_has_no_card(qtbot: QtBot) -> None:
-    """Neither the one that the pointer brought, nor one by keys for a word that nobody sees."""
-    text = "```\n" + "first " + "between " * 80 + "last\n```\n"
-    setup = OverlaySetup(text, mark(text, "first", " a"), mark(text, "last", " b"))
-    setup.harness.view.resize(1600, 600)  # the page is wider than the column
-    QApplication.processEvents()
-    setup.overlay.set_mode(OverlayMode.ACCEPTED)
-    (layer,) = (each for each in setup.layers() if each.spots)
-    for _ in range(2):
-        setup.overlay.step(1)
-        assert setup.overlay.card.words.chosen == "first"
-    bar = layer.text.horizontalScrollBar()
-    bar.setValue(bar.maximum())
-    assert not setup.overlay.card.isVisible()
-    setup.overlay.step(1)
-    assert setup.overlay.card.words.chosen == "last"
-    move_to(layer, layer.rect_of(layer.spots[1]).center().toPoint())
-    bar.setValue(bar.maximum() - 10)
-    assert not setup.overlay.card.isVisible()
-    setup.overlay.set_mode(OverlayMode.OFF)
-    bar.setValue(0)
-
-
 @pytest.mark.parametrize(
     ("wanted", "shown"), [("", "to end the reply"), ("\ufffd", "a part of another character"), (" ", "␣"), ("\n", "↵")]
 )

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSize, Qt, QUrl
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDropEvent, QGuiApplication, QImage, QKeySequence, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.storage import AttachmentKind, Purged
@@ -61,10 +61,6 @@ def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
 
 def chips(app: AppHarness) -> list[AttachmentChip]:
     return list(app.window.composer.attached.chips.values())
-
-
-def _place(widget: QWidget, within: QWidget) -> QRect:
-    return QRect(widget.mapTo(within, QPoint(0, 0)), widget.size())
 
 
 def buttons(note: UnseenNote) -> list[PillButton]:
@@ -252,15 +248,6 @@ def test_where_no_installed_model_sees_one_of_the_catalog_is_installed_in_place(
         assert note.words.text() == "Main 8B cannot see pictures. Eyes 4B can, about 310\N{NO-BREAK SPACE}MB."
         assert [button.isVisible() for button in buttons(note)] == [False, True, True]
         assert (note.install_button.text(), note.install_button.accessibleName()) == ("Install", "Install Eyes 4B")
-        composer, button = app.window.composer, note.install_button
-        composer.set_text("Many\nlines\n" * 20)
-        app.window.resize(720, 480)
-        app.application.settings.text_scale = 2.0
-        note.set_models("A-Model-With-A-Name-Of-Two-Lines-8B", ("", ""), note.offer)
-        # Nothing in the composer is cut, however little is left for the chat above it.
-        qtbot.waitUntil(lambda: button.height() > 40 and composer.rect().contains(_place(button, composer)))
-        attached = composer.attached
-        qtbot.waitUntil(lambda: not _place(composer.edit, composer).intersects(_place(attached, composer)))
         note.install_button.click()
         assert app.store.asked == ["org/Eyes-4B"]
         assert (note.install_button.text(), note.install_button.isEnabled()) == ("Downloading", False)
@@ -432,20 +419,6 @@ def test_a_picture_is_pasted_into_a_message_that_is_edited(app: AppHarness, qtbo
     app.wait_until_quiet(qtbot)
     (picture,) = app.engine.requests[-1].messages[-1].pictures
     assert (picture.width, picture.height, picture.rgb[:3]) == (5, 4, bytes.fromhex("123456"))
-
-
-@pytest.mark.parametrize("scale", [1.0, 2.0])
-def test_what_is_below_a_picture_is_never_over_it(app: AppHarness, qtbot: QtBot, scale: float) -> None:
-    app.application.settings.text_scale = scale
-    for width, height in ((20, 40), (3000, 100), (2000, 3000)):
-        paste(app, qtbot, image(width, height))
-        viewer = opened(chips(app)[-1], app, qtbot)
-        page = _place(viewer.page, viewer)
-        for below in (viewer.facts, viewer.copy, viewer.remove, viewer.close_button):
-            assert not page.intersects(_place(below, viewer))
-            assert viewer.rect().contains(_place(below, viewer))
-        assert viewer.facts.fontMetrics().horizontalAdvance(viewer.facts.text()) <= viewer.facts.width()
-        QTest.keyClick(viewer.page, Qt.Key.Key_Escape)
 
 
 def test_a_picture_in_the_trash_stays_over_a_restart_and_comes_back_with_its_chat(tmp_path: Path, qtbot: QtBot) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleActionInterface, QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -19,8 +19,6 @@ from app.views.settings.search import search
 from app.views.settings.window import SettingsWindow
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import FoldPart
-from app.views.widgets.buttons import PillButton
-from app.views.widgets.cards import Card
 from app.views.widgets.meanings import Meanings
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness, open_app
@@ -96,18 +94,6 @@ def test_going_to_a_place_shows_the_page_lights_the_row_and_focuses_the_control(
     assert window.advanced.fusion.isVisible()
     window.advanced.fusion.click()
     assert harness.application.settings.use_fusion
-
-    button = PillButton(window.general.theme)
-    button.setText("Install both")
-    card = Card(window.general.theme)
-    window.advanced.column.addWidget(card)
-    card.set_rows([button])
-    place = next(each for each in window.places() if each.control is button)
-    card.set_rows([])
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    window.show_page("general")
-    window.go_to(place)
-    assert window.shown == "advanced"
 
     window.search.clear()
     places = window.places()

@@ -17,7 +17,6 @@ from app.theme import Theme
 from app.view_models.model_list import DraftChoice, DraftState
 from app.views.shell.picker import found_among
 from app.views.widgets.option_list import ListedOption, OptionList
-from app.words.formats import size
 from app.words.notices_for_errors import notice_for
 from engine import (
     DraftVocabularyDiffers,
@@ -26,7 +25,6 @@ from engine import (
     ModelLoadProgress,
     ModelReady,
     ModelRole,
-    ModelSource,
     ModelUnsupported,
     OutOfMemory,
     PairCheck,
@@ -35,7 +33,6 @@ from engine import (
     TemplateRead,
     TokenDifference,
     Vocabularies,
-    memory_fit,
 )
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
@@ -451,26 +448,6 @@ def go_to(listed: OptionList, name: str) -> None:
     QTest.keyClick(listed, Qt.Key.Key_Home)
     while listed.currentIndex().data() != name:
         QTest.keyClick(listed, Qt.Key.Key_Down)
-
-
-def test_drafts_of_one_name_say_where_they_are_and_take_what_the_chosen_context_needs(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
-    other = model_info("/elsewhere/Draft-1B", 1_000_000_000)
-    harness.store.models.append(installed(other, source=ModelSource.ADDED))
-    harness.application.settings.context_tokens = 1024
-    harness.models.refresh()
-    needed = size(memory_fit(other, 1024).needed_bytes)
-
-    def details() -> dict[str | None, str]:
-        harness.window.open_picker()
-        return {option.value: option.detail for option in options(harness.window.picker.drafts)}
-
-    qtbot.waitUntil(lambda: other.folder in details())
-    assert details()[other.folder].startswith(f"{needed} more memory")
-    assert details()[other.folder].endswith("added folder")
-    assert details()[DRAFT.folder].endswith("installed by Hunch")
-    assert "installed by Hunch" not in details()[SMALLER.folder]
 
 
 def test_a_model_that_waits_for_a_reply_says_so_is_given_up_by_a_click_on_the_present_one_and_need_not_wait(

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import ReplyStatus
+from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.views.shell.header import Header
 from app.words.formats import in_menu
@@ -42,40 +43,57 @@ def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_draf
         assert fitted[0] == human_name(main) or len(fitted) == 1
     assert seen == {4, 3, 1}
 
-    window, header = harness.window, harness.window.header
-    pair = PairView("Hunch Starter", "Hunch Starter Draft", state=PairState.READY, draft_state=DraftState.ACTIVE)
+    window, header, settings = harness.window, harness.window.header, harness.application.settings
+    pair = PairView("Hunch", "Hunch Draft", state=PairState.READY, draft_state=DraftState.ACTIVE)
     header.chip.set_pair(pair)
     QApplication.processEvents()
-    assert shown_on(header) == ["Hunch Starter", "←", "Hunch Starter Draft", "· auto"]
+    assert shown_on(header) == ["Hunch", "←", "Hunch Draft", "· auto"]
     window.resize(720, 700)
-    harness.application.settings.text_scale = 2.0
+    settings.text_scale = 2.0
     qtbot.waitUntil(lambda: not window.inspector.isVisible())
+    pair = pair_that_just_fits(header, harness.application.theme)
     header.chip.set_pair(pair)
     QApplication.processEvents()
-    assert shown_on(header)[:3] == ["Hunch Starter", "←", "Draft"]
-    assert "Hunch Starter Draft" in header.chip.accessibleName()
+    assert shown_on(header) == [pair.main_name, "←", "Drafter"]
+    assert pair.draft_name in header.chip.accessibleName()
     header.chip.set_pair(replace(pair, draft_state=DraftState.LOADING))
     QApplication.processEvents()
-    assert shown_on(header)[:2] == ["Hunch Starter", "←"]
-    assert "Loading Draft…".startswith(shown_on(header)[2].partition("…")[0])  # a wide font leaves no room for all
+    assert shown_on(header)[:2] == [pair.main_name, "←"]
+    begins, cut, _ = shown_on(header)[2].partition("…")
+    assert cut
+    assert "Loading Drafter…".startswith(begins)
     header.chip.set_pair(pair)
-    harness.application.settings.text_scale = 1.0
-    qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])
+    settings.text_scale = 1.0
+    window.resize(1600, 700)
+    qtbot.waitUntil(lambda: shown_on(header)[2:3] == [pair.draft_name])
 
     header.set_title("A title that is much longer than the others are")
     window.resize(720, 700)
     aside = [window.chat_settings, window.inspector]
     assert all(button.isVisible() for button in aside)
-    harness.application.settings.text_scale = 2.0
+    settings.text_scale = 2.0
     qtbot.waitUntil(lambda: not any(button.isVisible() for button in aside))
+    pair = pair_that_just_fits(header, harness.application.theme)
+    header.chip.set_pair(pair)
     QApplication.processEvents()
     shown = [each for each in (header.title, header.chip, header.show_button) if each.isVisible()]
     assert all(header.rect().contains(each.geometry()) for each in shown)
-    assert shown_on(header) == ["Hunch Starter", "←", "Draft"]
+    assert shown_on(header) == [pair.main_name, "←", "Drafter"]
     used = sum(width for _, width in header.chip.fitted())
     assert header.chip.width() - used <= harness.application.theme.px(40 + 2 * 5) + 2, "room that nothing uses"
-    harness.application.settings.text_scale = 1.0
+    settings.text_scale = 1.0
     qtbot.waitUntil(lambda: all(button.isVisible() for button in aside))
+
+
+def pair_that_just_fits(header: Header, theme: Theme) -> PairView:
+    """With the longest name, in the font that is there, that leaves room for the short name of its draft."""
+    pair = PairView("n" * 500, "", state=PairState.READY)
+    header.chip.set_pair(pair)  # which takes all the room that there is
+    room = header.chip.sizeHint().width() - theme.px(40) - 2
+    width = QFontMetrics(theme.ui_font()).horizontalAdvance
+    behind = width("←") + width("Drafter") + 2 * theme.px(5)
+    main = max((f"Hu{'n' * more}ch" for more in range(100)), key=lambda each: (width(each) + behind <= room, len(each)))
+    return replace(pair, main_name=main, draft_name=f"{main} Drafter", draft_state=DraftState.ACTIVE)
 
 
 def test_painted_widgets_say_what_they_are_and_every_state_of_a_request_is_read_whole(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.__main__ import main
-from app.ask import _folders, _installed, _message, _pair, _parsed, _passed_on, _request
+from app.ask import _installed, _message, _pair, _parsed, _passed_on, _request
 from app.settings import STARTER_EYES, STARTER_FOLDER, Settings
 from app.system.paths import Paths
 from tests.architecture.project import ROOT
@@ -40,10 +40,6 @@ def test_models_are_those_of_the_settings_or_named(
     tmp_path: Path, model: str, draft: str | None, pair: tuple[str, str]
 ) -> None:
     assert _pair(stored(tmp_path), model, draft) == pair
-
-
-def test_the_starter_pair_is_where_the_app_has_it() -> None:
-    assert all(Path(each).is_dir() for each in _folders(STARTER_FOLDER, STARTER_FOLDER)[1::2])
 
 
 @pytest.mark.parametrize(

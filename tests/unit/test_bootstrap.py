@@ -100,9 +100,7 @@ def _interpreter(change: str) -> str:
         (f"{_NEW}; {_WITHOUT_VENV}", "python3 is Python 3.15.1, for which there is no MLX yet"),
     ],
 )
-def test_another_python_is_refused_in_one_line_that_says_what_to_install(
-    machine: Machine, change: str, told: str
-) -> None:
+def test_another_python_is_refused_with_what_to_install(machine: Machine, change: str, told: str) -> None:
     machine.has("python3", _interpreter(change))
     done = machine.bootstrap()
     assert done.returncode != 0

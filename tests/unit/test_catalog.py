@@ -43,7 +43,6 @@ FILE = ROOT / "resources" / "catalog.json"
 GIB = 1 << 30
 LEAST_GAIN = 1.1  # of a drafter that is recommended
 LANGUAGES = ("en", "ko", "ja", "zh_CN")
-COVERED = {"Qwen2.5", "Qwen3", "Qwen3.5", "Qwen3.6", "Qwen3.8", "Llama 3", "Gemma 3", "Gemma 4", "Mistral", "gpt-oss"}
 
 
 @pytest.fixture(scope="module")
@@ -159,11 +158,6 @@ def test_a_picture_is_offered_the_first_of_the_recommended_that_see(catalog: Cat
     assert fit_together((offered.info(),), PAIR_CONTEXT_TOKENS, memory).level is FitLevel.FITS
 
 
-def test_every_line_of_models_has_a_drafter(catalog: Catalog) -> None:
-    mains = {main for draft in catalog.drafts for main in draft.mains}
-    assert {model.family for model in catalog.models if model.repository in mains} >= COVERED
-
-
 def published_config(draft: CatalogDraft) -> dict[str, Any]:
     """What tells its dialect, of the config in which those who publish it publish drafters of its kind."""
     publisher, _, name = draft.repository.partition("/")
@@ -204,6 +198,9 @@ def test_every_mac_gets_pairs_that_fit_it(catalog: Catalog, memory_gib: int, lan
         assert pair.download_bytes < pair.fit.needed_bytes <= available
         assert language[:2] in pair.main.languages
         assert pair.main.repository in pair.draft.mains
+        # No chat model that the picker would not recommend, but where somebody has measured that it pays.
+        small = pair.draft.parameters <= RECOMMENDED_SHARE * pair.main.parameters
+        assert small or pair.gain is not None or pair.draft.kind is not None
     assert pairs[0].fit.level is FitLevel.FITS
 
 
@@ -263,17 +260,6 @@ def test_another_conversion_of_a_model_is_listed_as_the_one_that_is_known(catalo
     assert catalog.listed_as("mlx-community/Qwen3-8B-8bit") == "mlx-community/Qwen3-8B-8bit"
     assert catalog.listed_as("somebody/Qwen3-9B-6bit") == "somebody/Qwen3-9B-6bit"
     assert catalog.drafts_for(catalog.listed_as("somebody/Qwen3-8B-6bit"))
-
-
-@pytest.mark.parametrize("gib", [8, 16, 48, 128])
-@pytest.mark.parametrize("language", ["en", "ko"])
-def test_no_chat_model_is_recommended_as_a_draft_that_the_picker_would_not_recommend(
-    catalog: Catalog, gib: int, language: str
-) -> None:
-    """But where somebody has measured that it pays."""
-    for pair in catalog.pairs_for(memory_share(gib * GIB, is_mac=True), language):
-        small = pair.draft.parameters <= RECOMMENDED_SHARE * pair.main.parameters
-        assert small or pair.gain is not None or pair.draft.kind is not None
 
 
 def test_of_a_model_made_of_experts_a_step_takes_only_those_that_a_token_needs(catalog: Catalog) -> None:

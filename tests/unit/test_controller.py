@@ -469,9 +469,7 @@ def test_a_draft_reads_a_chat_only_if_that_saves_time(behind: int, reads: bool) 
 
 
 @pytest.mark.parametrize(("share", "behind", "parked"), [(0.02, 512, True), (0.8, 200_000, False)])
-def test_a_draft_that_does_not_read_rests_only_if_it_would_save_nothing(
-    share: float, behind: int, parked: bool
-) -> None:
+def test_an_unread_draft_rests_only_if_it_would_save_nothing(share: float, behind: int, parked: bool) -> None:
     """One for which this chat is too long may yet be worth it, when the reply grows."""
     known = history({1: 0.05, 33: 1.65}, 0.002, rates=rounds(share))
     if not parked:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import statistics
 
 import pytest
@@ -14,7 +13,6 @@ from tests.helpers.round_simulator import (
     best_fixed_speed,
     make_history,
     make_text,
-    oracle_speed,
     regret,
 )
 from tests.helpers.samples import sampled
@@ -32,24 +30,6 @@ def test_auto_is_hardly_ever_beaten_by_a_fixed_length(machine: str, kind: str) -
 
     assert max(regrets.values()) < 0.1, regrets
     assert statistics.mean(regrets.values()) < 0.02
-
-
-@pytest.mark.costly
-@pytest.mark.parametrize("machine", sorted(MACHINES))
-def test_the_oracle_takes_the_least_time_of_all_ways_to_draft(machine: str) -> None:
-    tokens = 5
-    for seed in range(5):
-        text = make_text("decay", 0.6, informative=False, tokens=tokens, seed=seed)
-        times = []
-        for lengths in itertools.product(range(tokens), repeat=tokens):
-            at, rounds = 0, iter(lengths)
-            seconds = 0.0
-            while at < tokens:
-                drafted = next(rounds)
-                at += text.accepted(at, drafted) + 1
-                seconds += MACHINES[machine].rounds[drafted]
-            times.append(seconds)
-        assert oracle_speed(MACHINES[machine], text, tokens) == pytest.approx(tokens / min(times))
 
 
 @pytest.mark.parametrize("calibrated", [True, False])

@@ -63,9 +63,7 @@ def test_before_any_round_a_price_is_the_calibrated_one(source: str, length: int
         ({1: 10.0, 5: 30.0, 7: 31.0}, 10, 45.0),
     ],
 )
-def test_widths_that_were_not_measured_lie_on_the_nearest_line(
-    verify: dict[int, float], length: int, price: float
-) -> None:
+def test_other_widths_lie_on_the_nearest_line(verify: dict[int, float], length: int, price: float) -> None:
     assert costs(verify).price_s("lookup", length) == pytest.approx(price)
 
 
@@ -163,9 +161,7 @@ def test_without_a_calibration_tokens_cost_what_they_were_seen_to_cost() -> None
         (1, [12.0] * 100 + [15.0] * 60, 1.4, 1.51),  # what a token costs is followed, however many have been seen
     ],
 )
-def test_without_a_calibration_a_draft_is_priced_by_its_rounds(
-    drafted: int, rounds: list[float], least: float, most: float
-) -> None:
+def test_without_calibration_rounds_price_a_draft(drafted: int, rounds: list[float], least: float, most: float) -> None:
     priced = RoundCosts()
     priced.observe("", 0, 10.0)
     for seconds in rounds:
@@ -211,9 +207,7 @@ def test_a_price_of_reading_that_was_too_high_is_corrected() -> None:
 
 
 @pytest.mark.parametrize(("last", "of_two", "of_eight"), [(4.1, 7.4, 27.2), (3.93, 6.9, 24.72), (0.5, 0.5, 0.5)])
-def test_in_company_noise_of_the_widest_forward_makes_wider_ones_neither_dear_nor_free(
-    last: float, of_two: float, of_eight: float
-) -> None:
+def test_wider_forwards_are_priced_by_half_of_the_widest(last: float, of_two: float, of_eight: float) -> None:
     """They go on as from half of the widest: between the last two, a token apart, lies noise, or the end of a tile."""
     measured = Calibration({1: 1.0, 16: 2.4, 17: 2.5, 32: 4.0, 33: last})
     for replies, price in ((2, of_two), (8, of_eight)):

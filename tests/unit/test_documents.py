@@ -18,7 +18,7 @@ from app.documents.pictures import MOST_BYTES
 from app.documents.problems import Refused, WhyNot
 from app.documents.reading import MOST_FILE_BYTES, name_of, read_file
 from app.storage import Attachment, AttachmentKind
-from app.storage.codec import as_name, as_title
+from app.storage.codec import as_title
 from app.storage.parts import attachments_from_json, parts_to_json
 from app.system.limited_child import ChildLimits, ChildStopped, Stop
 from tests.helpers.pdf_files import pdf_bytes, with_password
@@ -58,6 +58,11 @@ def write(folder: Path, name: str, data: bytes) -> Path:
         ("def f():\n    # " + KOREAN + "    return 1\n" * 50, "cp949"),
         ("// " + JAPANESE + "int main() { return 0; }\n" * 50, "cp932"),
         ("# " + CHINESE + "print(1)\n" * 50, "gb18030"),
+        # A line of which some letters look like letters of UTF-8 with faults.
+        *((text, "cp1252") for text in ("LE «CAFÉ»\n", "»MENÜ«, »TÜR« auf der Karte", "CAFÉ… CAFÉ")),
+        *((text, "cp949") for text in ("안녕하세요", "철수는 차를", "캐시와 채팅")),
+        *((text, "gb18030") for text in ("联通，你好", "的一是不了")),
+        *((text, "cp932") for text in ("テスト", "はい、そうです")),
     ],
 )
 def test_texts_of_four_languages_are_read_in_their_encodings(text: str, encoding: str) -> None:
@@ -97,20 +102,6 @@ def test_a_file_that_is_cut_anywhere_is_read_to_there(text: str, encoding: str) 
         assert len(text) - len(found) < len(data) - end + 1
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
-        *((text, "cp1252") for text in ("LE «CAFÉ»\n", "»MENÜ«, »TÜR« auf der Karte", "CAFÉ… CAFÉ")),
-        *((text, "cp949") for text in ("안녕하세요", "철수는 차를", "캐시와 채팅")),
-        *((text, "gb18030") for text in ("联通，你好", "的一是不了")),
-        *((text, "cp932") for text in ("テスト", "はい、そうです")),
-    ],
-)
-def test_a_line_in_an_older_encoding_is_not_taken_for_utf_8_with_faults(text: str, encoding: str) -> None:
-    """Some letters of it look like letters of UTF-8."""
-    assert decoded(text.encode(encoding)) == text
-
-
 def test_noise_is_no_utf_8_with_faults() -> None:
     for data in (b"\xff" * 4000, bytes(range(256)) * 9, os.urandom(4000), b"\xef\xbb\xbf" + os.urandom(4000)):
         assert decoded(data) is None
@@ -142,6 +133,7 @@ def test_a_text_is_an_attachment_with_its_name_and_size(tmp_path: Path) -> None:
         (os.urandom(5000), WhyNot.BINARY),
         (b"", WhyNot.EMPTY),
         (b" \n\n\t ", WhyNot.EMPTY),
+        (b"line\n" * 1_000_000, WhyNot.TOO_LONG),
         (b"%PDF-1.7\nnothing of it is true\n%%EOF", WhyNot.DAMAGED),
     ],
 )
@@ -167,10 +159,6 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, head: bytes, most:
         file.write(head)
         file.truncate(most + 1)
     assert refusal(path) is why
-
-
-def test_a_text_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    assert refusal(write(tmp_path, "long.txt", b"line\n" * 1_000_000)) is WhyNot.TOO_LONG
 
 
 def test_the_text_of_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
@@ -219,53 +207,6 @@ def check_damaged(folder: Path, at: int, noise: bytes) -> None:
 @given(st.integers(0, 800), st.binary(min_size=1, max_size=40))
 def test_many_damaged_pdfs_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, at: int, noise: bytes) -> None:
     check_damaged(tmp_path_factory.mktemp("pdf"), at, noise)
-
-
-pictures = st.builds(
-    Attachment,
-    st.text(max_size=9).map(as_name),
-    st.just(AttachmentKind.PICTURE),
-    st.just(""),
-    st.integers(0, 10**15),
-    st.integers(0, 10**15),
-    st.text("0123456789abcdef", min_size=64, max_size=64),
-    st.integers(1, 2048),
-    st.integers(1, 2048),
-    st.just("/9j/"),
-)
-attachments = pictures | st.builds(
-    Attachment,
-    st.text(max_size=9).map(as_name),
-    st.sampled_from([kind for kind in AttachmentKind if kind is not AttachmentKind.PICTURE]),
-    st.text(),
-    st.integers(0, 10**15),
-    st.integers(0, 10**15),
-)
-
-
-@hypothesis_settings(max_examples=40)
-@given(st.lists(attachments, max_size=2).map(tuple))
-def test_attachments_are_stored_as_they_are(several: tuple[Attachment, ...]) -> None:
-    assert attachments_from_json(parts_to_json(several)) == several
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        "3",
-        "[1, null]",
-        '[{"name": 3}]',
-        f'[{{"size_bytes": {10**400}, "tokens": -1}}]',
-        b"\xff",
-        5,
-        "[" * 100_000,
-    ],
-)
-def test_damaged_attachments_are_read_as_far_as_they_go(text: object) -> None:
-    for attachment in attachments_from_json(text):
-        assert attachment == Attachment("", AttachmentKind.TEXT, "", 0)
 
 
 @pytest.mark.parametrize("digest", ["", "../../secret", "A" * 64, "0" * 63, "0" * 64 + ".png", 5])

@@ -27,14 +27,6 @@ def test_a_burst_weighs_no_more_than_the_time_it_took() -> None:
     assert rate.per_second == pytest.approx(100_000, rel=0.02)
 
 
-def test_time_before_the_first_byte_says_nothing_about_the_line() -> None:
-    rate = Rate(over_s=3)
-    rate.add(0, 100.0)
-    rate.add(9999, 1.0)
-    rate.add(1000, 1.0)
-    assert rate.per_second == pytest.approx(1000)
-
-
 def test_a_speed_is_told_once_it_has_been_seen_for_a_second() -> None:
     """What all lines had at once was told as twice the speed: 2 MiB within 0.2 s, at a limit of 4 MB/s."""
     rate = Rate(over_s=3)
@@ -48,8 +40,10 @@ def test_a_speed_is_told_once_it_has_been_seen_for_a_second() -> None:
 
 
 def test_nobody_guesses_how_long_it_takes() -> None:
+    """Time before the first bytes, and those, say nothing about the line."""
     rate = Rate(over_s=15)
     assert rate.seconds_for(9_000_000) is None
+    rate.add(0, 100.0)
     rate.add(7777, 1.0)
     rate.add(1000, 1.0)
     assert rate.seconds_for(9000) is None
@@ -91,6 +85,16 @@ def test_each_file_and_the_whole_have_speed_and_time_left(clock: Clock) -> None:
     assert (first.name, first.done_bytes, first.bytes_per_second, first.seconds_left) == ("a", 5000, 0.0, None)
     assert (second.done_bytes, second.total_bytes) == (15_000, 30_000)
     assert second.seconds_left == pytest.approx(3.0)
+
+
+def test_progress_is_told_at_most_ten_times_a_second(clock: Clock) -> None:
+    told: list[DownloadProgress] = []
+    meter = Meter(DownloadId(1), "org/name", told.append)
+    for _ in range(2000):
+        clock.now += 0.001
+        meter.add("a", 1, fresh=True)
+    assert 19 <= len(told) <= 21
+    assert all(event.bytes_per_second > 0 for event in told[-5:])
 
 
 def test_time_in_which_the_program_was_stopped_is_no_slow_line(clock: Clock) -> None:

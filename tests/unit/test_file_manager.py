@@ -20,9 +20,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return result
 
 
-def test_on_a_mac_what_a_folder_holds_is_chosen_whatever_it_is_called(
-    opened: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_on_a_mac_any_folder_is_shown(opened: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     (tmp_path / "x.app").mkdir()
     reveal(str(tmp_path / "x.app"))

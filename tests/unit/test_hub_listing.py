@@ -45,11 +45,6 @@ def test_an_honest_entry_is_read_whole() -> None:
     )
 
 
-def test_where_the_hub_says_no_size_the_name_does() -> None:
-    model = listed(safetensors=None)
-    assert (model.parameters, model.size_bytes, model.size_is_estimated) == (8_000_000_000, 4_000_000_000, True)
-
-
 EYES: dict[str, Any] = {"tags": ["mlx", "image-text-to-text"], "config": {"model_type": "gemma3"}}
 
 
@@ -91,6 +86,8 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES, ids=repr)
 def test_what_no_repository_can_be_called_is_left_out(name: object) -> None:
     assert hub_model({**ENTRY, "id": name}) is None
+    rubbish: list[Any] = [None, 1, "x", [], {}, {"id": name}, {"tags": 3}]
+    assert [model.repository for model in hub_models([*rubbish, ENTRY])] == [ENTRY["id"]]
 
 
 HOSTILE: list[Any] = ["1e9", -1, 10**400, 1.5, float("inf"), True, None, [], {}, "\u202e", "9" * 5000, [[[[]]]]]
@@ -116,11 +113,6 @@ def test_neither_does_one_further_down() -> None:
             listed(**{name: {key: {"U32": value, "bits": value}}})
 
 
-def test_a_list_of_rubbish_is_an_empty_one() -> None:
-    assert hub_models([None, 1, "x", [], {}, {"id": {}}, {"tags": 3}]) == []
-    assert [model.repository for model in hub_models([None, ENTRY])] == [ENTRY["id"]]
-
-
 @pytest.mark.parametrize(
     ("query", "wanted"),
     [
@@ -138,7 +130,9 @@ def test_limits(query: HubQuery, wanted: bool) -> None:
     assert is_wanted(listed(), query) is wanted
 
 
-def test_what_has_no_size_is_not_said_to_fit() -> None:
+def test_where_the_hub_says_no_size_the_name_does_and_what_has_none_is_not_said_to_fit() -> None:
+    model = listed(safetensors=None)
+    assert (model.parameters, model.size_bytes, model.size_is_estimated) == (8_000_000_000, 4_000_000_000, True)
     unknown = listed(id="org/name", safetensors=None)
     assert unknown.size_bytes == 0
     assert not is_wanted(unknown, HubQuery(most_bytes=10**12))
@@ -171,19 +165,16 @@ def test_a_drafter_is_known_by_its_name(name: str, kind: str | None) -> None:
     assert listed(id=name).drafter == kind
 
 
+def test_a_config_or_a_size_tells_a_drafter_without_its_name() -> None:
+    config = {"architectures": ["DFlashDraftModel"], "dflash_config": {"mask_token_id": 1}}
+    assert listed(config=config).drafter == "dflash"
+    assert listed(id="org/Qwen3-8B-MTP-4bit", safetensors={"parameters": {"U32": 40_000_000}}).drafter == "mtp"
+
+
 def test_every_kind_of_drafter_is_found_by_its_name() -> None:
     assert {kind for _, kind in DRAFTERS if kind} == set(KINDS)
     names = {*drafter_names(), *drafter_names().values()}
     assert {name for name in names if not is_drafter_folder(name)} == set()
-
-
-def test_a_head_alone_is_known_by_its_size() -> None:
-    assert listed(id="org/Qwen3-8B-MTP-4bit", safetensors={"parameters": {"U32": 40_000_000}}).drafter == "mtp"
-
-
-def test_what_a_config_says_counts_more_than_a_name() -> None:
-    config = {"architectures": ["DFlashDraftModel"], "dflash_config": {"mask_token_id": 1}}
-    assert listed(config=config).drafter == "dflash"
 
 
 MAIN = model_info("/models/Qwen3-8B-4bit", 4_000_000_000)

@@ -214,14 +214,10 @@ def pair(tmp_path: Path, draft_tokens: dict[str, int]) -> tuple[ModelInfo, Model
     return inspect_model(main), inspect_model(draft)
 
 
-def test_a_smaller_model_with_the_same_tokens_may_draft(tmp_path: Path) -> None:
+def test_a_smaller_model_with_the_same_tokens_may_draft_but_none_for_itself(tmp_path: Path) -> None:
     main, draft = pair(tmp_path, TOKENS)
     assert draft_problem(main, draft) is None
     assert token_map(Path(main.folder), Path(draft.folder)) is None
-
-
-def test_a_model_does_not_draft_for_itself_under_any_path(tmp_path: Path) -> None:
-    main, _ = pair(tmp_path, TOKENS)
     (tmp_path / "other-name").symlink_to(main.folder)
     same = replace(main, folder=str(tmp_path / "other-name"))
     assert isinstance(draft_problem(main, same), DraftIsMain)

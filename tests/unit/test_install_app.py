@@ -82,7 +82,7 @@ def test_where_the_tool_is_gone_the_app_says_so_in_the_users_language(tmp_path: 
         assert "hunch --install-app" in sentence
 
 
-def test_where_the_tool_is_gone_no_python_of_the_folder_at_hand_is_started(
+def test_no_python_of_the_folder_at_hand_is_started(
     tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     python = command(tmp_path / "tool" / "python", "exit 0")
@@ -212,9 +212,7 @@ def test_a_start_that_fails_leaves_a_report_without_words(tmp_path: Path, monkey
     assert report.strip() in earlier_crash(tmp_path / "logs")
 
 
-def test_it_takes_the_place_of_an_older_one_and_a_refusal_leaves_that(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_takes_the_place_of_an_older_one_or_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = bundle.write_app(tmp_path) / "old"
     old.touch()
 
@@ -252,6 +250,8 @@ def test_an_app_of_the_same_name_that_is_not_hunch_stays(tmp_path: Path, what: s
 def test_the_command_is_for_a_mac_and_an_installed_hunch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert command_line.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"Hunch {own_version()}\n"
     assert command_line.main(["--install-app", str(tmp_path)]) == 1
     monkeypatch.setattr(bundle, "_IS_MAC", True)
     assert command_line.main(["--install-app", str(tmp_path)]) == 1  # a checkout
@@ -263,8 +263,3 @@ def test_the_command_is_for_a_mac_and_an_installed_hunch(
     (tmp_path / "file").touch()
     assert command_line.main(["--install-app", str(tmp_path / "file")]) == 1
     assert "cannot be written" in capsys.readouterr().err
-
-
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command_line.main(["--version"]) == 0
-    assert capsys.readouterr().out == f"Hunch {own_version()}\n"

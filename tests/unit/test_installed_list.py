@@ -11,7 +11,6 @@ from app.view_models.installed_list import ListView, ModelKind, ModelSort, best_
 from app.view_models.model_list import ModelEntry
 from app.views.models.model_facts import context_text, facts
 from engine import (
-    CacheSizes,
     DrafterInfo,
     FitLevel,
     MemoryFit,
@@ -113,13 +112,6 @@ def test_the_precision_of_each_model_is_told() -> None:
         whole = replace(quantized, bits=None, weight_bytes=quantized.parameters * bits // 8)
         assert told("Precision", model_entry(installed(whole), "", "")) == f"{bits}\u2011bit"
     assert told("Precision", model_entry(installed(quantized, error=ModelNotFound("/m")), "", "")) == ""
-
-
-def test_an_entry_tells_whether_it_fits() -> None:
-    info = replace(model_info("/m/Main-8B"), caches=CacheSizes(100, 0), about=ModelAbout("Qwen3", template=True))
-    told = model_entry(installed(info), "", "")
-    assert told.fit is not None
-    assert told.about.family == "Qwen3"
 
 
 def test_what_is_here_need_not_be_fetched() -> None:

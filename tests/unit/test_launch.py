@@ -83,9 +83,7 @@ def test_alone_it_lists_what_it_can_start_and_how_the_rest_is_installed(capsys: 
     assert lines["codex"].endswith("Codex  (not installed: npm install -g @openai/codex)")
 
 
-def test_without_the_program_or_a_server_it_says_how_one_gets_it(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_program_or_server_it_says_how_to_get_one(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert refusal(capsys, home, "codex") == "Codex is not installed: npm install -g @openai/codex"
     with answering(200, {"data": []}) as port:
         pass  # nobody listens there any more

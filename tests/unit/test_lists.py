@@ -56,6 +56,14 @@ def model(chats: Chats, qtmodeltester: ModelTester) -> ConversationListModel:
     return model
 
 
+def asking(query: str) -> tuple[ConversationListModel, list[Callable[[Listing], None]]]:
+    """A model that searches, and its questions, for the test to answer."""
+    asked: list[Callable[[Listing], None]] = []
+    model = ConversationListModel(lambda _query, _limit, done: asked.append(done), today=NOW.date)
+    model.set_query(query)
+    return model, asked
+
+
 def titles(model: ConversationListModel) -> list[str]:
     return [str(model.index(row).data()) for row in range(model.rowCount())]
 
@@ -75,9 +83,7 @@ def test_chats_stand_under_their_days(model: ConversationListModel) -> None:
 
 
 def test_a_search_that_has_not_answered_is_not_begun_anew_by_scrolling(chats: Chats) -> None:
-    asked: list[Callable[[Listing], None]] = []
-    model = ConversationListModel(lambda _query, _limit, done: asked.append(done), today=NOW.date)
-    model.set_query("long")
+    model, asked = asking("long")
     asked[0](Listing(chats, more=True))
     for _ in range(3):
         model.fetchMore(QModelIndex())
@@ -87,9 +93,7 @@ def test_a_search_that_has_not_answered_is_not_begun_anew_by_scrolling(chats: Ch
 
 
 def test_what_a_search_has_found_so_far_is_listed_and_no_more_is_asked_for(chats: Chats) -> None:
-    asked: list[Callable[[Listing], None]] = []
-    model = ConversationListModel(lambda _query, _limit, done: asked.append(done), today=NOW.date)
-    model.set_query("o")
+    model, asked = asking("o")
     assert model.is_searching
     asked[0](Listing(chats[:2], partial=True))
     assert (titles(model)[1::2], model.is_searching) == (["Pinned one", "Now"], True)
@@ -99,13 +103,11 @@ def test_what_a_search_has_found_so_far_is_listed_and_no_more_is_asked_for(chats
 
 
 def test_an_answer_that_is_asked_for_again_keeps_its_rows_until_all_of_it_is_there(chats: Chats) -> None:
-    asked: list[Callable[[Listing], None]] = []
-    model = ConversationListModel(lambda _query, _limit, done: asked.append(done), today=NOW.date)
+    model, asked = asking("o")
 
     def listed() -> tuple[list[int], bool]:
         return [row.chat_id for row in model.rows if row.chat_id], model.is_searching
 
-    model.set_query("o")
     asked[0](Listing(chats[:4]))
     model.refresh()
     asked[1](Listing(chats[:1], partial=True))

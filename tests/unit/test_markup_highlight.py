@@ -9,7 +9,7 @@ import pytest
 
 from app.markup.formula import FormulaKey, draw
 from app.markup.highlight import ColoredSpan, Role, spans
-from app.markup.tex import Letter, take_letters, with_dashes
+from app.markup.tex import Letter, with_dashes
 
 
 def roles(code: str, language: str) -> dict[str, Role]:
@@ -26,11 +26,8 @@ def test_python_has_roles() -> None:
 
 
 @pytest.mark.parametrize("language", ["", "no-such-language", "plaintext"])
-def test_unknown_languages_stay_plain(language: str) -> None:
+def test_unknown_languages_and_enormous_lines_stay_plain(language: str) -> None:
     assert not roles("def f(): pass", language)
-
-
-def test_enormous_lines_stay_plain() -> None:
     assert not list(spans("x = 1; " * 1000, "python"))
 
 
@@ -47,13 +44,9 @@ def test_a_quadratic_lexer_is_given_up(language: str, code: str) -> None:
     assert time.thread_time() - started_s < 3  # it took a quarter of a minute and more
 
 
-def test_colours_come_lazily() -> None:
-    first = list(islice(spans("x = 1\n" * 10_000, "python"), 5))
-    assert ColoredSpan(4, 1, Role.NUMBER) in first
-
-
-def test_what_stays_plain_comes_lazily_too() -> None:
+def test_colours_and_what_stays_plain_come_lazily() -> None:
     """Or whoever takes a span at a time would wait for all of the code here."""
+    assert ColoredSpan(4, 1, Role.NUMBER) in list(islice(spans("x = 1\n" * 10_000, "python"), 5))
     places = [span.start for span in islice(spans("\x01" * 900 + "\n" + "x = 1\n", "python"), 100)]
     assert places == list(range(100))
 
@@ -68,24 +61,12 @@ def test_lines_and_spaces_of_some_length_have_colours() -> None:
     assert roles(f"a = 1{' ' * 99}{comment}", "python")[comment] is Role.COMMENT
 
 
-def test_formulas_without_east_asian_text_are_left_alone() -> None:
-    assert with_dashes(r"\frac{a}{b}") == (r"\frac{a}{b}", "")
-
-
 def test_east_asian_text_leaves_dashes() -> None:
     tex, letters = with_dashes(r"\text{수락률 rate} = 値")
     assert letters == "수락률値"
     assert tex.count("—") == 4
     assert r"\text{ rate}" in tex
-
-
-def test_letters_take_the_places_of_dashes() -> None:
-    svg = '<svg><path d="M 19.4 -4.44 L 19.4 -4.44 L 0.6 -4.44 L 0.6 -5.58 L 19.4 -5.58 Z " fill="black" /></svg>'
-    rest, letters = take_letters(svg, "수")
-    assert rest == "<svg></svg>"
-    assert [(letter.text, round(letter.x), round(letter.baseline), round(letter.em)) for letter in letters] == [
-        ("수", 0, 0, 20)
-    ]
+    assert with_dashes(r"\frac{a}{b}") == (r"\frac{a}{b}", "")
 
 
 @pytest.mark.parametrize(

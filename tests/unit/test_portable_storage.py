@@ -77,9 +77,7 @@ def renumbered(chat: PortableChat) -> PortableChat:
 
 @hypothesis_settings(max_examples=25)
 @given(chats())
-def test_what_is_exported_is_imported_as_it_was(
-    tmp_path_factory: pytest.TempPathFactory, original: PortableChat
-) -> None:
+def test_an_export_is_imported_as_it_was(tmp_path_factory: pytest.TempPathFactory, original: PortableChat) -> None:
     original = replace(original, created_at=original.created_at or 1.0, updated_at=original.updated_at or 1.0)
     with database(tmp_path_factory.mktemp("db")) as stores:
         portable.add(stores, original)
@@ -98,6 +96,9 @@ def test_importing_twice_does_not_double(tmp_path: Path) -> None:
         assert (len(first.ids), first.skipped) == (2, 1)
         assert (second.ids, second.skipped) == ([], 3)
         assert len(run(stores, path, again=True).ids) == 3
+        own_chat = replace(CHAT, origin="hunch:x:1", created_at=0.0)  # which does not say when it began
+        assert len(run(stores, spool(tmp_path, own_chat, own_chat)).ids) == 1
+        assert run(stores, spool(tmp_path, own_chat)).skipped == 1
 
 
 def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_path: Path) -> None:
@@ -119,19 +120,6 @@ def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_
         (chat,) = all_chats(stores)
         assert (chat.messages, chat.shown) == (before[0].messages, before[0].shown)
         assert not Known(stores).has(grown)
-
-
-def test_versions_that_say_the_same_are_told_apart_by_their_place_and_their_number(tmp_path: Path) -> None:
-    first, second = say(2, 1, "Yes.", "assistant"), say(3, 1, "Yes.", "assistant")
-    messages = (say(1, None, "Is it?"), first, second, say(4, 2, "Since when?"), say(5, 3, "For how long?"))
-    chat = replace(CHAT, messages=messages, shown=5, updated_at=5.0)
-    more = replace(chat, messages=(*messages, say(6, 5, "So?")), shown=6, updated_at=9.0)
-    with database(tmp_path) as stores:
-        run(stores, spool(tmp_path, chat))
-        assert Known(stores).has(chat)
-        run(stores, spool(tmp_path, more))
-        (grown,) = all_chats(stores)
-        assert len(grown.messages) == 6
 
 
 def test_where_many_were_written_at_one_moment_none_is_known_by_it(tmp_path: Path) -> None:
@@ -208,13 +196,6 @@ def test_a_number_that_a_copied_database_gave_to_another_chat_names_that_one(tmp
     with database(tmp_path / "new") as stores:
         assert len(run(stores, spool(tmp_path, *both)).ids) == 2
         assert run(stores, spool(tmp_path, *both)).skipped == 2
-
-
-def test_an_own_chat_in_a_file_that_does_not_say_when_it_began_comes_once(tmp_path: Path) -> None:
-    chat = replace(CHAT, origin="hunch:x:1", created_at=0.0)
-    with database(tmp_path) as stores:
-        assert len(run(stores, spool(tmp_path, chat, chat)).ids) == 1
-        assert run(stores, spool(tmp_path, chat)).skipped == 1
 
 
 @pytest.mark.parametrize("origin", ["hunch:x:" + "9" * 30, "hunch:x:-1", "hunch:x:٣", "hunch:x:", "hunch:", "%", ""])
@@ -365,16 +346,6 @@ def test_a_row_that_damage_has_spoilt_stops_no_export(tmp_path: Path, table: str
     assert [message["text"] for message in chat["messages"]] == [message.text for message in CHAT.messages]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device that is always full is Linux's")
-def test_a_full_disk_and_a_folder_that_is_gone_say_why(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="space") as full, Path("/dev/full").open("w") as file:
-        file.write("x" * 10_000)
-    assert why_not_written(full.value) is WhyNotWritten.FULL
-    with pytest.raises(FileNotFoundError) as gone:
-        write_json([CHAT], tmp_path / "gone" / "x.json", Unfinished(tmp_path), Stop(), lambda _done: None)
-    assert why_not_written(gone.value) is WhyNotWritten.GONE
-
-
 _FILL = """
 import resource, signal, sys
 from pathlib import Path
@@ -413,6 +384,12 @@ def test_a_folder_that_may_not_be_written_says_so(tmp_path: Path) -> None:
     assert why_not_written(refused.value) is WhyNotWritten.FORBIDDEN
 
 
+def test_a_folder_that_is_gone_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as gone:
+        write_json([CHAT], tmp_path / "gone" / "x.json", Unfinished(tmp_path), Stop(), lambda _done: None)
+    assert why_not_written(gone.value) is WhyNotWritten.GONE
+
+
 def test_every_refusal_has_words() -> None:
     inside = {WhyNotRead.TOO_DEEP, WhyNotRead.DUPLICATE, WhyNotRead.CIRCLE, WhyNotRead.WRONG}  # "damaged", each
     told = {not_imported(NotImported("a.json", why, "Ducks")) for why in WhyNotRead}
@@ -420,20 +397,6 @@ def test_every_refusal_has_words() -> None:
     notices = [not_exported(NotExported(why, "/home")) for why in WhyNotWritten]
     assert len({notice.sentence for notice in notices}) == len(WhyNotWritten)
     assert all(notice.hint and "%" not in notice.sentence for notice in notices)
-
-
-def test_an_export_shows_what_the_screen_shows_behind_a_leaf_that_goes_on(tmp_path: Path) -> None:
-    """As after a deletion is taken back that begins with a message that was inserted: its number is the highest."""
-    with database(tmp_path) as stores:
-        (number,) = run(stores, spool(tmp_path, CHAT)).ids
-        first, *_ = stores.messages.shown_branch(number)
-        inserted = stores.messages.insert(number, first.id, MessageRole.USER, "Inserted")
-        shown = stores.messages.message(inserted)
-        assert shown is not None
-        stores.trash.restore(stores.messages.delete(shown, following=True))
-        on_screen = [each.text for each in stores.messages.shown_branch(number)]
-        assert "Inserted" in on_screen[:-1]
-        assert [each.text for each in branch(all_chats(stores)[0])] == on_screen
 
 
 def test_what_was_changed_here_is_known_again_when_the_chat_has_grown(tmp_path: Path) -> None:

@@ -71,9 +71,7 @@ def test_what_a_kill_leaves_goes_at_the_next_start(data: Path, there: Path, form
     assert list(data.iterdir()) == []
 
 
-def test_a_profile_that_takes_no_note_has_it_elsewhere(
-    tmp_path: Path, there: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_that_a_profile_cannot_take(tmp_path: Path, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     monkeypatch.setattr("tempfile.tempdir", None)

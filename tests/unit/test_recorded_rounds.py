@@ -132,45 +132,6 @@ class Machine:
         stats = recorder.freeze()
         return stats, (stats.generated_tokens - 1) / true_s
 
-    def restart(self, *, recalls: bool) -> None:
-        """Another run of the program, with other noise and what the one before has kept on disk."""
-        kept = json.loads(json.dumps(self._costs.ratios.kept()))
-        self._costs = RoundCosts(self._costs.calibration)
-        if recalls:
-            self._costs.ratios.recall(kept)
-        self._noise = self.random.choice(noises())
-
-
-def first_replies(*, recalls: bool) -> tuple[int, int, int]:
-    """Of 100 after a restart, how many say nothing; and where something is recalled, how many of the others a race
-    contradicts, and how many it was compared with."""
-    silent = apart = told = 0
-    for seed in range(100):
-        machine = Machine(seed)
-        for _ in range(3):
-            machine.reply(machine.random.randrange(30, 90))
-        machine.restart(recalls=recalls)
-        reply, truth = machine.reply(machine.random.randrange(20, 60))
-        silent += reply.speed_up is None
-        if reply.speed_up is not None and reply.speed_up != 1 and abs(truth - 1) > PAR:
-            assert (reply.speed_up > 1) == (truth > 1), seed
-        if not recalls:
-            continue
-        machine.reply(120, drafts=False)
-        race, _ = machine.reply(80)
-        if reply.break_even is not None and reply.speed_up is not None and race.break_even is not None:
-            told += 1
-            apart += abs(math.log(reply.break_even / race.break_even)) > math.log(1.1)
-    return silent, apart, told
-
-
-def test_after_a_restart_the_first_reply_says_something_more_often_and_no_less_truly() -> None:
-    silent_before, _, _ = first_replies(recalls=False)
-    silent, apart, told = first_replies(recalls=True)
-    assert silent <= 0.7 * silent_before
-    assert silent <= 25
-    assert apart <= told / 10
-
 
 def test_a_footer_and_a_race_agree() -> None:
     """Three replies, then a race: its lap without a draft tells what plain passes take, and its other lap the figure.

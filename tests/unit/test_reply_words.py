@@ -77,9 +77,6 @@ def test_the_parts_of_the_time_are_all_of_it(draft_s: float, verify_s: float, wo
     stats = replace(DRAFTED, decode_s=3.0, draft_s=draft_s, verify_s=verify_s)
     assert time_words(stats) == words
     assert sum(int(share.rstrip("%")) for share in time_shares(stats)) == 100
-
-
-def test_no_time_has_no_parts() -> None:
     assert set(time_shares(replace(DRAFTED, decode_s=0.0))) == {"–"}
 
 
@@ -153,9 +150,6 @@ def test_guesses_from_the_chat_itself_are_not_said_to_be_a_model_s() -> None:
 def test_reply_without_draft_says_its_speed_only() -> None:
     line = footer_line(PLAIN)
     assert (line.text, line.tone, line.tooltip) == ("30 tok/s", Tone.NONE, "30 tok/s\nNo draft loaded.")
-
-
-def test_nothing_measured_says_nothing() -> None:
     assert footer_line(RequestStats()) == FooterLine("", "", Tone.NONE, "Drafting is off.")
 
 

@@ -17,7 +17,8 @@ from app.storage.searching import MATCHES, Searching
 from engine import RequestStats
 from tests.helpers.portable_chat import CHAT
 from tests.helpers.samples import fair
-from tests.unit.test_storage_search import Owner, chat_of
+from tests.helpers.storage_owner import Owner
+from tests.unit.test_storage_search import chat_of
 
 WORDS = (
     *("draft", "model", "초안", "모델", "推測", "a", "ab", "accept", "rate", "Äpfel", "草"),
@@ -126,9 +127,7 @@ class Person:
 
     def forget(self) -> None:
         if self._random.random() < 0.3:
-            self._owner.storage.forget(
-                lambda trash: trash.empty(), self._owner.answers.append, self._owner.answers.append
-            )
+            self._owner.storage.forget(lambda trash: trash.empty(), self._owner.done, self._owner.done)
             self._owner.settle()
 
     def rest(self) -> None:
@@ -138,13 +137,9 @@ class Person:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "chats.db"
-
-
-@pytest.fixture
 def owner(path: Path) -> Iterator[Owner]:
     owner = Owner(path)
+    owner.open()
     yield owner
     owner.storage.close()
 
@@ -185,9 +180,7 @@ def test_a_search_finds_what_a_look_at_everything_finds(owner: Owner, path: Path
     for _ in range(80):
         person.act()
         query = choice.choice(QUERIES)
-        chats: list[ChatSummary] = []
-        owner.storage.search(query, -1, chats.extend)
-        owner.settle()
+        chats = owner.search(query)
         assert told(chats) == looked_at(path, query), query
         results += len(chats)
     assert results > 50

@@ -126,7 +126,7 @@ def test_the_key_of_the_server_is_told_for_no_hub(file: Path) -> None:
 
 
 @pytest.mark.expect_log("the file of the token cannot be read")
-def test_a_file_that_the_disk_does_not_give_is_not_written_over(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_read_is_not_written_over(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the first call of all gives or takes away a token."""
     put(Secrets(file), "hf_canary", HUB)
     giving, taking = Secrets(file), Secrets(file)

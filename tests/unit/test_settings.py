@@ -126,9 +126,7 @@ def test_value_that_cannot_be_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.expect_log("is not possible, the default is used")
-def test_file_with_impossible_values_gives_defaults_for_those_and_the_log_does_not_tell_them(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_impossible_values_are_replaced_and_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     stored = {"appearance": "purple", "temperature": "hot", "sidebar_visible": "yes", "model_folders": [1], "top_k": 7}
     (tmp_path / "settings.json").write_text(json.dumps(stored))
     settings = make(tmp_path)
@@ -187,9 +185,7 @@ def test_a_read_that_fails_once_changes_nothing(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.expect_log("settings cannot be read", "settings cannot be saved")
-def test_a_file_that_the_disk_does_not_give_is_not_written_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_cannot_be_read_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "settings.json").write_text(json.dumps(_STORED))
     with monkeypatch.context() as disk:
         refuse_reads(disk, "settings.json")
@@ -202,9 +198,7 @@ def test_a_file_that_the_disk_does_not_give_is_not_written_over(
 
 
 @pytest.mark.expect_log("settings cannot be read")
-def test_a_file_that_can_be_read_again_takes_what_was_changed_and_a_copy_keeps_what_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_can_be_read_again_takes_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "settings.json").write_text(json.dumps(_STORED))
     with monkeypatch.context() as disk:
         refuse_reads(disk, "settings.json")
@@ -220,9 +214,7 @@ def test_a_file_that_can_be_read_again_takes_what_was_changed_and_a_copy_keeps_w
 
 
 @pytest.mark.expect_log("settings file is damaged", "settings cannot be read", "settings cannot be saved")
-def test_a_damaged_file_that_cannot_be_put_aside_is_not_written_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_file_that_stays_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "settings.json").write_text("{")
     with monkeypatch.context() as disk:
         disk.setattr(Path, "replace", lambda *_: refuse())
@@ -336,9 +328,7 @@ def test_a_token_that_the_disk_refuses_is_told_and_tried_again(
 
 
 @pytest.mark.expect_log("what was measured of pairs cannot be read")
-def test_pairs_that_the_disk_does_not_give_are_not_written_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairs_that_cannot_be_read_are_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "pairs.json"
     PairRecords(file, "here").put_off("Main", "Draft", off=True)
     refused: list[int] = []

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from app import storage
-from app.controllers.messages import transcript_row
 from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText
 from app.storage.codec import LONGEST_TITLE, error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.portable import put_in_trash
 from app.storage.trash import Trash
+from app.view_models.transcript import transcript_row
 from app.words.replies import reply_footer, reply_notice
 from engine import (
     ContextTooLong,
@@ -137,13 +137,6 @@ def test_title_from_text_gives_way_to_the_persons(stores: Stores) -> None:
     stores.chats.rename(chat, "Mine")
     stores.chats.set_title_from_text(chat, "Edited again")
     assert found(stores, "") == ["Mine"]
-
-
-def test_last_used_chat_comes_first(stores: Stores) -> None:
-    first, _ = stores.chats.create("First"), stores.chats.create("Second")
-    assert found(stores, "") == ["Second", "First"]
-    stores.messages.add_user(first, None, "again")
-    assert found(stores, "") == ["First", "Second"]
 
 
 def test_copy_stands_on_its_own(stores: Stores) -> None:

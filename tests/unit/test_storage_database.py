@@ -21,8 +21,8 @@ from app.storage import (
     copies,
     schema,
 )
+from tests.helpers.chat_files import PAGE_BYTES, fill
 
-PAGE_BYTES = 4096
 DAMAGED = pytest.mark.expect_log("the database was damaged")
 
 
@@ -36,17 +36,6 @@ def database(path: Path) -> Iterator[Database]:
     database = Database(path)
     yield database
     database.close()
-
-
-def fill(path: Path, chats: int = 3, messages: int = 40) -> None:
-    with closing(Database(path)) as database:
-        store = ChatStore(database)
-        tree = MessageStore(database, store)
-        with database.transaction():
-            for chat in range(chats):
-                chat_id, parent = store.create(f"chat {chat}"), None
-                for number in range(messages):
-                    parent = tree.add_user(chat_id, parent, f"message {number} " + "text " * 200)
 
 
 def test_new_file_is_made_with_write_ahead_logging(database: Database) -> None:
@@ -65,7 +54,7 @@ def test_transaction_is_all_or_nothing(database: Database) -> None:
 
 
 def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(path)
+    fill(path, chats=3, messages=40, words=200)
     scripts = [*schema._scripts(), "ALTER TABLE chats ADD COLUMN mood TEXT"]
     monkeypatch.setattr(schema, "_scripts", lambda: scripts)
     with closing(Database(path)) as database:
@@ -153,18 +142,6 @@ def test_who_opens_a_file_that_is_being_migrated_waits_for_it(path: Path, monkey
         assert (opened, database.rescued, len(statuses(database))) == ([len(_VERSION_1)], None, len(_VERSION_1))
 
 
-def test_migration_that_fails_leaves_the_version_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(path)
-    first = schema._scripts()
-    monkeypatch.setattr(schema, "_scripts", lambda: [*first, "CREATE TABLE extra (a); SELECT nothing"])
-    with pytest.raises(sqlite3.OperationalError):
-        Database(path)
-    monkeypatch.setattr(schema, "_scripts", lambda: first)
-    with closing(Database(path)) as database:
-        assert database.rows("SELECT name FROM sqlite_master WHERE name = 'extra'") == []
-        assert len(ChatStore(database).find()) == 3
-
-
 @DAMAGED
 def test_a_rescue_keeps_what_version_4_brought(path: Path) -> None:
     """Also of a chat that an older version wrote, whose rows are shorter than the others."""
@@ -205,7 +182,7 @@ def test_empty_file_is_a_new_database(path: Path) -> None:
 def test_words_are_for_their_owner_only(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.touch(mode=0o644)  # as earlier versions made it
-    fill(path)
+    fill(path, chats=3, messages=40, words=200)
     with closing(Database(path)) as database:
         database.execute("UPDATE chats SET title = 'open'")
         copies.copy_if_due(path)

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 
 import pytest
 
-from app.storage import Database, Stores, portable
+from app.storage import Stores, portable
 from app.storage.codec import LONGEST_TITLE
 from app.view_models.conversation_rows import FolderTree, rows_of
-
-
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    database = Database(tmp_path / "chats.db")
-    yield Stores(database)
-    database.close()
 
 
 def names(stores: Stores) -> list[tuple[str, int]]:
@@ -52,18 +43,13 @@ def test_a_folder_never_goes_into_itself(stores: Stores) -> None:
     assert names(stores) == [("Outer", 0), ("Inner", 0)]
 
 
-def test_what_is_put_into_a_closed_folder_is_shown(stores: Stores) -> None:
+def test_what_is_put_into_a_closed_folder_is_shown_and_of_a_closed_one_that_it_was_not_seen(stores: Stores) -> None:
     folder, chat = stores.folders.make("Folder", None), stores.chats.create("Chat")
     stores.folders.set_opened(folder, False)
     assert stores.chats.listing(9).chats[0].folder_id is None
     stores.folders.put_chat(chat, folder)
     assert [each.opened for each in stores.folders.all()] == [True]
     assert [each.id for each in stores.chats.listing(9).chats] == [chat]
-
-
-def test_the_chats_of_a_closed_folder_are_not_read(stores: Stores) -> None:
-    chat = stores.chats.create("Chat")
-    folder = stores.folders.make("Folder", None, chat)
     stores.folders.set_opened(folder, False)
     assert list(stores.chats.listing(9).chats) == []
     stores.chats.set_unseen(chat, True)

@@ -3,51 +3,26 @@
 from __future__ import annotations
 
 import errno
-import queue
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from app.storage import Database, NotStored, Opened, Reason, Storage, Stores, opening
+from app.storage import Database, NotStored, Opened, Reason, Stores, opening
 from app.system.worker import JobPanicked
 from tests.helpers.faulty_disk import Fault, failing, is_possible
+from tests.helpers.storage_owner import Owner
 from tests.helpers.trash import DAYS, nearly_overdue, on_day
 
 DAY_S = 86_400
 
 
-class Owner:
-    """Makes the storage's calls on the test's thread, as the GUI thread does."""
-
-    def __init__(self, path: Path) -> None:
-        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self.storage = Storage(path, self._calls.put)
-        self.outcome: object = None
-
-    def done(self, outcome: object) -> None:
-        self.outcome = outcome
-
-    def wait(self) -> object:
-        while self.storage.pending:
-            self._calls.get(timeout=60)()
-        return self.outcome
-
-    def open(self) -> object:
-        self.storage.open(self.done, self.done)
-        return self.wait()
-
-    def write(self, change: Callable[[Stores], object]) -> object:
-        self.storage.write(change, self.done, self.done)
-        return self.wait()
-
-
 @pytest.fixture
-def owner(tmp_path: Path) -> Iterator[Owner]:
-    owner = Owner(tmp_path / "chats.db")
+def owner(path: Path) -> Iterator[Owner]:
+    owner = Owner(path)
     yield owner
     assert owner.storage.close()
 
@@ -99,25 +74,20 @@ def test_a_run_without_the_disk_has_chats_and_leaves_nothing(tmp_path: Path) -> 
     folder = tmp_path / "nothing"
     owner = Owner(folder / "chats.db")
     owner.storage.open_in_memory(owner.done, owner.done)
-    assert isinstance(owner.wait(), Opened)
+    assert isinstance(owner.settle(), Opened)
     assert not owner.storage.keeps
     chat = owner.write(lambda stores: stores.chats.create("here"))
     assert isinstance(chat, int)
     owner.write(lambda stores: stores.messages.add_user(chat, None, "said"))
     assert [message.text for message in owner.storage.read.messages.shown_branch(chat)] == ["said"]
-    owner.storage.search("said", 10, owner.done)
-    found = owner.wait()
-    assert isinstance(found, list)
-    assert [each.id for each in found] == [chat]
+    assert [each.id for each in owner.search("said")] == [chat]
     owner.storage.settle()
     assert owner.storage.close()
     assert not folder.exists()
 
 
 @pytest.mark.expect_log("cannot be opened")
-def test_a_file_that_can_be_opened_and_not_written_makes_way_for_a_run_in_memory(
-    tmp_path: Path, owner: Owner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_locked_starts_in_memory(tmp_path: Path, owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reply was cut, and its mark cannot be changed: the disk is full, or somebody holds the file."""
     path = owner.storage.path
     with closing(Database(path)) as database:
@@ -132,7 +102,7 @@ def test_a_file_that_can_be_opened_and_not_written_makes_way_for_a_run_in_memory
         assert isinstance(refused, sqlite3.OperationalError)
         assert owner.storage.refusal(refused).reason is Reason.LOCKED
         owner.storage.open_in_memory(owner.done, owner.done)
-        assert isinstance(owner.wait(), Opened)
+        assert isinstance(owner.settle(), Opened)
         assert owner.storage.read.chats.find() == []
         new = owner.write(lambda stores: stores.chats.create("here"))
         assert [each.id for each in owner.storage.read.chats.find()] == [new]
@@ -153,7 +123,7 @@ def test_a_change_that_breaks_in_any_way_is_refused_and_the_next_is_made(owner: 
     assert isinstance(owner.open(), Opened)
     owner.storage.write(breaks, owner.done, owner.done)
     with pytest.raises(JobPanicked):  # told as any other mistake of ours
-        owner.wait()
+        owner.settle()
     assert isinstance(owner.outcome, NotStored)
     owner.write(lambda stores: stores.chats.create("kept"))
     assert [each.title for each in owner.storage.read.chats.find()] == ["kept"]

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from app.controllers.messages import request_messages, transcript_row
+from app.controllers.asking import request_messages
 from app.portable import own
 from app.portable.markdown import markdown_of
 from app.storage import Attachment, AttachmentKind, Database, ReplyText, Stores, opening, portable, schema
 from app.storage.parts import Call, Part, Parts, Result, Text, Thinking, Unknown, all_parts, content_of, parts_from_json
 from app.storage.searching import Searching
+from app.view_models.transcript import transcript_row
 from engine import MessageRole
 from tests.helpers.portable_chat import WORDS
 from tests.unit.test_portable_formats import parts
@@ -33,12 +34,6 @@ STEPS: Parts = (
     Thinking("It is windy."),
     Text("Take a coat."),
 )
-
-
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    with closing(Database(tmp_path / "chats.db")) as database:
-        yield Stores(database)
 
 
 def reply_of(stores: Stores, *whole: Part) -> tuple[int, int]:
@@ -69,9 +64,7 @@ def test_the_columns_of_a_row_have_all_parts_in_order(whole: list[Part]) -> None
 
 @hypothesis_settings(max_examples=60)
 @given(st.lists(parts, max_size=6))
-def test_any_parts_are_stored_exported_and_imported_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory, whole: list[Part]
-) -> None:
+def test_any_parts_survive_an_export_and_import(tmp_path_factory: pytest.TempPathFactory, whole: list[Part]) -> None:
     with closing(Database(tmp_path_factory.mktemp("parts") / "chats.db")) as database:
         stores = Stores(database)
         chat, reply = reply_of(stores, *whole)
@@ -166,8 +159,10 @@ def test_values_of_the_wrong_kind_are_the_usual_ones() -> None:
     odd = [
         {"part": "result", "id": 3, "failed": "yes", "text": "17"},
         {"part": "thinking", "text": "x", "seconds": "1"},
+        {"name": 3, "size_bytes": 10**400, "tokens": -1},
     ]
-    assert parts_from_json(json.dumps(odd)) == (Result("", "", "17"), Thinking("x"))
+    nothing = Attachment("", AttachmentKind.TEXT, "", 0)
+    assert parts_from_json(json.dumps(odd)) == (Result("", "", "17"), Thinking("x"), nothing)
 
 
 def test_a_file_of_an_earlier_version_is_read_with_its_attachments() -> None:
@@ -212,9 +207,7 @@ def test_messages_of_every_earlier_version_have_their_parts(tmp_path: Path, vers
 
 
 @pytest.mark.parametrize("version", range(1, 8))
-def test_a_migration_that_ends_after_any_statement_begins_anew(
-    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_migration_that_is_cut_begins_anew(tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a kill leaves is what SQLite has not committed."""
     path = tmp_path / "chats.db"
     write_version(path, version)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import pytest
 
-from app.storage import Database, Grouping, ReplyStatus, ReplyText, Stores
+from app.storage import Grouping, ReplyStatus, ReplyText, Stores
 from app.words.requests import RequestColumn, cell_text, total_cells
 from engine import DraftingState, RequestStats
 
@@ -27,13 +25,6 @@ GAIN = RequestStats(
     drafting=DraftingState.ACTIVE,
 )
 PLAIN = RequestStats(generated_tokens=31, rounds=31, decode_s=1.0, drafting=DraftingState.NO_DRAFT)
-
-
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    database = Database(tmp_path / "chats.db")
-    yield Stores(database)
-    database.close()
 
 
 def record(stores: Stores, stats: RequestStats, text: str = "Some words.", draft: str = "Draft") -> int:
@@ -97,6 +88,11 @@ def test_a_row_outlives_its_chat_and_says_nothing_of_it(stores: Stores) -> None:
     stores.database.execute("DELETE FROM chats")
     (request,) = stores.requests.recent(10)
     assert (request.title, request.stats) == ("", GAIN)
+    reply = record(stores, GAIN)
+    stores.requests.clear()
+    assert stores.requests.recent(10) == []
+    assert stores.requests.totals(Grouping.PAIR) == []
+    assert stores.messages.message(reply) is not None
 
 
 def test_rates_of_a_total_are_those_of_one_long_reply(stores: Stores) -> None:
@@ -160,14 +156,6 @@ def test_no_impossible_number_breaks_the_table_or_a_total(stores: Stores) -> Non
     totals = [total for grouping in Grouping for total in stores.requests.totals(grouping)]
     assert all(total_cells(total) for total in totals)
     assert max(total.drafted.generated_tokens for total in totals) < 1e6
-
-
-def test_clearing_forgets_the_rows_and_keeps_the_messages(stores: Stores) -> None:
-    reply = record(stores, GAIN)
-    stores.requests.clear()
-    assert stores.requests.recent(10) == []
-    assert stores.requests.totals(Grouping.PAIR) == []
-    assert stores.messages.message(reply) is not None
 
 
 def test_an_end_that_is_stored_twice_has_one_row(stores: Stores) -> None:

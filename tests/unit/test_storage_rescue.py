@@ -111,9 +111,7 @@ ENDLESS = [into_itself, many_ways_to_one_page, a_byte_before, garbage, gigabytes
 
 
 @pytest.mark.parametrize("damage", [*ENDLESS, cut_off])
-def test_whatever_the_file_is_opening_ends_with_what_the_copy_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Damage
-) -> None:
+def test_any_damaged_file_opens_with_its_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
     monkeypatch.setattr(rescue, "_PATIENCE_S", 0.2)
     path = tmp_path / "chats.db"
     copied, newer = fill_two(path)
@@ -132,9 +130,7 @@ def test_whatever_the_file_is_opening_ends_with_what_the_copy_has(
 
 
 @pytest.mark.parametrize("damage", ENDLESS)
-def test_whatever_the_file_is_opening_ends_without_a_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Damage
-) -> None:
+def test_any_damaged_file_opens_without_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
     monkeypatch.setattr(rescue, "_PATIENCE_S", 0.2)
     path = tmp_path / "chats.db"
     texts = fill(path, chats=_CHATS, messages=_MESSAGES, words=200)
@@ -142,9 +138,7 @@ def test_whatever_the_file_is_opening_ends_without_a_copy(
     assert look(path).texts <= texts
 
 
-def test_a_large_file_in_which_no_fault_is_found_for_some_time_is_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_file_is_not_examined_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "chats.db"
     texts = fill(path)
     monkeypatch.setattr(opening, "_LOOKING_S", -1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -23,13 +23,6 @@ from engine import MessageRole
 from tests.helpers.trash import nearly_overdue
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
-
-
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    database = Database(tmp_path / "chats.db")
-    yield Stores(database)
-    database.close()
 
 
 def chat_of(stores: Stores, *words: str) -> int:

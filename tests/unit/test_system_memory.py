@@ -69,9 +69,7 @@ class Mac:
 
 
 @pytest.mark.parametrize(("answer", "pages"), [(0, 4000), (5, None)])
-def test_a_mac_tells_its_free_and_inactive_pages(
-    monkeypatch: pytest.MonkeyPatch, answer: int, pages: int | None
-) -> None:
+def test_a_mac_tells_its_free_pages(monkeypatch: pytest.MonkeyPatch, answer: int, pages: int | None) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     mac = Mac(answer)
     monkeypatch.setattr(memory, "_system", lambda: mac)

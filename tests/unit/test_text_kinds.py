@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.markup.kinds import Content, Language, kind_of
+from app.markup.kinds import ContentKind, Language, kind_of
 
 CODE = "```python\n" + "x = 1\n" * 8 + "```\n"
 
@@ -32,17 +32,17 @@ def test_language_is_what_most_words_outside_of_code_are_written_in(text: str, l
 @pytest.mark.parametrize(
     ("text", "content"),
     [
-        ("One sentence.\n\nAnother one.", Content.PROSE),
-        ("Here it is:\n\n" + CODE + "\nThat is all.", Content.CODE),
-        ("A line.\n" * 30 + CODE, Content.PROSE),
-        ("```\nan open fence\nthat never\ncloses", Content.CODE),
-        ("Three things:\n\n- one\n- two\n- three", Content.LIST),
-        ("1. one\n2. two\n3) three", Content.LIST),
-        ("| a | b |\n|---|---|\n| 1 | 2 |", Content.LIST),
-        ("- one point\n\nAnd then much.\n\nMore of it.\n\nAnd more.", Content.PROSE),
-        ("", Content.PROSE),
-        ("````\n```\ninside\n```\n````\ntext", Content.CODE),
+        ("One sentence.\n\nAnother one.", ContentKind.PROSE),
+        ("Here it is:\n\n" + CODE + "\nThat is all.", ContentKind.CODE),
+        ("A line.\n" * 30 + CODE, ContentKind.PROSE),
+        ("```\nan open fence\nthat never\ncloses", ContentKind.CODE),
+        ("Three things:\n\n- one\n- two\n- three", ContentKind.LIST),
+        ("1. one\n2. two\n3) three", ContentKind.LIST),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", ContentKind.LIST),
+        ("- one point\n\nAnd then much.\n\nMore of it.\n\nAnd more.", ContentKind.PROSE),
+        ("", ContentKind.PROSE),
+        ("````\n```\ninside\n```\n````\ntext", ContentKind.CODE),
     ],
 )
-def test_content_is_told_by_the_lines(text: str, content: Content) -> None:
+def test_content_is_told_by_the_lines(text: str, content: ContentKind) -> None:
     assert kind_of(text).content is content

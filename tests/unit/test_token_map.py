@@ -64,9 +64,7 @@ def test_a_longer_text_begins_as_the_shorter_one(
     ("main", "draft", "shared", "fit"),
     [(10, 10, 9, True), (10, 10, 8, False), (10, 12, 10, False), (12, 10, 10, False), (9, 10, 9, True)],
 )
-def test_nine_in_ten_of_the_larger_vocabulary_are_shared_where_it_fits(
-    main: int, draft: int, shared: int, fit: bool
-) -> None:
+def test_nine_in_ten_of_the_larger_vocabulary_are_shared(main: int, draft: int, shared: int, fit: bool) -> None:
     both = [f"both{number}" for number in range(shared)]
     ours, theirs = (
         [*both, *(f"{side}{at}" for at in range(more))] for side, more in (("m", main - shared), ("d", draft - shared))

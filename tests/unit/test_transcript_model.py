@@ -57,12 +57,8 @@ def test_another_state_of_the_branch_is_shown_by_what_differs(model: TranscriptM
     assert rows == kept == [message.id for message in model.messages]
     assert [model.row_of(number) for number in kept] == list(range(len(kept)))
     assert not changed
-
-
-def test_what_changed_in_the_branch_is_told(model: TranscriptModel) -> None:
-    changed = recorded(model.message_changed)
-    model.show_branch([replace(model.messages[0], text="Other"), model.messages[1]])
-    assert (changed, model.messages[0].text) == ([(0,)], "Other")
+    model.show_branch([TranscriptMessage(number, False, "Other") for number in kept])
+    assert changed == [(row,) for row in range(len(kept))]
 
 
 def test_a_notice_is_announced_exactly_where_there_are_words_for_one() -> None:

@@ -100,9 +100,7 @@ def replayed(replay: Replay, drafted: int, rounds: int = 150) -> list[tuple[Requ
         rest=pytest.mark.slow,
     ),
 )
-def test_the_verdict_has_the_right_sign_and_size(
-    load: Load, share: tuple[float, int], calibration_error: float
-) -> None:
+def test_a_verdict_has_the_right_sign_and_size(load: Load, share: tuple[float, int], calibration_error: float) -> None:
     """Never on the wrong side of 1; within a tenth where it is certain of that."""
     accepted, drafted = share
     for seed in SEEDS:
@@ -149,21 +147,6 @@ def test_nothing_is_said_while_nothing_is_known() -> None:
     assert RoundCosts().in_plain_rounds({("draft", 4, 0): 10}) == TimeInPlainRounds()
     assert RequestStats(generated_tokens=101, rounds=51, drafted=100, accepted=50).speed_up is None
     assert RequestStats(generated_tokens=101, rounds=51, drafted=100, accepted=50).break_even is None
-
-
-def test_rounds_that_others_shared_and_the_first_are_left_out() -> None:
-    stats = RequestStats(
-        generated_tokens=1 + 10 + 40,
-        rounds=1 + 4 + 20,
-        shared_rounds=4,
-        shared_gained=6,
-        drafted=40,
-        accepted=20,
-        plain_rounds=25.0,
-    )
-
-    assert stats.break_even == pytest.approx(50 / 24 / 1.6)
-    assert stats.speed_up == pytest.approx(40 / 20 / 1.25)
 
 
 def test_what_others_shared_is_neither_a_gain_nor_a_loss() -> None:

@@ -29,9 +29,7 @@ def worker(calls: Calls) -> Iterator[JobThread]:
 
 
 @pytest.mark.parametrize("error", [ValueError("words"), MemoryError(), _Panic("words"), SystemExit(3), GeneratorExit()])
-def test_a_job_that_fails_in_any_way_is_told_and_ends_no_other(
-    worker: JobThread, calls: Calls, error: BaseException
-) -> None:
+def test_a_job_that_fails_is_told_and_ends_no_other(worker: JobThread, calls: Calls, error: BaseException) -> None:
     def fails() -> None:
         raise error
 

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout,
 
 from app.controllers.changes import KEEP_DELAY_MS
 from app.controllers.chat import ChatController
-from app.controllers.messages import storable
 from app.theme import COLUMN_PX, FOOTER_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.installed_list import ModelOffer
@@ -125,7 +124,7 @@ class UnsentWords(QObject):
         self._field.commit()
         if chat_id == self._chat_id:
             self._drop_sent(text)
-        elif storable(self._texts.get(chat_id, "")) == text:
+        elif self._texts.get(chat_id, "").strip() == text:
             self._texts.pop(chat_id, None)
             self.changed.emit(chat_id, "")  # it was kept once more when the chat was left
         # The input method may still hold text of the message that was just sent.
@@ -144,10 +143,10 @@ class UnsentWords(QObject):
 
     def _drop_sent(self, text: str) -> None:
         now = self._field.text().lstrip()
-        if storable(now) == text:
+        if now.rstrip() == text:
             self._field.clear()
             self.keep()
-        elif text and storable(now).startswith(text):
+        elif text and now.startswith(text):
             self._field.begin_with(now[len(text) :].lstrip())
 
     # Waiting for a reply
@@ -377,6 +376,16 @@ class Composer(Translated, QWidget):
         chats.generating_changed.connect(self.set_generating)
         chats.reply_ended.connect(self._on_reply_ended)
         chats.context_changed.connect(self.set_context)
+        self._keep_unsent(chats)
+
+    def _keep_unsent(self, chats: ChatController) -> None:
+        """From now on on the disk; what an earlier run left is put into the field."""
+        self.unsent.changed.connect(chats.keeping.keep_unsent)
+        chats.chat_made.connect(self.unsent.go_on_in)
+        chats.asking.message_sent.connect(self.unsent.confirm)
+        chats.asking.message_refused.connect(self.unsent.release)
+        chats.asking.message_homeless.connect(self.unsent.take_over)
+        self.unsent.restore(chats.keeping.unsent())
 
     def _arrange(self) -> None:
         buttons = QHBoxLayout()
@@ -440,7 +449,7 @@ class Composer(Translated, QWidget):
             self.unsent.release()
 
     def _send_queued(self, chat_id: int, text: str, attached: list[AttachedRow]) -> None:
-        if self._chats is None or not self._chats.asking.send(chat_id, text, attached):
+        if self._chats is None or not self._chats.send(text, attached, chat_id):
             self.unsent.release(chat_id)
 
     def _open_chat(self, chat_id: int) -> None:
@@ -448,7 +457,7 @@ class Composer(Translated, QWidget):
         self.set_generating(self._chats is not None and self._chats.generating)
 
     def _on_reply_ended(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
-        at_end = self._chats is not None and self._chats.asking.shown_end(chat_id) == message_id
+        at_end = self._chats is not None and self._chats.shown_end(chat_id) == message_id
         self.unsent.end_reply(chat_id, status, at_end=at_end)
 
     def bind_attachments(self, model: AttachedModel) -> None:

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from app.controllers.chat import ChatController
 from app.controllers.chat_lists import Unseen
 from app.controllers.models import ModelController
-from app.controllers.quick_ask import Asides
+from app.controllers.quick_ask import QuickQuestions
 from app.settings import Settings
 from app.theme import Theme
 from app.view_models.model_list import PairState
@@ -50,9 +50,9 @@ class Tray(QObject):
     new_chat_wanted = Signal()
     quit_wanted = Signal()
 
-    def __init__(self, asides: Asides, models: ModelController, parent: QObject) -> None:
+    def __init__(self, quick_questions: QuickQuestions, models: ModelController, parent: QObject) -> None:
         super().__init__(parent)
-        self._asides = asides
+        self._asides = quick_questions
         self._models = models
         self.icon = QSystemTrayIcon(mark_icon(), self)
         self.menu = Menu()
@@ -186,7 +186,7 @@ class Notifications(QObject):
         ended = end_sentence(status)
         if not self._settings.notification_words:
             return "Hunch", ended
-        title, reply = self._chats.asides.words_of(chat_id, message_id)
+        title, reply = self._chats.quick_questions.words_of(chat_id, message_id)
         if status is ReplyStatus.FAILED:
             return title or "Hunch", ended
         begins = " ".join(reply[: 4 * _MOST_CHARACTERS].split())
@@ -221,7 +221,7 @@ class Desktop(QObject):
         self._settings = settings
         self._chats = chats
         self._quick_ask: QuickAsk | None = None
-        self.tray = Tray(chats.asides, models, self)
+        self.tray = Tray(chats.quick_questions, models, self)
         self.dock = Dock(chats.unseen, self._new_chat, self.open_quick_ask, self)
         self.notifications = Notifications(settings, chats, self.tray.icon, window)
         self._connect()
@@ -248,7 +248,7 @@ class Desktop(QObject):
     def quick_ask(self) -> QuickAsk:
         """Made when it is first asked for."""
         if self._quick_ask is None:
-            self._quick_ask = QuickAsk(self._theme, self._chats.asides)
+            self._quick_ask = QuickAsk(self._theme, self._chats.quick_questions)
             self._show_settings()
             self._settings.changed.connect(self._show_settings)
             self._quick_ask.chat_wanted.connect(self._open_chat)
@@ -321,6 +321,6 @@ class Desktop(QObject):
         """Screen readers say once that a reply ended, here, in Quick Ask or elsewhere; not of one that was stopped."""
         if status is ReplyStatus.STOPPED:
             return
-        here = chat_id in (self._chats.chat_id, self._chats.asides.shown_id)
+        here = chat_id in (self._chats.chat_id, self._chats.quick_questions.shown_id)
         words = end_sentence(status) if here else end_sentence_elsewhere(status)
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._window, words))

@@ -24,7 +24,6 @@ class KeptWords(QObject):
     ) -> None:
         super().__init__(window)
         self._chats = chats
-        self._composer = composer
         self._banner = banner
         self._warned = False
         self._refusals: dict[int, Callable[[], BannerText]] = {}  # of questions, by the chat that they are for
@@ -32,14 +31,10 @@ class KeptWords(QObject):
         self._end_refusal: Callable[[], BannerText] | None = None  # of replies, which are tried again without a click
         self._deletion_notice: tuple[Callable[[], BannerText], Undo] | None = None  # of the latest deletion
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
-        composer.unsent.changed.connect(chats.keeping.keep_unsent)
         composer.edit.textChanged.connect(self.note_typing)
         FieldKeys(self.undoes_deletion, self).typed.connect(self.note_typing)
-        chats.asking.message_sent.connect(composer.unsent.confirm)
-        chats.chat_made.connect(composer.unsent.go_on_in)
         chats.asking.message_sent.connect(lambda chat_id, _text: self._withdraw_refusal(chat_id))
         chats.asking.message_refused.connect(self._on_refused)
-        chats.asking.message_homeless.connect(composer.unsent.take_over)
         chats.not_stored.connect(self._show_not_stored)
         chats.replies.stored.connect(self._withdraw_end_refusal)
         chats.chat_deleted.connect(self._on_chat_deleted)
@@ -47,7 +42,6 @@ class KeptWords(QObject):
         chats.edits.deleted.connect(self._on_message_deleted)
         chats.deletions.changed.connect(self._on_trash_changed)
         menu.undo.triggered.connect(self._undo)
-        composer.unsent.restore(chats.keeping.unsent())
 
     def warn_before_closing(self) -> bool:
         """Says, once until something is typed, that words are on the screen only; True when it did."""
@@ -61,8 +55,7 @@ class KeptWords(QObject):
             self._banner.show_warning(unsaved)
         return warns
 
-    def _on_refused(self, chat_id: int, _text: str) -> None:
-        self._composer.unsent.release(chat_id)
+    def _on_refused(self, chat_id: int) -> None:
         self._withdraw_refusal(chat_id)
         self._refused_in = chat_id
 

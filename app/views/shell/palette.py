@@ -348,7 +348,7 @@ class PaletteCommands(QObject):
     def _of_chats(self) -> Iterator[PaletteCommand]:
         if self._chats is None:
             return
-        for chat in self._chats.asides.latest(_MOST_CHATS):
+        for chat in self._chats.quick_questions.latest(_MOST_CHATS):
             act = partial(self._chats.open_chat, chat.id)
             yield PaletteCommand(f"chat:{chat.id}", chat.title, act, "message-square", self.tr("Chat"))
 

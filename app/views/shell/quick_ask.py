@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.changes import KEEP_DELAY_MS
-from app.controllers.quick_ask import Asides
+from app.controllers.quick_ask import QuickQuestions
 from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.link_dialog import ask_to_open
@@ -44,11 +44,11 @@ _FROM_TOP = 0.22  # of the screen's height
 class QuickAsk(TakesDrops, Translated, QWidget):
     chat_wanted = Signal(int)  # the chat, in the main window
 
-    def __init__(self, theme: Theme, asides: Asides) -> None:
+    def __init__(self, theme: Theme, quick_questions: QuickQuestions) -> None:
         super().__init__(None, Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self._theme = theme
-        self._asides = asides
+        self._asides = quick_questions
         self.model = TranscriptModel(self)
         self._chat_id = 0
         self._asking = False
@@ -65,7 +65,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self._connect()
         self._restyle()
         self._retranslate()
-        self.edit.set_text(asides.unsent())
+        self.edit.set_text(quick_questions.unsent())
         self._keep.stop()
 
     def _arrange(self) -> None:

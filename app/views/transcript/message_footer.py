@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from app.system.energy import Strain
+from app.system.energy import Slowdown
 from app.theme import FOOTER_PX, Theme
 from app.view_models.transcript import ReplyStatus, RequestStats, TranscriptMessage
 from app.views.transcript.part_context import PartContext
@@ -140,7 +140,7 @@ class FooterContent:
     status: ReplyStatus = ReplyStatus.DONE
     stats: RequestStats | None = None
     empty: bool = False
-    strain: Strain = Strain.NONE
+    slowdown: Slowdown = Slowdown.NONE
     can_continue: bool = False
     sibling: int = 1
     siblings: int = 1
@@ -326,7 +326,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         self._content = part.content
         self.message_id = part.message_id
         content = self._content
-        footer = reply_footer(content.stats, content.status, empty=content.empty, strain=content.strain)
+        footer = reply_footer(content.stats, content.status, empty=content.empty, slowdown=content.slowdown)
         footer = None if content.from_user else footer
         with_figures = self._context.theme.reply_figures
         self._line = footer if footer is None or with_figures else replace(footer, details="")

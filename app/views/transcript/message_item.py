@@ -415,7 +415,7 @@ class MessageItem:
             status=message.status,
             stats=None if message.needs_larger_model else message.stats,  # how fast it refused is no praise
             empty=message.empty,
-            strain=message.strain,
+            slowdown=message.slowdown,
             can_continue=message.can_continue,
             sibling=message.sibling,
             siblings=message.siblings,
