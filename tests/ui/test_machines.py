@@ -176,7 +176,7 @@ def machines(harness: AppHarness) -> MachinesController:
     return harness.application.machines
 
 
-def test_a_machine_is_paired_by_address_and_code_typed_with_the_keyboard_and_what_is_lent_is_shown(
+def test_pairing_by_keyboard_and_what_is_lent(
     page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     others.known = []
@@ -226,7 +226,7 @@ def test_a_machine_is_paired_by_address_and_code_typed_with_the_keyboard_and_wha
     assert fit.aside_bytes() == 0
 
 
-def test_pairing_is_cancelled_at_once_and_nothing_is_said_of_it(
+def test_pairing_is_cancelled_at_once(
     page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     card = page.pairing
@@ -246,7 +246,7 @@ def test_pairing_is_cancelled_at_once_and_nothing_is_said_of_it(
     assert not card.cancel.isVisible()
 
 
-def test_each_machine_says_where_and_how_far_it_is_what_fits_there_or_why_it_does_not_help(
+def test_what_each_machine_says(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     qtbot.waitUntil(page.plan.run.isEnabled)
@@ -318,7 +318,7 @@ def test_a_model_runs_over_two_machines_and_again_after_a_restart(
         assert second.engine.helping[-1] == ()
 
 
-def test_a_model_that_is_not_there_is_named_supplied_and_waited_for(
+def test_a_model_that_is_not_there(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     qtbot.waitUntil(page.plan.run.isEnabled)
@@ -346,7 +346,7 @@ def test_a_model_that_is_not_there_is_named_supplied_and_waited_for(
     qtbot.waitUntil(lambda: not others.supplies)
 
 
-def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
+def test_a_model_that_another_machine_needs(
     harness: AppHarness, page: MachinesPage, machines: MachinesController
 ) -> None:
     card, needed = page.lend, LendingState(LendingPhase.READY, wanted_by="Air", wanted_revision=COMMIT)
@@ -369,7 +369,7 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     assert harness.store.peer_models[1:] == [None]
 
 
-def test_a_download_for_another_machine_that_failed_and_another_version_here_leave_the_offer(
+def test_a_failed_download_leaves_the_offer(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot
 ) -> None:
     card = page.lend
@@ -399,7 +399,7 @@ def test_a_download_for_another_machine_that_failed_and_another_version_here_lea
     assert machines.lending.wanted == "org/Old-4bit"
 
 
-def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message_until_that_is_removed(
+def test_a_lost_machine_is_asked_again(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     qtbot.waitUntil(page.plan.run.isEnabled)
@@ -437,9 +437,7 @@ def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message_u
     assert harness.engine.helping[-1] == ()
 
 
-def test_a_model_that_is_too_large_leads_from_the_list_to_two_machines(
-    tmp_path: Path, qtbot: QtBot, others: Others
-) -> None:
+def test_a_model_that_is_too_large_leads_to_two_machines(tmp_path: Path, qtbot: QtBot, others: Others) -> None:
     """One whose layers cannot be divided says why, there and in the picker."""
     huge = model_info("/models/Huge-4T", 4_000_000_000_000)
     whole = replace(model_info("/models/Whole-4T", 4_000_000_000_000), model_type="gpt_oss")
@@ -464,7 +462,7 @@ def test_a_model_that_is_too_large_leads_from_the_list_to_two_machines(
         assert page.plan.model.text() == "Huge 4T"
 
 
-def test_a_machine_nearby_is_paired_by_its_code_alone_at_the_address_that_answers_soonest(
+def test_a_machine_nearby_is_paired(
     page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     others.known = [BORROWER]
@@ -503,7 +501,7 @@ def test_a_machine_nearby_is_paired_by_its_code_alone_at_the_address_that_answer
     assert others.paired[-1] == ("10.0.0.7:11", CODE)
 
 
-def test_another_address_of_a_paired_machine_is_offered_where_it_is_sooner_and_taken_where_nothing_else_answers(
+def test_another_address_of_a_paired_machine(
     page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     def finds(*addresses: str) -> None:
@@ -537,9 +535,7 @@ def test_another_address_of_a_paired_machine_is_offered_where_it_is_sooner_and_t
     assert [machine.address for machine in others.known] == ["10.0.0.9:7791"]
 
 
-def test_machines_are_looked_for_while_the_page_is_open_or_one_that_the_model_needs_is_away(
-    harness: AppHarness, page: MachinesPage, others: Others, qtbot: QtBot
-) -> None:
+def test_when_machines_are_looked_for(harness: AppHarness, page: MachinesPage, others: Others, qtbot: QtBot) -> None:
     qtbot.waitUntil(page.plan.run.isEnabled)
     page.plan.run.click()
     qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO and harness.models.pair.state is PairState.READY)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.views.shell.shortcuts import ShortcutTable, plain_words, shortcut_text, show_shortcuts
-from app.views.widgets.dialog import Dialog
 from app.views.widgets.fields import WholeField
 from app.views.widgets.labels import TextLabel
 from tests.helpers.app_harness import AppHarness
@@ -62,21 +61,8 @@ def test_each_key_has_one_entry_and_the_sheet_and_the_button_have_them_all(harne
     QTest.keyClick(focused, Qt.Key.Key_Return)
     assert not sheet.isVisible()
 
-    other = harness.show_settings()
-    qtbot.waitUntil(other.isActiveWindow)
-    for _ in range(2):
-        harness.window.menu.shortcuts.trigger()
-        QApplication.processEvents()
-    sheets = [each for each in QApplication.topLevelWidgets() if isinstance(each, Dialog) and each.isVisible()]
-    assert len(sheets) == 1
-    QTest.keyClick(sheets[0], Qt.Key.Key_Escape)
-    harness.window.menu.shortcuts.trigger()
-    assert any(isinstance(each, Dialog) and each.isVisible() for each in QApplication.topLevelWidgets())
 
-
-def test_entries_follow_what_can_be_done_and_the_edit_menu_knows_the_focused_field(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> None:
     menu, settings = harness.window.menu, harness.application.settings
     none = menu.stop, menu.rename, menu.duplicate, menu.delete, menu.usual_size, menu.find
     assert not any(action.isEnabled() for action in none)
@@ -131,9 +117,7 @@ def test_entries_follow_what_can_be_done_and_the_edit_menu_knows_the_focused_fie
     assert number.value() == 40
 
 
-def test_chats_are_stepped_through_each_once_and_of_two_keys_one_sends_and_the_other_begins_a_new_line(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_keys_step_through_chats_and_one_of_two_sends(harness: AppHarness, qtbot: QtBot) -> None:
     chats = []
     for text in ("One", "Two"):
         harness.chats.new_chat()
@@ -241,9 +225,7 @@ def test_entries_act_on_the_message_in_focus_and_on_what_is_selected(harness: Ap
     assert edit.hasFocus()
 
 
-def test_a_chat_is_deleted_and_brought_back_by_keys_that_leave_words_in_fields_alone(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_chat_is_deleted_and_brought_back_by_keys(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Keep me")
     chat, edit = harness.chats.chat_id, harness.window.composer.edit
     harness.window.composer.take_focus()

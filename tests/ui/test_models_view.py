@@ -75,9 +75,7 @@ def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: App
     qtbot.waitUntil(lambda: not harness.chats.quick_questions.latest(1)[0].unseen)
 
 
-def test_it_is_made_when_it_is_opened_every_way_leads_there_and_escape_back_to_what_is_typed(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_every_way_leads_there_and_escape_back(harness: AppHarness, qtbot: QtBot) -> None:
     assert "view" not in vars(harness.window.models_view)
 
     harness.store.on_hub = [HubModel("org/Model")]

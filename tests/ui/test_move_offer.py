@@ -46,9 +46,7 @@ def test_which_app_runs(app: Path) -> None:
         ("Applications", os.ST_RDONLY, False),
     ],
 )
-def test_from_the_image_and_from_where_macos_moved_it_a_place_is_offered(
-    monkeypatch: pytest.MonkeyPatch, place: str, flags: int, is_offered: bool
-) -> None:
+def test_where_a_place_is_offered(monkeypatch: pytest.MonkeyPatch, place: str, flags: int, is_offered: bool) -> None:
     monkeypatch.setattr("app.system.bundle.os.statvfs", lambda _: SimpleNamespace(f_flag=flags))
     assert is_mounted(Path("/") / place / "Hunch.app") == is_offered
 
@@ -73,9 +71,7 @@ def test_a_copy_takes_the_place_of_an_older_one(app: Path, tmp_path: Path) -> No
     assert not (target / "old").exists()
 
 
-def test_the_mark_of_a_download_goes_before_the_copy_is_in_its_place(
-    app: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_mark_of_a_download_goes_first(app: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the thread that copies: for thousands of files it takes a while."""
     folder, tool = tmp_path / "Applications", tmp_path / "xattr"
     folder.mkdir()
@@ -89,9 +85,7 @@ def test_the_mark_of_a_download_goes_before_the_copy_is_in_its_place(
 
 
 @pytest.mark.expect_log("not put into Applications")
-def test_where_it_cannot_be_moved_that_is_said_and_where_it_can_this_run_ends(
-    harness: AppHarness, qtbot: QtBot, app: Path, tmp_path: Path
-) -> None:
+def test_it_is_moved_or_that_is_refused(harness: AppHarness, qtbot: QtBot, app: Path, tmp_path: Path) -> None:
     (tmp_path / "a file").touch()
     parts = harness.window
     MoveOffer(parts, harness.application.calls.post, harness.close, app, tmp_path / "a file")

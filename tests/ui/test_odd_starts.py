@@ -90,9 +90,7 @@ def started(harness: AppHarness, qtbot: QtBot) -> list[str]:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("put", [fifo, folder, endless, huge, no_words])
-def test_nothing_in_the_place_of_small_files_keeps_the_chats_from_opening(
-    tmp_path: Path, qtbot: QtBot, put: Callable[[Path], None]
-) -> None:
+def test_odd_small_files_keep_no_chats_closed(tmp_path: Path, qtbot: QtBot, put: Callable[[Path], None]) -> None:
     small = ("settings.json", "hub_token", "running", "pairs.json", "unsent.txt", "left.json")
     with guarded(), _Odd(tmp_path, put, *small) as harness:
         titles = started(harness, qtbot)
@@ -108,7 +106,7 @@ def chats_of(profile: Path) -> None:
 
 
 @pytest.mark.parametrize(("put", "is_damaged"), [(fifo, True), (folder, False), (endless, False)])
-def test_what_is_in_the_place_of_a_file_of_sqlite_is_put_aside(
+def test_odd_files_of_sqlite_are_put_aside(
     tmp_path: Path, qtbot: QtBot, put: Callable[[Path], None], is_damaged: bool
 ) -> None:
     chats_of(tmp_path)
@@ -126,17 +124,13 @@ def test_what_is_in_the_place_of_a_file_of_sqlite_is_put_aside(
 
 
 @pytest.mark.parametrize("put", [fifo, folder, endless])
-def test_something_else_in_the_place_of_the_chats_is_told(
-    tmp_path: Path, qtbot: QtBot, put: Callable[[Path], None]
-) -> None:
+def test_something_else_in_place_of_the_chats(tmp_path: Path, qtbot: QtBot, put: Callable[[Path], None]) -> None:
     with guarded(), _Odd(tmp_path, put, "chats.db") as harness:
         harness.engine.close()  # which the app does not come to
         assert title_of(NotOpened) in started(harness, qtbot)
 
 
-def test_chats_that_another_program_keeps_are_told_at_once(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chats_that_another_program_keeps(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often they are looked at: only the first look waits for the other."""
     chats_of(tmp_path)
     monkeypatch.setattr(opening, "_OPENING_BUSY_MS", 77)

@@ -78,9 +78,7 @@ def put_text(text: bytes) -> Callable[[Path], object]:
     ],
     ids=["empty", "zeros", "of another machine", "of this process", "pipe", "folder", "device", "leads nowhere"],
 )
-def test_whatever_is_in_the_place_of_the_lock_keeps_no_start_out(
-    tmp_path: Path, qtbot: QtBot, put: Callable[[Path], object]
-) -> None:
+def test_no_odd_lock_keeps_a_start_out(tmp_path: Path, qtbot: QtBot, put: Callable[[Path], object]) -> None:
     put(tmp_path / "lock")
     instance = OnlyInstance(tmp_path / "lock")
     assert instance.take()
@@ -119,9 +117,7 @@ def when_shown(waiting: WaitingStart, act: Callable[[], object]) -> None:
     look.start()
 
 
-def test_a_start_beside_one_that_does_not_answer_says_so_and_goes_on_once_it_has_ended(
-    instance: OnlyInstance, second: OnlyInstance
-) -> None:
+def test_a_start_waits_for_one_that_is_ending(instance: OnlyInstance, second: OnlyInstance) -> None:
     waiting = WaitingStart(second)
     when_shown(waiting, instance.release)
     assert waiting.wait()

@@ -39,9 +39,7 @@ def test_words_of_an_address(address: str, prompt: str) -> None:
     assert prompt_in(QUrl(address)) == prompt
 
 
-def test_words_stand_in_the_composer_after_what_is_there_long_ones_and_files_beside_it_and_nothing_is_sent(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_words_and_files_wait_in_the_composer(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     """Long words of a service, too, as with a long paste: the user chose them, so none is cut off."""
     opener, composer = app.window.files.opener, app.window.composer
     app.show_models("find")
@@ -74,9 +72,7 @@ def test_words_stand_in_the_composer_after_what_is_there_long_ones_and_files_bes
     assert app.engine.requests == []
 
 
-def test_chats_that_hunch_exported_are_imported_after_a_question_and_other_files_attached(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_exported_chats_are_imported_after_a_question(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     for name, content in (("data.json", "[1]"), ("chats.json", own.head() + own.TAIL)):
         (tmp_path / name).write_text(content, "utf-8")
         app.window.files.opener.open(QUrl.fromLocalFile(str(tmp_path / name)))
@@ -86,9 +82,7 @@ def test_chats_that_hunch_exported_are_imported_after_a_question_and_other_files
     assert len(app.window.composer.attached_rows()) == 1
 
 
-def test_of_several_exports_each_is_imported_after_the_one_before_it(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_several_exports_are_imported_in_turn(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     """Not one in the dialog of another, which would discard what that is about to import."""
     titles, imports = ["One", "Two"], app.application.file_controllers.imports
 

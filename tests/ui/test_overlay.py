@@ -221,9 +221,7 @@ def test_the_words_about_the_marks_go_with_them(app: AppHarness, qtbot: QtBot, l
     assert (overlay.shown_once, app.window.banner.isVisible()) == (0, False)
 
 
-def test_it_can_be_kept_from_there_and_a_key_goes_through_the_modes_and_says_what_is_found(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_it_is_kept_and_a_key_goes_through_the_modes(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     app.window.banner.button.click()
     assert app.application.settings.overlay == "accepted"

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.view_models.model_list import DraftGroup, DraftState
 from engine import PairCheck
 from tests.helpers.controller_harness import ControllerHarness, open_harness
-from tests.helpers.fake_engine import DRAFT, MAIN, model_info
+from tests.helpers.fake_engine import MAIN, model_info
 from tests.helpers.fake_model_store import installed
 
 MIDDLE = model_info("/models/Middle-4B", parameters=4_000_000_000)
@@ -40,9 +40,7 @@ def test_a_vocabulary_that_differs_is_judged_by_the_files(tmp_path: Path, qtbot:
         assert found.store.checked == [(MAIN.folder, near.folder)]  # once, and never what cannot be
 
 
-def test_a_draft_of_another_family_stays_when_another_main_model_is_chosen(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_draft_of_another_family_stays(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where only the files tell, they are compared first; what another choice made of it meanwhile holds."""
     near = model_info("/models/Near-1B", 1_000_000_000, "vocabulary-b")
     near = replace(near, vocabulary_tokens=MAIN.vocabulary_tokens + 9)
@@ -69,19 +67,3 @@ def test_a_draft_of_another_family_stays_when_another_main_model_is_chosen(
         found.models.choose_draft(near.folder)
         found.models.choose_main(MIDDLE.folder)  # known by now
         assert found.engine.loads[-1][1] == near.folder
-
-
-def test_a_pair_that_is_chosen_while_another_draft_is_compared_stays(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    near = model_info("/models/Near-1B", 1_000_000_000, "vocabulary-b")
-    models = {model.folder: model for model in (MAIN, MIDDLE, DRAFT, near)}
-    with open_harness(tmp_path, qtbot, models=models, installed=[installed(each) for each in models.values()]) as found:
-        found.store.pair_checks[MIDDLE.folder, near.folder] = PairCheck(MIDDLE.folder, near.folder, None, by_text=True)
-        monkeypatch.setattr(found.engine, "_draft_problem", lambda _draft: None)
-        found.load_pair(MAIN.folder, near.folder)
-        found.models.choose_main(MIDDLE.folder)
-        found.models.choose_pair(MIDDLE.folder, DRAFT.folder)
-        qtbot.waitUntil(lambda: found.models.checks.known(MIDDLE, near) is not None)
-        found.wait_for_pair()
-        assert (found.models.pair.main_folder, found.models.pair.draft_folder) == (MIDDLE.folder, DRAFT.folder)

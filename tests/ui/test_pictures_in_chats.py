@@ -109,7 +109,7 @@ def files(app: AppHarness) -> list[str]:
     return sorted(each.name for each in app.application.storage.pictures.folder.glob("*"))
 
 
-def test_a_screenshot_is_a_thumbnail_comes_to_the_model_as_it_was_and_is_looked_at_copied_and_removed(
+def test_a_screenshot_is_sent_looked_at_copied_and_removed(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paste(app, qtbot, image(40, 20, "#123456"))
@@ -162,9 +162,7 @@ def test_a_screenshot_is_a_thumbnail_comes_to_the_model_as_it_was_and_is_looked_
     assert chips(app) == []
 
 
-def test_a_file_is_dropped_with_text_beside_it_and_the_same_bytes_are_kept_once(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_the_same_bytes_are_kept_once(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     paths = [tmp_path / "red.png", tmp_path / "also red.png", tmp_path / "note.txt"]
     for path in paths[:2]:
         path.write_bytes(rgb_png(3, 2, b"\xff\0\0" * 6))
@@ -277,9 +275,7 @@ def test_a_chat_with_pictures_goes_on_without_them_where_that_is_wanted(tmp_path
         assert len(app.engine.requests[-1].messages[0].pictures) == 1  # this one sees
 
 
-def test_pictures_stay_with_edits_and_versions_and_go_with_the_last_chat_that_has_them(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_pictures_go_with_the_last_chat_that_has_them(tmp_path: Path, qtbot: QtBot) -> None:
     with profile(tmp_path, qtbot) as app:
         paste(app, qtbot, image(40, 20))
         send(app, qtbot)
@@ -351,9 +347,7 @@ def test_what_is_read_stays_though_the_same_picture_is_removed_meanwhile(app: Ap
 EYES = Path(__file__).parents[2] / "resources" / "starter" / "eyes" / "main"
 
 
-def test_tokens_of_pictures_are_in_the_tooltip_and_the_meter_before_anything_is_sent(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_tokens_of_pictures_are_in_the_tooltip_and_the_meter(tmp_path: Path, qtbot: QtBot) -> None:
     real = inspect_model(EYES)
     models = {**MODELS, real.folder: real}
     installed = [*INSTALLED, InstalledModel(real.folder, real.name, "", ModelSource.OWN, 10, real, None)]
@@ -370,9 +364,7 @@ def test_tokens_of_pictures_are_in_the_tooltip_and_the_meter_before_anything_is_
         assert app.window.composer.ring.used_tokens == before + sum(tokens)
 
 
-def test_a_picture_comes_by_paperclip_and_by_a_drag_from_a_page_and_goes_from_what_was_sent(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_a_picture_comes_by_paperclip_and_by_drag(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "red.png").write_bytes(rgb_png(3, 2, b"\xff\0\0" * 6))
     app.window.composer.attach_button.click()
     (dialog,) = app.window.findChildren(QFileDialog)

@@ -1,17 +1,104 @@
-"""Names are shown and heard as they are: no sign in them means something to Qt."""
+"""Words of models and people are shown and heard as they are: no tag works, no sign is a key, no file is read."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtGui import QAccessible, QHelpEvent, QImage
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import Segments
+from app.views.widgets.labels import ElidedLabel
+from app.views.widgets.page_list import PageEntry, PageList
 from app.views.widgets.plain_words import set_window_title
+from app.views.widgets.tooltips import set_tooltip
+from tests.helpers.tooltips import tooltip_label, tooltip_text
+
+LONG = "a sentence that goes on, " * 30
+
+
+def ask(at: QWidget, place: QPoint | None = None, on_screen: QPoint | None = None) -> str:
+    """What it says when Qt asks for one, as the pointer has rested."""
+    inside = place or at.rect().center()
+    QApplication.sendEvent(at, QHelpEvent(QEvent.Type.ToolTip, inside, on_screen or at.mapToGlobal(inside)))
+    return tooltip_text()
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Path:
+    QImage(900, 700, QImage.Format.Format_RGB32).save(str(tmp_path / "picture.png"))
+    return tmp_path / "picture.png"
+
+
+@pytest.fixture
+def widget(qtbot: QtBot) -> QWidget:
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    widget.resize(200, 40)
+    widget.show()
+    return widget
+
+
+def test_an_image_is_words(widget: QWidget, picture: Path) -> None:
+    set_tooltip(widget, f"<img src='{picture}'>")
+    assert ask(widget) == widget.toolTip() == f"<img src='{picture}'>"
+    label = tooltip_label()
+    assert label is not None
+    assert label.height() < 200
+
+
+def test_a_title_that_is_cut_shows_its_tags(qtbot: QtBot, picture: Path) -> None:
+    label = ElidedLabel(Theme())
+    qtbot.addWidget(label)
+    label.setText(f"A long title <img src='{picture}'> & more of it <b>bold</b>")
+    label.resize(60, 20)
+    label.show()
+    label.grab()
+    assert "<b>bold" in ask(label)
+
+
+def test_the_entries_of_a_list_have_theirs(qtbot: QtBot) -> None:
+    pages = PageList(Theme())
+    qtbot.addWidget(pages)
+    pages.set_entries([PageEntry("one"), PageEntry("<b>two</b>")])
+    pages.resize(200, 200)
+    pages.show()
+    second = pages.visualItemRect(pages.item(1)).center()
+    assert ask(pages.viewport(), second) == "<b>two</b>"
+
+
+@pytest.mark.parametrize("text", ["short", LONG, "x" * 400, "two\nlines", "글" * 300])
+def test_it_is_on_the_screen_in_lines_that_break(widget: QWidget, text: str) -> None:
+    screen = widget.screen().availableGeometry()
+    set_tooltip(widget, text)
+    assert ask(widget, on_screen=screen.topRight()) == text
+    label = tooltip_label()
+    assert label is not None
+    assert screen.contains(label.geometry())
+    assert label.width() <= 700
+
+
+def test_of_an_error_without_end_the_beginning_is_shown(widget: QWidget) -> None:
+    set_tooltip(widget, LONG * 500)
+    shown = ask(widget)
+    assert len(shown) < 10_000
+    assert (LONG * 500).startswith(shown.removesuffix("…"))
+
+
+def test_without_words_there_is_none(widget: QWidget) -> None:
+    set_tooltip(widget, "words")
+    set_tooltip(widget, "")
+    QApplication.sendEvent(widget, QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 5), QPoint(5, 5)))
+    assert tooltip_text() == ""
+
+
+# Buttons and titles
 
 NAMES = ["R&D", "a && b &", "Regex [*] in Python", "[*][*]", "%1 plain"]
 

@@ -53,9 +53,7 @@ def server(harness: AppHarness) -> ServerController:
     return harness.application.server
 
 
-def test_another_draft_comes_for_a_program_and_the_pair_is_back_for_the_next_message(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
+def test_another_draft_comes_for_a_program(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
     asked = asking(server, "default", draft_model="Lesser-1B")
     qtbot.waitUntil(lambda: asked.done)
     assert '"draft_model":"Lesser-1B"' in asked.answer
@@ -71,22 +69,11 @@ def test_another_draft_comes_for_a_program_and_the_pair_is_back_for_the_next_mes
     assert " 409 " in asked.answer
 
 
-def held(harness: AppHarness) -> threading.Event:
-    """The engine does nothing more until it is set."""
-    begins = threading.Event()
-
-    def wait() -> None:
-        begins.wait()
-
-    harness.engine.send(wait, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
-    return begins
-
-
 def asking(server: ServerController, model: str, **fields: object) -> Asked:
     return Asked(server.port, chat_body("x", model=model, **fields))
 
 
-def test_a_programs_model_comes_while_the_pair_rests_and_goes_for_a_message_by_itself_or_where_it_is_damaged(
+def test_a_programs_model_comes_while_the_pair_rests(
     harness: AppHarness, server: ServerController, qtbot: QtBot
 ) -> None:
     asked = asking(server, "Other-4B")
@@ -113,9 +100,7 @@ def test_a_programs_model_comes_while_the_pair_rests_and_goes_for_a_message_by_i
     assert [main for main, _ in harness.engine.loads[5:]] == [HUGE.folder, MAIN.folder]
 
 
-def test_a_message_goes_before_a_programs_model_and_a_reply_of_the_users_is_waited_for(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
+def test_the_user_goes_before_a_program(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
     harness.engine.gate.hold()
     asked = asking(server, "Other-4B", stream=True)
     qtbot.waitUntil(lambda: len(harness.engine.state().running) == 1)
@@ -158,9 +143,7 @@ def test_a_reply_is_the_users_models_though_a_programs_came_while_its_chat_was_b
     assert harness.chats.transcript.messages[-1].text
 
 
-def test_a_model_that_does_not_fit_leaves_the_pair_where_it_is_and_is_not_waited_for_later(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
+def test_a_model_that_does_not_fit_leaves_the_pair(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
     """The pair was there again. Once the user has had it unloaded, a program's model goes without it."""
     asked = asking(server, "Huge-70B")
     qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
@@ -175,34 +158,23 @@ def test_a_model_that_does_not_fit_leaves_the_pair_where_it_is_and_is_not_waited
     assert harness.models.pair.state is PairState.UNLOADED
 
 
-def test_a_draft_that_is_being_loaded_is_waited_for(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
+def test_a_draft_being_loaded_is_waited_for(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
     """A model that does not fit in the end would have ended that, and the pair would be there without it."""
     refused: list[EngineError] = []
     other = next(each for each in server.shelf.models() if each.main == OTHER)
     harness.models.choose_draft(None)
-    begins = held(harness)
+    begins = threading.Event()
+
+    def wait() -> None:
+        begins.wait()  # until then the engine does nothing more
+
+    harness.engine.send(wait, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
     harness.models.choose_draft(DRAFT.folder)
     server.shelf.bring(other, refused.append)
     qtbot.waitUntil(lambda: bool(refused))
     begins.set()
     assert isinstance(refused[0], RepliesUnderWay)
     assert harness.engine.loads == [OWN]
-
-
-def test_what_is_taken_away_before_the_engine_has_begun_is_not_left_in_memory(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
-    other = next(each for each in server.shelf.models() if each.main == OTHER)
-    begins = held(harness)
-    server.shelf.bring(other, lambda _error: None)
-    server.shelf.take_away(other)
-    qtbot.waitUntil(lambda: harness.models.pair.state is not PairState.READY)
-    qtbot.wait(50)
-    begins.set()
-    qtbot.waitUntil(lambda: harness.models.pair.state is PairState.READY)
-    assert harness.engine.loads == [OWN, THEIRS, OWN]
 
 
 def test_by_itself_a_server_loads_no_other_model(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:

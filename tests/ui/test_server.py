@@ -111,7 +111,7 @@ def threads() -> set[str]:
     return {each.name for each in threading.enumerate()}
 
 
-def test_it_is_off_until_somebody_turns_it_on_and_then_answers_with_the_model_that_it_names(
+def test_it_is_off_until_somebody_turns_it_on(
     harness: AppHarness, server: ServerController, port: int, qtbot: QtBot
 ) -> None:
     assert server.state.phase is ServerPhase.OFF
@@ -171,7 +171,7 @@ def test_a_request_that_is_cut_off_ends_its_row(harness: AppHarness, server: Ser
     assert said_of_programs(harness)[0][0] == "Stopped"
 
 
-def test_with_a_key_programs_without_it_are_refused(
+def test_programs_without_the_key_are_refused(
     harness: AppHarness, server: ServerController, page: ServerPage, qtbot: QtBot
 ) -> None:
     QTest.mouseClick(page.new_key, Qt.MouseButton.LeftButton)
@@ -192,9 +192,7 @@ def test_with_a_key_programs_without_it_are_refused(
     qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING and ask(server).status_code == 200)
 
 
-def test_another_port_is_used_at_once_and_other_machines_are_let_in_with_a_key_alone(
-    server: ServerController, page: ServerPage, qtbot: QtBot
-) -> None:
+def test_another_port_and_the_network(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
     turn_on(server, qtbot)
     before, other = server.port, free_port()
     page.port.setValue(other)
@@ -212,9 +210,7 @@ def test_another_port_is_used_at_once_and_other_machines_are_let_in_with_a_key_a
     qtbot.waitUntil(lambda: server.state.addresses[:1] == (f"http://127.0.0.1:{server.port}",))
 
 
-def test_a_port_that_is_taken_is_said_and_another_offered(
-    harness: AppHarness, server: ServerController, page: ServerPage, qtbot: QtBot
-) -> None:
+def test_a_port_that_is_taken(harness: AppHarness, server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
     banner = harness.window.banner
     with socket.create_server(("127.0.0.1", server.port)):
         server.set_on(True)
@@ -279,9 +275,7 @@ def test_each_client_is_shown_and_copied_as_it_is(server: ServerController, page
         assert card.copy_button.text() == "Copied"
 
 
-def test_a_program_is_started_with_address_key_and_model_and_what_it_is_given_itself(
-    harness: AppHarness, server: ServerController, tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_a_program_is_started(harness: AppHarness, server: ServerController, tmp_path: Path, qtbot: QtBot) -> None:
     server.make_key()
     turn_on(server, qtbot)
     key = server.reached.key
@@ -316,9 +310,7 @@ def test_a_program_is_started_with_address_key_and_model_and_what_it_is_given_it
     assert {each.name for each in home.iterdir()} == {".local"}
 
 
-def test_it_says_when_the_model_cannot_serve_a_program_and_which_one_can(
-    harness: AppHarness, server: ServerController, page: ServerPage
-) -> None:
+def test_a_model_that_cannot_serve_a_program(harness: AppHarness, server: ServerController, page: ServerPage) -> None:
     card = page.connect_card
     card.client.choose("curl")
     assert card.note.isHidden()
@@ -330,9 +322,7 @@ def test_it_says_when_the_model_cannot_serve_a_program_and_which_one_can(
     assert card.note.text().startswith("Claude Code에는")
 
 
-def test_an_installed_model_that_can_serve_a_program_goes_before_one_of_the_catalog(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_an_installed_model_that_can_serve_goes_first(tmp_path: Path, qtbot: QtBot) -> None:
     able = replace(model_info("/models/Agent-7B-4bit"), about=ModelAbout(tools=True), context_tokens=AGENT_TOKENS)
     short = replace(able, folder="/models/Short-9B", name="Short-9B", context_tokens=AGENT_TOKENS - 1)
     here = [installed(model) for model in (MAIN, DRAFT, short, able)]
@@ -353,9 +343,7 @@ def test_every_family_that_is_recommended_for_agents_serves_them() -> None:
     assert [model.name for model in named if model.context_tokens < AGENT_TOKENS] == []
 
 
-def test_the_menu_the_search_and_the_list_of_pages_lead_there(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
+def test_menu_search_and_pages_lead_there(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
     menu = harness.application.server_menu
     commands = {each.text: each for each in harness.window.tools.commands.all()}
     assert "Server Settings" in commands

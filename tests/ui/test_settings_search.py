@@ -39,9 +39,7 @@ def found(window: SettingsWindow, query: str) -> list[str]:
     return [window.list.item(row).text() for row in range(window.list.count())]
 
 
-def test_a_setting_is_found_in_the_language_of_the_window_by_words_and_choices_and_escape_goes_back(
-    harness: AppHarness, window: SettingsWindow
-) -> None:
+def test_a_setting_is_found_in_the_language_of_the_window(harness: AppHarness, window: SettingsWindow) -> None:
     for language, query, name in (
         ("ko", "ㄱㅈㅋㄱ", "글자 크기"),
         ("ja", "あにめ", "アニメーション"),
@@ -72,9 +70,7 @@ def test_a_setting_is_found_in_the_language_of_the_window_by_words_and_choices_a
     assert not window.isVisible()
 
 
-def test_going_to_a_place_shows_the_page_lights_the_row_and_focuses_the_control(
-    window: SettingsWindow, harness: AppHarness
-) -> None:
+def test_going_to_a_place_lights_its_row(window: SettingsWindow, harness: AppHarness) -> None:
     found(window, "max")
     QTest.keyClicks(window.search, "")
     found(window, "reply limit")
@@ -112,9 +108,7 @@ def test_going_to_a_place_shows_the_page_lights_the_row_and_focuses_the_control(
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_how_this_machine_computes_can_be_changed_where_it_can_compute_so(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, there: bool
-) -> None:
+def test_how_this_machine_computes(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
     monkeypatch.setattr(advanced, "can_use_openblas", lambda: there)
     monkeypatch.setattr(advanced, "has_gpu", lambda: there)
     with open_app(tmp_path, qtbot) as harness:
@@ -155,9 +149,7 @@ def thought() -> TranscriptMessage:
     return message
 
 
-def test_folders_are_shown_motion_can_be_off_and_resetting_asks_and_keeps_what_somebody_wrote(
-    harness: AppHarness, window: SettingsWindow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_motion_and_reset(harness: AppHarness, window: SettingsWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
     window.advanced.data_button.click()
@@ -195,9 +187,7 @@ class _Windows(QObject):
         return False
 
 
-def test_making_settings_or_models_flashes_no_window_and_screen_readers_are_told_of_each_control(
-    harness: AppHarness,
-) -> None:
+def test_no_window_flashes_and_controls_are_heard(harness: AppHarness) -> None:
     """A part that is shown before it has a parent is a window for a moment, and takes the focus."""
     watch = _Windows()
     app = QApplication.instance()

@@ -73,9 +73,7 @@ def install(view: ModelsView) -> None:
     assert view.yours.isVisible()
 
 
-def test_its_pages_are_in_a_menu_where_the_list_has_no_room_and_its_looks_and_language_change_at_once(
-    harness: AppHarness, window: SettingsWindow
-) -> None:
+def test_pages_looks_and_language(harness: AppHarness, window: SettingsWindow) -> None:
     harness.application.settings.text_scale = 2.0
     window.resize(720, 480)
     QApplication.processEvents()
@@ -129,9 +127,7 @@ def test_its_pages_are_in_a_menu_where_the_list_has_no_room_and_its_looks_and_la
     assert not window.isVisible()
 
 
-def test_the_seed_says_how_close_a_tie_is_and_sampling_fields_write_their_options_within_limits_and_are_reset(
-    harness: AppHarness, window: SettingsWindow, qtbot: QtBot
-) -> None:
+def test_sampling_fields_write_their_options(harness: AppHarness, window: SettingsWindow, qtbot: QtBot) -> None:
     pair, times = harness.models.pair, ForwardTimes(10**9, False, ((1, 0.04), (2, 0.041)))
     explained = partial(_words_of, window, "Same seed, same reply")
     with qtbot.waitSignal(harness.models.library.changed):
@@ -188,7 +184,7 @@ def _words_of(window: SettingsWindow, beginning: str) -> str:
     return next(label.text() for label in window.findChildren(TextLabel) if label.text().startswith(beginning))
 
 
-def test_a_download_fails_is_tried_again_cancelled_paused_and_resumed_and_ends_among_the_installed(
+def test_a_download_from_failure_to_installed(
     harness: AppHarness, view: ModelsView, page: YoursPage, qtbot: QtBot
 ) -> None:
     harness.store.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
@@ -222,7 +218,7 @@ def test_a_download_fails_is_tried_again_cancelled_paused_and_resumed_and_ends_a
     assert all(row.isHidden() for row in page.findChildren(DownloadRow))
 
 
-def test_deleting_a_model_asks_first_and_folders_are_added_and_removed(
+def test_models_are_deleted_and_folders_added(
     harness: AppHarness, page: YoursPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     entry = next(entry for entry in harness.models.models if entry.name == "Draft-1B")
@@ -244,9 +240,7 @@ def test_deleting_a_model_asks_first_and_folders_are_added_and_removed(
     assert list(harness.store.folders) == []
 
 
-def test_a_token_is_not_sent_to_another_address_and_what_was_reset_is_not_kept_again_when_its_field_is_left(
-    harness: AppHarness, hub: HubCard
-) -> None:
+def test_a_token_is_not_sent_to_another_address(harness: AppHarness, hub: HubCard) -> None:
     """As a person does it: the token of an earlier run, and only the address is typed anew."""
     sources = harness.application.models.sources
     hub.token.setText("hf_secret")
@@ -312,9 +306,7 @@ def test_nor_is_the_token_of_an_earlier_version(tmp_path: Path, qtbot: QtBot) ->
 
 
 @pytest.mark.expect_log("the file of the token cannot be read")
-def test_a_token_that_could_not_be_read_for_a_moment_stays_when_its_empty_field_is_left(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_that_could_not_be_read_stays(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     token = Paths.for_user(tmp_path).hub_token
     token.parent.mkdir(parents=True, exist_ok=True)
     token.write_text("hf_secret", "utf-8")

@@ -37,9 +37,7 @@ def begin(harness: AppHarness, qtbot: QtBot, text: str) -> int:
     return harness.chats.chat_id
 
 
-def test_stop_is_answered_while_the_prompt_is_read_and_a_reply_that_waits_says_for_how_many(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_stop_while_reading_and_waiting_for_others(harness: AppHarness, qtbot: QtBot) -> None:
     harness.engine.gate.hold()
     begin(harness, qtbot, "Hello")
     qtbot.waitUntil(lambda: "50" in progress(harness))
@@ -107,9 +105,7 @@ def test_a_chat_opens_where_its_reader_left_it(tmp_path: Path, qtbot: QtBot) -> 
         assert view.place() is None
 
 
-def test_what_the_disk_takes_while_something_else_is_looked_at_is_seen_in_its_own_chat_and_branch(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_what_the_disk_takes_late_is_seen_in_its_place(harness: AppHarness, qtbot: QtBot) -> None:
     """Another chat, or another version of the reply, is opened before the disk has taken it."""
     chats, storage = harness.chats, harness.application.storage
     harness.ask(qtbot, "Hello")

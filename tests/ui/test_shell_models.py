@@ -21,7 +21,6 @@ from app.words.notices_for_errors import notice_for
 from engine import (
     DraftVocabularyDiffers,
     ModelChecking,
-    ModelFailed,
     ModelLoadProgress,
     ModelReady,
     ModelRole,
@@ -29,8 +28,6 @@ from engine import (
     OutOfMemory,
     PairCheck,
     PairChecked,
-    RepliesUnderWay,
-    TemplateRead,
     TokenDifference,
     Vocabularies,
 )
@@ -64,9 +61,7 @@ def click(listed: OptionList, value: str) -> None:
     QTest.mouseClick(listed.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def test_every_model_is_listed_by_what_it_can_with_the_reason_where_it_cannot_be_chosen(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_every_model_is_listed_by_what_it_can(harness: AppHarness, qtbot: QtBot) -> None:
     mains = harness.window.picker.mains
     names = [option.text for option in options(mains)]
     used_as_drafts = names[names.index("Used as drafts") :]
@@ -113,9 +108,7 @@ def test_every_model_is_listed_by_what_it_can_with_the_reason_where_it_cannot_be
     assert drafts.current_value == STRANGER.folder
 
 
-def test_the_draft_is_changed_without_loading_the_main_model_and_keys_choose_none_that_is_refused(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_the_draft_is_changed_by_mouse_and_key(harness: AppHarness, qtbot: QtBot) -> None:
     """A large model would take its time again, and the draft that somebody did without would come back."""
     picker, engine = harness.window.picker, harness.engine
     loads, drafts = list(engine.loads), list(engine.drafts)
@@ -173,9 +166,7 @@ def test_the_draft_is_changed_without_loading_the_main_model_and_keys_choose_non
     assert not panel.isVisible()
 
 
-def test_a_model_that_came_or_went_is_seen_when_the_picker_opens_and_a_load_makes_no_list_anew(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_came_or_went_is_seen(harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """By hand, or by LM Studio. With two hundred models lists take four frames; a load tells a hundred steps."""
     picker, new = harness.window.picker, model_info("/models/New-1B", 1_000_000_000)
     picker.close()
@@ -200,9 +191,7 @@ def test_a_model_that_came_or_went_is_seen_when_the_picker_opens_and_a_load_make
 
 
 @pytest.mark.parametrize(("then", "chosen"), [(["A", "B"], ["A"]), (["B", "A"], [])], ids=["stays", "moves"])
-def test_rows_that_are_made_anew_under_a_click_lose_it_only_where_another_lies_there(
-    qtbot: QtBot, then: list[str], chosen: list[str]
-) -> None:
+def test_rows_made_anew_under_a_click(qtbot: QtBot, then: list[str], chosen: list[str]) -> None:
     """As while models are compared: each result makes the rows anew."""
     listed, heard = OptionList(Theme()), list[str]()
     qtbot.addWidget(listed)
@@ -257,9 +246,7 @@ def test_a_long_list_of_refused_models_is_read_by_key(drafts: OptionList) -> Non
     assert press(drafts, Qt.Key.Key_Home) == "M0"
 
 
-def test_letters_find_models_return_chooses_the_first_and_none_that_cannot_be_chosen(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_letters_find_models_and_return_chooses(harness: AppHarness, qtbot: QtBot) -> None:
     panel = harness.window.picker
     assert panel.field.hasFocus()
     QTest.keyClicks(panel.field, "4b")
@@ -327,9 +314,7 @@ def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(drafts: Optio
     assert drafts.current_value == "c"
 
 
-def test_the_picker_changes_how_is_drafted_unloads_the_pair_and_leads_to_drafts_on_the_hub(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_drafting_unloading_and_drafts_on_the_hub(harness: AppHarness, qtbot: QtBot) -> None:
     picker, chip = harness.window.picker, harness.window.header.chip
     picker.more_button.click()
     controls = picker.more.speculation
@@ -363,19 +348,12 @@ def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot:
     harness.application.bridge.post(ModelChecking(SMALLER.folder))
     qtbot.waitUntil(lambda: details()["Main 4B"].endswith("checking…"))
     assert "checking" not in details()["Main 8B"]
-    refused = ModelFailed(ModelRole.MAIN, SMALLER.folder, RepliesUnderWay(SMALLER.folder), began=False)
-    with qtbot.waitSignal(harness.models.library.template_read):
-        harness.application.bridge.post(refused)  # one more load of it; the check of the first goes on
-        harness.application.bridge.post(TemplateRead("", ""))
-    library = harness.models.library
-    checked = [each.folder for each in library.installed if library.entry(each, "", "").is_checking]
-    assert checked == [SMALLER.folder]
     click(harness.window.picker.mains, SMALLER.folder)
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
     qtbot.waitUntil(lambda: "checking" not in details()["Main 4B"])
 
 
-def test_the_chip_tells_the_state_of_the_draft_and_how_far_it_is_loaded(
+def test_the_chip_tells_the_state_of_the_draft(
     harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chip, post = harness.window.header.chip, harness.application.bridge.post
@@ -450,9 +428,7 @@ def go_to(listed: OptionList, name: str) -> None:
         QTest.keyClick(listed, Qt.Key.Key_Down)
 
 
-def test_a_model_that_waits_for_a_reply_says_so_is_given_up_by_a_click_on_the_present_one_and_need_not_wait(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_model_that_waits_for_a_reply(harness: AppHarness, qtbot: QtBot) -> None:
     mains, banner, pair = harness.window.picker.mains, harness.window.banner, harness.models
     harness.engine.gate.hold()
     harness.window.composer.send("Hello")
@@ -472,9 +448,7 @@ def test_a_model_that_waits_for_a_reply_says_so_is_given_up_by_a_click_on_the_pr
 
 
 @pytest.mark.parametrize("part", ["main", "draft"])
-def test_what_memory_refused_is_tried_again_with_the_button_that_says_so(
-    tmp_path: Path, qtbot: QtBot, part: str
-) -> None:
+def test_what_memory_refused_is_tried_again(tmp_path: Path, qtbot: QtBot, part: str) -> None:
     refused = MAIN if part == "main" else DRAFT
     models = {info.folder: info for info in (MAIN, DRAFT)} | {refused.folder: OutOfMemory("")}
     with open_app(tmp_path, qtbot, models=models) as harness:

@@ -38,9 +38,7 @@ def press(widget: QWidget, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.Keyb
     QTest.keyClick(widget, key, modifiers)
 
 
-def test_a_question_is_answered_asked_again_where_that_failed_and_stopped_by_escape_wherever_the_focus_is(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_question_is_answered_retried_and_stopped(harness: AppHarness, qtbot: QtBot) -> None:
     window = harness.window
     for panel in (Picker, InspectorPanel, ChatSettings):
         assert not window.findChildren(panel), "made before anybody has opened it"
@@ -77,9 +75,7 @@ def test_a_question_is_answered_asked_again_where_that_failed_and_stopped_by_esc
         harness.wait_until_quiet(qtbot)
 
 
-def test_a_message_sent_while_the_model_loads_is_answered_and_closing_keeps_what_was_written(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_closing_keeps_what_was_written(tmp_path: Path, qtbot: QtBot) -> None:
     with AppHarness(tmp_path) as harness:
         with qtbot.waitSignal(harness.application.opened):
             harness.application.show()
@@ -102,9 +98,7 @@ def test_a_message_sent_while_the_model_loads_is_answered_and_closing_keeps_what
         assert not (harness.paths.data / "running").exists()
 
 
-def test_before_the_engine_is_there_the_window_says_what_will_be_loaded_and_then_a_click_asks_a_question(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_before_the_engine_is_there(tmp_path: Path, qtbot: QtBot) -> None:
     with AppHarness(tmp_path / "eyes", put_settings={"main_folder": STARTER_EYES}, with_starter=True) as harness:
         assert harness.window.header.chip.accessibleName() == "Models: Loading Hunch Starter Eyes…"
         harness.open(qtbot)
@@ -135,9 +129,7 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         harness.window.picker.close()
 
 
-def test_chats_are_opened_by_key_and_click_and_renamed_in_a_field_that_stays_on_its_row(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_chats_are_opened_and_renamed(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "One")
     one, chats = harness.chats.chat_id, harness.window.sidebar.chats
     harness.window.menu.new_chat.trigger()
@@ -172,9 +164,7 @@ def test_chats_are_opened_by_key_and_click_and_renamed_in_a_field_that_stays_on_
     assert harness.chats.conversations.rows[-1].title == "Two"
 
 
-def test_the_focus_stays_when_the_window_comes_back_and_another_chat_opens_and_shortcuts_move_it(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_the_focus_stays_and_shortcuts_move_it(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "One")
     one = harness.chats.chat_id
     harness.chats.new_chat()
@@ -209,9 +199,7 @@ def place_of(harness: AppHarness, chat_id: int) -> QRect:
     return harness.window.sidebar.chats.visualRect(conversations.index(conversations.row_of(chat_id) or 0))
 
 
-def test_after_a_kill_the_reply_is_there_as_far_as_it_was_saved_and_the_start_says_so(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_after_a_kill_the_saved_reply_is_there(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path / "killed", qtbot) as harness:
         harness.engine.gate.hold()
         type_and_send(harness, "Story")
@@ -257,9 +245,7 @@ def test_a_draft_that_brought_the_app_down_is_not_loaded_again(tmp_path: Path, q
         harness.close()
 
 
-def test_a_second_run_has_its_windows_where_they_were_and_brings_back_what_was_deleted(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_a_second_run_has_its_windows_where_they_were(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as first:
         first.window.resize(760, 520)
         first.window.set_sidebar_wanted(False)
@@ -291,9 +277,7 @@ def type_and_send(harness: AppHarness, text: str) -> None:
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_words_that_the_disk_refuses_stay_and_can_be_sent_again_but_not_what_was_sent_after_all(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_words_that_the_disk_refuses_stay(harness: AppHarness, qtbot: QtBot) -> None:
     storage, window = harness.application.storage, harness.window
     storage.write(fill_up, lambda _: None, lambda _: None)
     words = "precious " * 600
@@ -344,9 +328,7 @@ def test_the_window_asks_before_it_drops_what_the_disk_has_not_taken(tmp_path: P
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_the_window_asks_also_where_the_disk_refuses_a_running_reply_as_it_closes(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_the_window_asks_for_a_running_reply_too(harness: AppHarness, qtbot: QtBot) -> None:
     """What has come since the last save is tried first; nothing is said where the disk takes it."""
     window = harness.window
     harness.chats.replies.save_timer.setInterval(10**6)
@@ -405,9 +387,7 @@ def test_what_two_runs_without_a_database_leave_is_all_there(tmp_path: Path, qtb
 
 
 @pytest.mark.expect_log("settings cannot be read", "settings cannot be saved")
-def test_a_start_says_that_the_disk_did_not_give_the_settings(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_start_whose_settings_cannot_be_read(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(_file: object) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 

@@ -137,9 +137,7 @@ def test_after_renaming_by_key_the_ring_is_back_and_return_opens_nothing(app: Ap
     assert (folder.name, folder.opened) == ("Other", True)
 
 
-def test_folders_open_and_close_by_key_and_stay_so_and_a_new_one_is_named_in_place(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_folders_open_close_and_are_named(app: AppHarness, qtbot: QtBot) -> None:
     chat = make_chats(app, qtbot, "Chat")[0]
     folder = make_folder(app, qtbot, "Folder")
     app.chats.folders.move_chat(chat, folder)
@@ -199,9 +197,7 @@ def test_rows_are_dragged_into_folders_and_out_but_nothing_of_other_programs(app
     assert not event.isAccepted()
 
 
-def test_a_click_ends_on_the_row_it_began_on_and_keys_stop_at_no_heading(
-    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_click_ends_where_it_began(app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is pressed on a heading, or on another row, and let go on a folder leaves it as it is; on a heading no ring
     shows, and no key means anything.
     """
@@ -257,9 +253,7 @@ def test_the_menu_moves_a_row_where_it_can_go(app: AppHarness, qtbot: QtBot) -> 
     assert listed(app)[:2] == ["Folders", "New Folder"]
 
 
-def test_a_folder_is_deleted_as_the_person_chooses_and_an_empty_one_without_a_question(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_folder_is_deleted_as_the_person_chooses(app: AppHarness, qtbot: QtBot) -> None:
     chat, deep = make_chats(app, qtbot, "Chat", "Deep")
     outer = make_folder(app, qtbot, "Outer")
     folder = make_folder(app, qtbot, "Folder", outer)
@@ -329,9 +323,7 @@ def spoken(app: AppHarness, title: str) -> object:
     return app.chats.conversations.index(row_named(app, title)[0]).data(Qt.ItemDataRole.AccessibleTextRole)
 
 
-def test_a_closed_folder_shows_at_any_depth_what_is_written_and_what_was_not_seen(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_closed_folder_shows_what_was_not_seen(app: AppHarness, qtbot: QtBot) -> None:
     outer = filed_in_two(app, qtbot, "Deep")
     assert listed(app) == ["Folders", "Outer"]
     app.engine.gate.hold()
@@ -414,9 +406,7 @@ def test_a_chat_is_renamed_pinned_and_moved_from_the_menu_wherever_it_is(app: Ap
     assert app.chats.title == "Found"
 
 
-def test_today_is_yesterday_the_next_day_and_copies_are_named_after_their_original_in_the_language(
-    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_days_pass_and_copies_are_named(app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     (chat,) = make_chats(app, qtbot, "Chat")
     assert listed(app) == ["Today", "Chat"]
     monkeypatch.setattr(app.chats.conversations, "_today", lambda: date.today() + timedelta(days=1))
@@ -453,18 +443,7 @@ def test_results_show_each_message_with_what_was_found_in_sight(app: AppHarness,
     assert abs(shown.index("needle") - (len(shown) - shown.index("needle") - 6)) <= 4
 
 
-def test_no_word_beside_what_is_found_is_cut(qapp: QApplication) -> None:
-    text, metrics = "unreadable words, a needle and unreadable words", QFontMetrics(qapp.font())
-    at = text.index("needle")
-    for width_px in range(metrics.horizontalAdvance("…, a needle and…"), metrics.horizontalAdvance(text)):
-        shown = centred(text, (at, at + 6), metrics, width_px)
-        assert set(shown.strip("…").split()) <= set(text.split())
-        assert metrics.horizontalAdvance(shown) <= width_px
-
-
-def test_the_search_is_cleared_by_its_button_and_return_opens_the_first_result_and_down_leads_there(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_the_search_by_keys_and_button(app: AppHarness, qtbot: QtBot) -> None:
     search = app.window.sidebar.search
     assert not search.clear_button.isVisible()
     search.setText("needle")
@@ -562,25 +541,7 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     assert not trash.isVisible()
 
 
-def test_f2_in_the_composer_renames_the_open_chat_in_its_row_also_when_the_text_grows(
-    app: AppHarness, qtbot: QtBot
-) -> None:
-    app.ask(qtbot, "Once")
-    chats = app.window.sidebar.chats
-    app.window.composer.take_focus()
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_F2)
-    field = chats.findChild(RenameField)
-    assert field is not None
-    QTest.keyClicks(field, "Half a na")
-    app.application.settings.text_scale = 2.0
-    row = app.chats.conversations.row_of(app.chats.chat_id)
-    assert row is not None
-    qtbot.waitUntil(lambda: field.geometry() == chats.visualRect(app.chats.conversations.index(row)))
-    assert field.height() >= field.sizeHint().height() - 2
-    assert (field.text(), field.hasFocus()) == ("Half a na", True)
-
-
-def test_a_search_that_takes_long_says_so_until_all_is_listed_and_one_typed_just_before_the_end_is_given_up(
+def test_a_search_that_takes_long_or_is_given_up(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That one asked the closed storage for chats, and was told as a fault of the program."""

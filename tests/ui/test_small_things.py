@@ -29,9 +29,7 @@ from tests.helpers.transcript_harness import STATS
 from tests.helpers.window_pages import activity
 
 
-def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_drafts_first(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_the_header_keeps_its_names_in_little_room(harness: AppHarness, qtbot: QtBot) -> None:
     chip = harness.window.header.chip
     main, draft = "Llama-3.1-8B-Instruct-4bit", "some-drafter-with-a-name-that-is-long"
     chip.set_pair(PairView(main, draft, state=PairState.READY, draft_state=DraftState.ACTIVE))
@@ -96,9 +94,7 @@ def pair_that_just_fits(header: Header, theme: Theme) -> PairView:
     return replace(pair, main_name=main, draft_name=f"{main} Drafter", draft_state=DraftState.ACTIVE)
 
 
-def test_painted_widgets_say_what_they_are_and_every_state_of_a_request_is_read_whole(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) -> None:
     """Through Qt's own interface, as a screen reader asks; and a window of the usual size has room for every column."""
     harness.ask(qtbot, "Hello")
     window = harness.window

@@ -101,7 +101,7 @@ def test_totals_and_clearing_them_and_the_first_token_of_a_lap_is_one_token(app:
     assert figures(1).startswith("1토큰 · ")
 
 
-def test_requests_are_kept_over_restarts_and_shown_page_by_page(
+def test_requests_are_kept_and_shown_page_by_page(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_app(tmp_path, qtbot) as app:
@@ -126,9 +126,7 @@ def test_requests_are_kept_over_restarts_and_shown_page_by_page(
         qtbot.waitUntil(lambda: [total.requests for total in page.totals.totals] == [4])
 
 
-def test_of_very_many_requests_the_oldest_leave_the_table_and_those_of_chats_come_back_when_asked_for(
-    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_oldest_requests_leave_the_table(app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of programs leave it for good."""
     monkeypatch.setattr("app.view_models.request_table.MOST_ROWS", 2)
     page, table = page_of(app, qtbot), app.chats.requests
@@ -171,9 +169,7 @@ def test_a_pair_that_lost_is_turned_off_and_on_again(app: AppHarness, qtbot: QtB
     assert not cards.off_row.isVisibleTo(cards)
 
 
-def test_the_picker_changes_how_the_open_chat_drafts_and_banners_undo_turning_off_and_a_fixed_length(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_the_picker_changes_how_a_chat_drafts(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     app.chats.options.put(Scope.CHAT, "speculation_mode", "off")
     app.window.open_picker()
@@ -252,9 +248,7 @@ def race_of(app: AppHarness, qtbot: QtBot) -> Race:
     return app.application.speculation.race
 
 
-def test_a_race_writes_the_same_prompt_plainly_and_drafted_compares_them_and_ends_with_the_app(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_race_compares_plain_and_drafted(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     QTest.keyClick(app.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
@@ -341,9 +335,7 @@ def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_r
         assert verdict(view).endswith(said)
 
 
-def test_a_race_gives_way_to_a_reply_and_goes_on_and_one_of_the_fastest_drafting_says_why_the_words_differ(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_race_gives_way_to_a_reply(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     app.engine.gate.hold()
     asked: list[Request | None] = []
@@ -400,9 +392,7 @@ def test_a_double_click_on_race_does_not_stop_it_but_closing_its_window_does(app
     qtbot.waitUntil(lambda: not app.engine.state().running)
 
 
-def test_a_race_says_why_it_cannot_run_loads_what_was_taken_out_of_memory_and_needs_a_draft(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_race_says_why_it_cannot_run(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     app.engine.scripts.append(Script(pieces=(), error=ContextTooLong(limit_tokens=4_096, actual_tokens=50_000)))
     app.window.speculation.open_race(app.chats.transcript.messages[-1].id)

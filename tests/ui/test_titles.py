@@ -168,9 +168,7 @@ def test_what_a_model_answers_becomes_a_title(answer: str, title: str) -> None:
         ("?", "!", "Write a title"),
     ],
 )
-def test_a_title_is_asked_for_in_the_language_of_the_question_or_else_of_the_answer(
-    question: str, answer: str, asked: str
-) -> None:
+def test_a_title_is_asked_for_in_the_language_of_the_chat(question: str, answer: str, asked: str) -> None:
     """As the statistics tell languages: a word of another one in a question does not make it that."""
     branch = [said(MessageRole.USER, question), said(MessageRole.ASSISTANT, answer)]
     assert asked in prompt_for(branch).splitlines()[0]

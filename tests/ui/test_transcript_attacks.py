@@ -94,9 +94,7 @@ def show(harness: TranscriptHarness, text: str) -> None:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("text", WHOLE)
-def test_nothing_is_loaded_or_opened_and_every_link_is_one_of_the_web_or_of_mail(
-    harness: TranscriptHarness, text: str
-) -> None:
+def test_nothing_is_loaded_and_links_are_of_the_web_or_mail(harness: TranscriptHarness, text: str) -> None:
     with WATCH.nothing():
         show(harness, text)
     for part, _ in harness.view.visible_parts.shown():

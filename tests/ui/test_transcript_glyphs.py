@@ -116,9 +116,7 @@ def test_open_code_has_the_colours_that_it_keeps(qtbot: QtBot, step: int) -> Non
     assert colored_words(part) == before
 
 
-def test_code_that_grows_while_it_is_coloured_has_the_colours_of_what_it_became(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_that_grows_while_it_is_coloured(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_slice, "_SLICE_S", 1e-9)  # a few lines at a time
     start = f"```python\n{CODE}\nwh"
     harness, part = open_code(qtbot, start, len(start))

@@ -120,9 +120,7 @@ def test_tab_stays_in_the_message_in_focus(open_window: Callable[..., Window]) -
 
 
 @pytest.mark.parametrize("links", ["", LINKED])
-def test_tab_reaches_the_buttons_of_a_message_that_are_out_of_sight(
-    open_window: Callable[..., Window], links: str
-) -> None:
+def test_tab_reaches_buttons_that_are_out_of_sight(open_window: Callable[..., Window], links: str) -> None:
     chat = long_chat(4)
     chat[3] = reply(chat[3].id, links + "\n\n" + PARAGRAPH * 60)
     window = open_window(chat)

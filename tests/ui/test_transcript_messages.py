@@ -438,9 +438,7 @@ def test_items_and_quotes_that_are_read_from_the_right_begin_in_sight(open_trans
             assert picture.pixelColor(1, middle) == picture.pixelColor(picture.width() // 4, middle)
 
 
-def test_a_message_that_cannot_be_shown_keeps_no_later_one_from_the_screen(
-    open_transcript: Opener, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_message_that_cannot_be_shown(open_transcript: Opener, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     harness = open_transcript([question(1, "One")])
 
     def fail(*_: object) -> int:

@@ -61,16 +61,6 @@ def test_columns_run_as_the_table_s_words_are_read(qtbot: QtBot, text: str, from
     assert (right > widget.width() - 12) == from_right
 
 
-def test_a_column_that_says_right_stands_there_with_its_name(qtbot: QtBot) -> None:
-    """A name that is read from the right stood at the other edge than its figures."""
-    widget, table = table_in(opened(qtbot, "| שם | מחיר |\n|:---|---:|\n| a | 1,200,000 |\n| אבאאא | 7 |\n"))
-    for column, edge in ((0, min), (1, max)):
-        edges = {
-            edge(widget.rect_of(char).x() for char in range(row[column][0], row[column][1] + 1)) for row in cells(table)
-        }
-        assert max(edges) - min(edges) <= 1
-
-
 def test_the_pointer_finds_the_characters_where_they_are_seen(qtbot: QtBot) -> None:
     widget, table = table_in(opened(qtbot, HEBREW))
     for row in cells(table):
@@ -109,21 +99,6 @@ def test_a_link_is_followed_where_it_is_seen_and_nowhere_else(qtbot: QtBot) -> N
         QTest.mouseClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=at)
         assert (widget.anchorAt(at) == link.address) == bool(asked) == (place.left() <= x <= place.right())
         asked.clear()
-
-
-def test_a_wide_table_is_shown_from_its_first_column(qtbot: QtBot) -> None:
-    wide = "|" + " שם ארוך |" * 30 + "\n|" + "---|" * 30 + "\n|" + " אבא |" * 30 + "\n"
-    harness = opened(qtbot, wide, 500)
-    widget, table = table_in(harness)
-    bar, (first, _) = widget.horizontalScrollBar(), cells(table)[0][0]
-    assert bar.value() == bar.maximum() > 100
-    assert 0 < widget.rect_of(first).x() <= widget.viewport().width()
-    bar.setValue(20)
-    widget.show_char(first)
-    assert 0 < widget.rect_of(first).x() <= widget.viewport().width()
-    shown = widget.grab().toImage()
-    words = {shown.pixel(x, y) for x in range(shown.width()) for y in range(5, 30)}
-    assert len(words) > 3  # the head's words are painted
 
 
 def test_a_growing_table_ends_as_the_whole_one(qtbot: QtBot) -> None:

@@ -52,9 +52,7 @@ def test_a_chat_opens_at_its_end_keys_scroll_and_asking_goes_back_there(open_tra
     assert harness.value == harness.bottom
 
 
-def test_another_version_of_an_early_message_leaves_the_reader_there_and_of_the_last_is_shown_to_its_end(
-    open_transcript: Opener,
-) -> None:
+def test_another_version_leaves_the_reader_there_or_at_the_end(open_transcript: Opener) -> None:
     chat = long_chat(20)
     harness = open_transcript(chat)
     harness.scroll_to(900)
@@ -144,9 +142,7 @@ def test_what_is_painted_bit_by_bit_is_what_would_be_painted_at_once(open_transc
         assert painted == harness.view.grab().toImage().convertedTo(painted.format()), text[: start + 9]
 
 
-def test_it_follows_the_end_until_a_reader_steps_up_by_bar_or_wheel_and_again_from_there(
-    open_transcript: Opener,
-) -> None:
+def test_it_follows_the_end_until_a_reader_steps_up(open_transcript: Opener) -> None:
     harness = streaming_transcript(open_transcript)
     button = harness.view.jump_button
     for _ in range(10):
@@ -215,22 +211,6 @@ def test_the_words_at_the_top_edge_stay_there_whatever_lays_them_out_anew(open_t
         assert after is not None
         assert after.message_id == before.message_id
         assert abs(after.offset - before.offset) < 100  # characters; a line has about as many
-
-
-def test_a_place_that_is_gone_is_left_for_what_is_there(open_transcript: Opener) -> None:
-    """The message at the top edge is deleted between two changes of how all is laid out."""
-    harness = open_transcript(long_chat(12))
-    harness.scroll_to(harness.bottom // 2)
-    harness.theme.set_scale(1.5)
-    lost = harness.view.place()
-    assert lost is not None
-    harness.model.show_branch([each for each in harness.model.messages if each.id != lost.message_id])
-    before = harness.view.place()
-    harness.theme.set_scale(1.0)
-    after = harness.view.place()
-    assert before is not None
-    assert after is not None
-    assert after.message_id == before.message_id
 
 
 def test_nothing_moves_when_the_first_words_come(open_transcript: Opener) -> None:

@@ -114,9 +114,7 @@ def test_a_drag_goes_through_blocks_and_messages(open_transcript: Opener) -> Non
     assert QGuiApplication.clipboard().text() == expected
 
 
-def test_a_drag_may_go_upwards_and_beside_the_text_shift_extends_it_and_a_click_ends_it(
-    open_transcript: Opener,
-) -> None:
+def test_a_drag_upwards_beside_the_text_and_with_shift(open_transcript: Opener) -> None:
     harness = open_transcript(CHAT)
     drag(harness, point(harness, "paragraph"), point(harness, "question"))
     assert copied(harness) == "question\n\nAlpha bold words\n\nBeta "
@@ -195,9 +193,7 @@ def test_it_scrolls_at_the_edges(open_transcript: Opener, qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize("comes_back", [False, True])
-def test_a_drag_ends_also_where_nobody_is_told_that_the_button_is_up(
-    open_transcript: Opener, qtbot: QtBot, comes_back: bool
-) -> None:
+def test_a_drag_ends_without_word_of_the_button(open_transcript: Opener, qtbot: QtBot, comes_back: bool) -> None:
     """The text that was pressed has scrolled out of sight: Qt told that one, or none."""
     harness = open_transcript(long_chat(20))
     pointer = harness.view.pointer

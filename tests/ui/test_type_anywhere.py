@@ -32,9 +32,7 @@ def clicked_transcript(harness: AppHarness, qtbot: QtBot) -> TranscriptView:
     return view
 
 
-def test_what_is_typed_elsewhere_goes_to_the_composer_and_keys_that_are_no_letters_stay(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_what_is_typed_elsewhere_goes_to_the_composer(harness: AppHarness, qtbot: QtBot) -> None:
     none, control, meta = (getattr(Qt.KeyboardModifier, f"{name}Modifier") for name in ("No", "Control", "Meta"))
     view = clicked_transcript(harness, qtbot)
     for key, modifier in (
@@ -77,9 +75,7 @@ def test_what_is_typed_elsewhere_goes_to_the_composer_and_keys_that_are_no_lette
     assert bar.field.hasFocus()
 
 
-def test_an_input_method_composes_in_the_composer_and_shows_its_candidates_there(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_an_input_method_composes_in_the_composer(harness: AppHarness, qtbot: QtBot) -> None:
     """The focus follows when the syllable is done: a change of focus would end it at its first letter."""
     view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
     place, enabled = Qt.InputMethodQuery.ImCursorRectangle, Qt.InputMethodQuery.ImEnabled
@@ -129,7 +125,6 @@ def test_in_the_list_of_chats_letters_are_no_commands(harness: AppHarness, qtbot
 
 
 def test_stray_keys_in_the_settings_of_a_chat_stay_there(harness: AppHarness, qtbot: QtBot) -> None:
-    """And Tab goes through its fields, in the order in which they are read."""
     harness.ask(qtbot, "Hello")
     window = harness.window
     window.chat_settings.toggle_panel()
@@ -137,12 +132,6 @@ def test_stray_keys_in_the_settings_of_a_chat_stay_there(harness: AppHarness, qt
     QTest.keyClicks(focused(), "x")
     assert panel.isVisible()
     assert not window.composer.text()
-    heights = []
-    for _ in range(5):
-        QTest.keyClick(focused(), Qt.Key.Key_Tab)
-        assert panel.isAncestorOf(focused())
-        heights.append(focused().mapTo(panel, focused().rect().center()).y())
-    assert heights == sorted(heights)
 
 
 def test_quick_ask_takes_letters_after_a_click_on_its_answer(harness: AppHarness, qtbot: QtBot) -> None:
@@ -158,9 +147,7 @@ def test_quick_ask_takes_letters_after_a_click_on_its_answer(harness: AppHarness
     assert not harness.window.composer.text()
 
 
-def test_what_is_pasted_after_a_click_among_the_messages_goes_to_the_composer_and_stays_in_a_field_in_focus(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_what_is_pasted_elsewhere_goes_to_the_composer(harness: AppHarness, qtbot: QtBot) -> None:
     composer, entries = harness.window.composer, harness.window.menu.actions
     for entry in ("paste", "paste_plain"):
         clicked_transcript(harness, qtbot)

@@ -38,9 +38,7 @@ def counted(app: AppHarness, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def test_typed_words_are_one_count_in_the_meter_and_leave_it_with_the_message(
-    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_typed_words_are_one_count(app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = counted(app, monkeypatch)
     QTest.keyClicks(app.window.composer.edit, "as fast as somebody types")
     qtbot.waitUntil(lambda: app.application.file_controllers.typed.tokens == 5)
@@ -66,9 +64,7 @@ def test_typed_words_are_one_count_in_the_meter_and_leave_it_with_the_message(
     qtbot.waitUntil(lambda: used(app) == stats.context_tokens)
 
 
-def test_words_are_counted_once_and_again_when_they_come_again_and_none_are_told_of_others(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_words_are_counted_once_each(app: AppHarness, qtbot: QtBot) -> None:
     typed = app.application.file_controllers.typed
     for text, tokens in (("one two", 2), ("", 0), ("one two", 2), ("  \n", 0), ("one", 1)):
         typed.count(text)

@@ -86,7 +86,7 @@ def test_nothing_is_asked_offline_or_with_the_switch_off(asked: Asked, server: N
     assert server.asked == []
 
 
-def test_a_build_without_a_channel_asks_nothing(
+def test_no_channel_no_question(
     harness: AppHarness, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Asked(tmp_path, None, qtbot).look() == []
