@@ -331,21 +331,18 @@ class Asking(QObject):
         system_prompt = self._options.generation(reply.chat_id).system_prompt
         seen = self._pixels(reply.chat_id)
 
-        def read(stores: Stores) -> tuple[Message, ...] | None:
-            branch = _branch(stores, reply.id, with_reply)
+        def messages_of(branch: Sequence[StoredMessage]) -> tuple[Message, ...] | None:
             return request_messages(branch, system_prompt, seen) if branch else None
 
         def answer(messages: tuple[Message, ...] | None) -> None:
             done(None if messages is None else self._request_with(reply.chat_id, messages))
 
-        if self._messages.is_long(reply.chat_id) or self._has_pictures(reply.id):
-            self._storage.count(read, answer)
-        else:
-            answer(read(self._storage.read))
-
-    def _has_pictures(self, reply_id: int) -> bool:
-        branch = _branch(self._storage.read, reply_id, with_reply=True)
-        return any(each.is_picture for stored in branch for each in stored.attachments)
+        if not self._messages.is_long(reply.chat_id):
+            branch = _branch(self._storage.read, reply.id, with_reply)
+            if not any(each.is_picture for stored in branch for each in stored.attachments):
+                answer(messages_of(branch))
+                return
+        self._storage.count(lambda stores: messages_of(_branch(stores, reply.id, with_reply)), answer)
 
     def _pixels(self, chat_id: int) -> PixelsOf:
         """What reads the pictures of a chat; nothing where it goes on without them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -13,7 +12,6 @@ import pytest
 
 from engine import (
     DraftingState,
-    FinishReason,
     InternalError,
     OutOfMemory,
     PromptProgress,
@@ -148,29 +146,6 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
         assert between == after
         assert stats.shared_rounds >= 11
     assert stats.drafting is DraftingState.ACTIVE
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("family", "seed"), sampled(["qwen3", "gemma3_text", "qwen3_5"], range(2)))
-def test_any_order_of_joining_and_leaving(family: str, seed: int) -> None:
-    """Sixteen replies that come, go and are cancelled at random: each says a beginning of what it would say alone."""
-    dice = random.Random(seed)
-    harness = Harness(model(family), draft())
-    heard: list[tuple[Recorder, Request]] = []
-    for salt in range(16):
-        sampling = dice.choice(list(SAMPLINGS.values()))
-        asked = asking(prompt(dice.randint(1, 30), salt), dice.randint(1, 24), replace(sampling, seed=salt))
-        heard.append((harness.submit(asked), asked))
-        for _ in range(dice.choice([0, 0, 1, 5, 12])):
-            harness.scheduler.step()
-        if dice.random() < 0.2:
-            harness.scheduler.cancel(dice.choice(heard)[0].queued.id)
-    harness.run_dry()
-
-    for reply, asked in heard:
-        whole = alone(family, asked).tokens
-        cancelled = reply.finished.reason is FinishReason.CANCELLED
-        assert reply.tokens == (whole[: len(reply.tokens)] if cancelled else whole)
 
 
 @pytest.mark.usefixtures("short_chunks")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import mlx.core as mx
-import mlx.nn as nn
 import pytest
 from mlx_lm.models.cache import KVCache, can_trim_prompt_cache
 from mlx_lm.models.deepseek_v41 import LayerCache
 
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import append_rows, arrays_in, can_truncate, make_checkpoint, rows_between, truncate
-from engine.caches.hooks import hooked
 from engine.caches.window import SLACK_TOKENS, WindowCache
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
@@ -202,19 +199,6 @@ def test_a_checkpoint_keeps_nothing_alive_but_itself() -> None:
     assert mx.get_active_memory() <= with_cache - held / 2
 
 
-def test_a_step_may_be_undone_down_to_nothing(models: dict[str, LoadedModel]) -> None:
-    sequence = Sequence(models["hybrid"], list(TOKENS))
-    first = sequence.feed(mx.array(TOKENS[:3]))
-    mx.eval(first)
-    sequence.close_step(0)
-    sequence.caches.keep_rollback_points()
-    mx.eval(sequence.feed(mx.array([9, 9, 9])))
-    sequence.close_step(3)
-    sequence.caches.roll_back(0)
-    assert sequence.caches.position == 0
-    assert mx.allclose(sequence.feed(mx.array(TOKENS[:3])), first, atol=1e-4)
-
-
 @pytest.mark.parametrize(("back", "possible"), [(0, True), (83, True), (84, False), (333, False)])
 def test_caches_are_truncated_as_far_as_all_windows_remember(back: int, possible: bool) -> None:
     long, short = WindowCache(16), WindowCache(32)
@@ -224,30 +208,6 @@ def test_caches_are_truncated_as_far_as_all_windows_remember(back: int, possible
     caches = CacheSet([long, short])
     caches.position = 600
     assert can_truncate(caches, 600 - back) is possible
-
-
-@pytest.mark.parametrize("kept", [1, 2, 3])
-def test_of_a_step_that_stands_in_part_only_what_changed_a_state_runs_again(
-    models: dict[str, LoadedModel], kept: int
-) -> None:
-    """Not the layers around it, and not the linear maps in it: what those returned for these tokens is known."""
-    network = models["hybrid"].network
-    sequence = Sequence(models["hybrid"], list(TOKENS))
-    sequence.prefill_chunk()
-    mx.eval(sequence.feed(mx.array([5, 6, 7, 8])))
-    asked = []
-
-    def noted(module: object, run: Callable[..., object], *arguments: object, **keywords: object) -> object:
-        asked.append(type(module).__name__)
-        return run(*arguments, **keywords)
-
-    linear = [module for module in network.modules() if isinstance(module, nn.Linear)]
-    with hooked([network, *network.layers, *linear], noted):
-        sequence.close_step(kept)
-    assert asked == []
-    expected = Sequence(models["hybrid"], [*TOKENS[:-1], 5, 6, 7, 8][: len(TOKENS) - 1 + kept])
-    whole = expected.feed(mx.array([*expected.tokens, 9]))
-    assert mx.allclose(sequence.feed(mx.array([9]))[-1], whole[-1], atol=1e-3)
 
 
 def test_a_cache_that_publishes_no_state_goes_back_to_a_checkpoint_too() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine import CountId, EngineClosed, NoModelLoaded, TokensCounted
+from engine import CountId, EngineClosed, TokensCounted
 from engine.models.loading import LoadedModel
 from engine.runtime.commands import Count
 from engine.runtime.counting import SLICE_CHARACTERS, Counting
@@ -84,19 +84,6 @@ def test_another_model_counts_from_the_start(
     counting.stop()
     counting.step(model)
     assert heard.answers == [TokensCounted(CountId(1), tokens_of(model, "one"), None)]
-
-
-def test_without_a_model_and_of_what_no_tokenizer_reads_it_says_why(
-    counting: Counting, heard: Heard, model: LoadedModel
-) -> None:
-    ask(counting, 1, LONG)
-    ask(counting, 2, LONG[:SLICE_CHARACTERS] + "\ud800")
-    counting.step(None)
-    assert isinstance(heard.answers[0].error, NoModelLoaded)
-    while counting.busy:
-        counting.step(model)
-    assert heard.answers[1].error is not None
-    assert [answer.tokens for answer in heard.answers] == [0, 0]
 
 
 def test_all_that_wait_are_refused(counting: Counting, heard: Heard, model: LoadedModel, stuck: _Stuck) -> None:

@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -44,8 +43,6 @@ from engine.models.drafter_kinds import KINDS
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import can_draft
-from engine.runtime.scheduler import Writing
-from engine.runtime.sharing import BatchWay
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.lazy_faults import FAULTS
@@ -361,29 +358,6 @@ def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, draf
     lengths = (6, 10, 16)
     replies = client.run_all([asked(prompt, GREEDY, most) for prompt, most in zip(prompts, lengths, strict=True)])
     assert [reply.tokens for reply in replies] == [tokens[:most] for tokens, most in zip(plain, lengths, strict=True)]
-    whole(pair, drafts)
-
-
-@pytest.mark.slow
-@a_block_in_company
-def test_sharing_and_taking_turns_may_alternate_at_any_step(
-    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
-    plain = [client.run(asked(prompt, GREEDY, 28, drafts=False)).finished.tokens for prompt in prompts]
-    coin, gone = Random(4), set[BatchWay]()
-
-    def way(writing: Writing, _: object) -> BatchWay:
-        chosen = coin.choice([way for way in BatchWay if way is not BatchWay.DRAFTED or writing._pair.can_draft])
-        gone.add(chosen)
-        return chosen
-
-    monkeypatch.setattr(Writing, "way", way)
-    replies = client.run_all([asked(prompt, GREEDY, 28) for prompt in prompts])
-
-    assert BatchWay.DRAFTED in gone or pair.main.name != "dense"
-    assert [reply.tokens for reply in replies] == plain
-    assert any(reply.stats.shared_rounds and reply.stats.draft_rounds for reply in replies)
     whole(pair, drafts)
 
 

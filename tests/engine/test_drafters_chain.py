@@ -411,28 +411,6 @@ def published(shard: Path) -> None:
     mx.save_safetensors(str(shard), held, {"format": "pt"})
 
 
-@pytest.mark.slow
-def test_a_raw_repository_with_experts_one_by_one_drafts_with_its_own_head(
-    engine: EngineClient, tmp_path: Path
-) -> None:
-    folder = heads.save_main_with_head("qwen3_next", tmp_path, heads.head_weights("qwen3_next"))
-    shard = folder / "model.safetensors"
-    published(shard)
-    one_by_one = dict(mx.load(str(shard)))  # type: ignore[arg-type]
-    for name in [name for name in one_by_one if ".switch_mlp." in name]:
-        together, (before, after) = one_by_one.pop(name), name.split(".switch_mlp.")
-        one_by_one |= {f"{before}.experts.{n}.{after}": together[n] for n in range(together.shape[0])}
-    mx.save_safetensors(str(shard), one_by_one, {"format": "pt"})
-    assert isinstance(engine.load(folder), ModelReady)
-    plain = engine.run(request(Speculation.off(), SAMPLINGS[0])).tokens
-
-    assert isinstance(engine.set_draft(folder), ModelReady)
-
-    outcome = engine.run(request(Speculation.fixed(3), SAMPLINGS[0]))
-    assert outcome.tokens == plain
-    assert outcome.stats.drafted > 12
-
-
 def test_a_head_in_a_folder_of_its_own_drafts_as_it_does_in_its_main_models(
     engine: EngineClient, tmp_path: Path
 ) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import mlx.core as mx
 import pytest
-from mlx.utils import tree_flatten
 from mlx_lm.models.cache import make_prompt_cache
 
 from engine import DrafterExamined, DrafterInfo, Message, MessageRole, Request
@@ -24,11 +23,9 @@ from engine.drafting.drafters import proposer_of
 from engine.drafting.examination import Changes, Examined
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.mtp import MtpDrafter
-from engine.models.access import ModelAccess, body_of
+from engine.models.access import body_of
 from engine.models.loading import LoadedModel
-from engine.models.mtp_families import FAMILIES
 from engine.models.templates import ChatTemplate
-from tests.helpers import tiny_heads as heads
 from tests.helpers.samples import fair
 from tests.helpers.taught_heads import Taught, knows, teach
 
@@ -263,41 +260,6 @@ def test_a_drafter_that_reads_no_states_is_not_examined(main: LoadedModel, monke
 # Conventions of drafters that draft token by token: one that is broken on purpose shows in the agreement.
 
 
-EMBEDDINGS = ("embed_tokens", "embeddings", "word_embeddings")
-# A main model that cannot do with one layer has another, which changes nothing.
-OF_TWO: dict[str, dict[str, Any]] = {
-    "mimo_v2_flash": {"num_hidden_layers": 2, "moe_layer_freq": [0, 0]},
-    "mellum": {"num_hidden_layers": 2},
-}
-
-
-def copied_head(family: str) -> tuple[Any, MtpDrafter]:
-    """A main model of one layer, and a head that is the same: it takes the token's embedding, and nothing of the state.
-
-    Embeddings are scaled as a norm would scale them. All that the head does not see is the first token.
-    """
-    changes = FAMILIES[family].changes(heads.text_of(heads.MAINS[family]))
-    main = heads.build_main(family, **changes | OF_TWO.get(family, {}))
-    for idle in main.layers[1:] if family in OF_TWO else ():
-        last = ("o_proj.weight", "down_proj.weight")
-        parts: list[tuple[str, mx.array]] = tree_flatten(idle.parameters())  # type: ignore[assignment]
-        idle.load_weights([(name, mx.zeros_like(w)) for name, w in parts if name.endswith(last)], strict=False)
-    access, body = ModelAccess(main), body_of(main)
-    embedding = next(getattr(body, name) for name in EMBEDDINGS if hasattr(body, name))
-    table = embedding.weight
-    embedding.weight = table * mx.rsqrt((table * table).mean(axis=-1, keepdims=True) + 1e-6)
-    width = table.shape[-1]
-    head = MtpDrafter(heads.parsed_head(family), access)
-    for copied, layer in zip(head.layers, main.layers[: len(head.layers)], strict=True):
-        copied.update(layer.parameters())
-    taken, ignored = mx.eye(width), mx.zeros((width, width))
-    state_first = FAMILIES[family].state_first
-    head.join.weight = mx.concatenate([ignored, taken] if state_first else [taken, ignored], axis=1)
-    if not FAMILIES[family].main_norm:
-        head.norm.weight = (body.norm_f if family == "nemotron_h" else body.norm).weight
-    return main, head
-
-
 def agreement(main: Any, head: MtpDrafter, prompts: int = 3, length: int = 160) -> float:
     """How many of the main model's own next tokens the head drafts, over all prefixes of some texts."""
     mx.random.seed(9)
@@ -310,12 +272,6 @@ def agreement(main: Any, head: MtpDrafter, prompts: int = 3, length: int = 160) 
         right += int((mx.argmax(head.logits(own), axis=-1) == verdicts[1:])[80:].sum().item())  # type: ignore[arg-type]
         count += length - 81
     return right / count
-
-
-@pytest.mark.costly
-@pytest.mark.parametrize("family", heads.MAINS)
-def test_a_head_that_is_a_copy_of_its_main_model_agrees_with_it(family: str) -> None:
-    assert agreement(*copied_head(family)) > 0.8
 
 
 @pytest.fixture(scope="module")

@@ -38,26 +38,9 @@ from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.loading import load_draft, load_model
-from tests.helpers.tiny_families import FAMILIES, WINDOW
 
 PROMPT = tuple(40 + (7 * n) % 90 for n in range(64))
 GIB = 1 << 30
-
-
-@pytest.mark.parametrize("kind", list(FAMILIES))
-def test_what_a_chat_takes_is_foretold(models: dict[str, LoadedModel], kind: str) -> None:
-    """The figures made of shapes alone, against caches that have read something."""
-    model = models[kind]
-    sequence = Sequence(model, list(PROMPT * 8))
-    while sequence.uncached > 1:
-        sequence.prefill_chunk()
-    rows = sum(leaf.nbytes for leaf in sequence.caches.layers if type(leaf).__name__ == "KVCache")
-    read = -(-sequence.caches.position // 256) * 256  # mlx-lm makes room for so many at a time
-
-    assert model.need.token_bytes * read == rows
-    states = sum(leaf.nbytes for leaf in sequence.caches.layers if type(leaf).__name__ == "ArraysCache")
-    window = 2 * (WINDOW * 2 * 16 * 4) if kind == "window" else 0
-    assert model.need.fixed_bytes == states + window
 
 
 def test_a_model_that_does_not_fit_is_refused_with_figures_before_it_is_read(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import mlx.core as mx
 import pytest
 
 from engine import Event, Finished, Request, RequestId, Sampling, Speculation
@@ -17,7 +16,6 @@ from engine.models.loading import LoadedModel
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.queued import QueuedReply
-from tests.helpers.rounding import same_logits
 from tests.helpers.samples import fair
 from tests.helpers.tiny_families import FAMILIES
 
@@ -165,34 +163,8 @@ def test_a_stopped_reply_is_continued_without_the_draft_reading_it_again(model: 
     assert DraftModelProposer(model, store)._follow(tokens).caches.position >= len(tokens) - 2
 
 
-@pytest.mark.parametrize("width", [1, 3, 7])
-def test_going_back_and_on_equals_a_fresh_prefill(model: LoadedModel, width: int) -> None:
-    """From each checkpoint, whatever has been read since, twice."""
-    sequence = Sequence(model, list(FIRST))
-    sequence.turn_end = 33
-    while sequence.uncached > 1:
-        sequence.prefill_chunk()
-    for guess in (100, 150):
-        store = PrefixStore()
-        store.put(sequence)
-        tokens = [*FIRST[:36], *range(guess, guess + width), 5]
-        sequence = store.take(model, tokens)
-        assert 33 <= sequence.caches.position <= 36
-        while sequence.uncached > 1:
-            sequence.prefill_chunk()
-        assert same_logits(next_logits(sequence), next_logits(fresh(model, tokens)))
-        sequence.tokens = tokens
-
-
 def fresh(model: LoadedModel, tokens: list[int]) -> Sequence:
     sequence = Sequence(model, list(tokens))
     while sequence.uncached > 1:
         sequence.prefill_chunk()
     return sequence
-
-
-def next_logits(sequence: Sequence) -> mx.array:
-    logits = sequence.feed(mx.array(sequence.tokens[-1:]))
-    mx.eval(logits)
-    sequence.caches.commit(0)
-    return logits[-1]

@@ -267,25 +267,6 @@ def test_what_is_lent_ends_with_the_main_that_does(phase: str, end: signal.Signa
     assert processes_below(os.getpid()) == []
 
 
-@pytest.mark.drill
-def test_ten_loads_over_another_machine_leave_nothing(lent: Lent) -> None:
-    client, direct = EngineClient(lent.engine), f"127.0.0.1:{lent.port}"
-    (helping,) = (share.helping for share in lent.plan.shares if share.helping is not None)
-    plan = plan_ranks(lent.main, SIZES, [replace(helping, machine=replace(helping.machine, address=direct))])
-    left = set()
-    for _ in range(11):
-        assert isinstance(client.load(lent.main, lent.draft, plan=plan), ModelReady)
-        assert len(client.run(asked(drafted=3)).tokens) == 8
-        client.unload()
-        assert lends(lent, False)
-        until = time.monotonic() + PATIENCE_S
-        while {"relay", "beats"} & {thread.name for thread in threading.enumerate()} and time.monotonic() < until:
-            time.sleep(0.01)
-        left.add((open_sockets(), threading.active_count(), len(processes_below(os.getpid()))))
-
-    assert len(left) == 1
-
-
 @pytest.mark.expect_log("could not load", "RankLost", "MachineUnavailable")
 def test_a_rank_on_another_machine_writes_the_same_until_that_takes_it_back(engine: Engine, tmp_path: Path) -> None:
     main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)

@@ -292,46 +292,6 @@ def test_replies_drawn_together_draw_what_each_would_alone(sampling: Sampling) -
 # Penalties.
 
 
-@pytest.mark.parametrize(
-    "penalty",
-    [
-        {"repetition_penalty": 1.4},
-        {"presence_penalty": 0.6},
-        {"frequency_penalty": 0.4},
-        {"repetition_penalty": 0.8, "presence_penalty": -0.5, "frequency_penalty": 0.3},
-        {"logit_bias": ((1, 2.0), (4, -3.0))},
-    ],
-    ids=str,
-)
-def test_penalties_are_mlx_lms_over_all_that_stands_before_a_row(penalty: dict[str, Any]) -> None:
-    """The prompt, what was committed since, and the drafted tokens before each row."""
-    prompt, committed, drafted = [0, 1, 1], [2, 2], [3, 0, 3]
-    whole = 100
-    known = {"repetition_penalty": None, "presence_penalty": None, "frequency_penalty": None, **penalty}
-    process = sample_utils.make_logits_processors(
-        dict(penalty.get("logit_bias", ())) or None,
-        known["repetition_penalty"],
-        whole,
-        known["presence_penalty"],
-        whole,
-        known["frequency_penalty"],
-        whole,
-    )
-    for seed in range(30):
-        logits = mx.concatenate([logprobs_of(10 * seed + row) + 1.5 for row in range(4)])
-        drawing = sampler(Sampling(temperature=0, **penalty), prompt)
-        drawing.commit(committed)
-        expected = []
-        for row in range(4):
-            processed = logits[row : row + 1]
-            for processor in process:
-                processed = processor(mx.array([*prompt, *committed, *drafted[:row]]), processed)
-            expected.append(mx.argmax(processed).item())
-
-        assert drawing.draw(logits, 5, mx.array(drafted)).tolist() == expected
-        assert drawing.draw(logits[2:3], 7, mx.array(drafted[:2])).tolist() == expected[2:3]
-
-
 # Guesses of a draft.
 
 

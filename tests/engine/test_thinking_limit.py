@@ -15,7 +15,6 @@ import pytest
 
 from engine import Request, Sampling, SpanKind, Speculation, TextDelta
 from engine.decoding.accept import NO_DRAFT, Draft
-from engine.decoding.constraint import compiled, part_of
 from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.models.loading import LoadedModel
 from tests.engine.batch_harness import GREEDY, Harness, Recorder, written
@@ -188,22 +187,6 @@ def guide(most: int | None, *, begun: bool = True) -> Guide:
         opens, b"</think>", begun, True, ends, lambda token: bytes([token]) if token < 256 else b""
     )
     return Guide(None, thinking, most)
-
-
-def test_grammar_begins_where_thinking_was_ended(models: dict[str, LoadedModel]) -> None:
-    main = models["main"]
-    closes = main.tokenizer.think_end.encode()
-    follower = Guide(compiled([part_of(JSON)], main), ThinkingMarkers((OPENS,), closes, begun=True, ends=(CLOSES,)), 2)
-    brace, *rest = (main.tokenizer.encode(letter)[0] for letter in '{"n')
-    draft = Draft(mx.array([70, 71, CLOSES, brace, *rest], dtype=mx.uint32))
-    rows = [set(np.flatnonzero(row == 0).tolist()) for row in np.array(follower.masked(mx.zeros((7, WIDTH)), draft))]
-    assert [len(row) > 250 for row in rows[:2]] == [True, True]
-    assert rows[2] == {CLOSES}
-    assert brace in rows[3]
-    assert len(rows[3]) == 2  # or a line break
-    assert rows[4] == {rest[0]}
-    follower.end_thinking()
-    assert follower.forced() == [CLOSES]
 
 
 def allowed(follower: Guide, text: str = "") -> list[str | None]:

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.library import open_catalog
 from app.theme import Theme
 from app.views.models.view import ModelsView
-from app.words.languages import Translation
+from app.words.languages import Translation, compiled_sentences
 from tests.helpers.controller_harness import ControllerHarness
 
 
@@ -21,7 +21,8 @@ class ModelsHarness(ControllerHarness):
         super().__init__(folder, qtbot, **parts)  # type: ignore[arg-type]
         self.models.library.catalog = open_catalog()
         self.load_pair()
-        self.translation, self.theme = Translation(), Theme()
+        self.translation = Translation(compiled_sentences())
+        self.theme = Theme()
         self.translation.switch("en")
         self.view = ModelsView(self.theme, self.settings, self.models)
         self.view.resize(860, 700)

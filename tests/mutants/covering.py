@@ -38,6 +38,7 @@ _TESTS = {
     "engine/decoding/sampling": (
         "engine/test_sampling",
         "engine/test_accept",
+        "engine/test_exactness",
         "engine/test_broken_logits",
     ),
     "engine/decoding/sources": ("unit/test_sources",),

@@ -41,7 +41,7 @@ def thinking(harness: ScreenshotHarness) -> QWidget:
     harness.open_chat(SHOWCASE)
     item = harness.transcript.items[-1]
     if not item.opened:
-        harness.transcript.followed.toggle_thinking(item.message.id)
+        harness.transcript.toggle_thinking(item.message.id)
     harness.transcript.show_message(harness.transcript.items[0].message.id)
     return harness.application.window
 

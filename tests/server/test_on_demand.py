@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import queue
 import socket
@@ -27,14 +26,11 @@ from engine import (
     ModelTooLarge,
     RepliesUnderWay,
     ServedModel,
-    ServerOptions,
 )
 from engine.server.command import EngineShelf, served_models
 from engine.server.fields import Fields
-from engine.server.model_queue import ModelQueue
 from engine.server.ollama import keep_alive_of
 from engine.server.problems import Problem
-from engine.server.served_models import ServedModels
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.served import PATIENCE_S, Served, chat_body, post_bytes, serving
@@ -385,25 +381,6 @@ def test_a_model_that_its_owner_alone_loads_is_refused_as_such(two: FakeEngine) 
         assert (refused.status_code, refused.headers["x-should-retry"]) == (409, "false")
         assert "is installed, but not loaded" in refused.json()["error"]["message"]
         assert list(states_of(served)) == ["Main-8B"]
-
-
-def test_without_a_shelf_none_waits_for_a_model_that_was_unloaded(two: FakeEngine) -> None:
-    """As it was named, and before it was the client's turn."""
-
-    async def wait() -> Problem:
-        models = ServedModels(two, None, any_name=False)
-        line = ModelQueue(two, None, models, ServerOptions(), lambda: None)
-        model = models.find("Main-8B")
-        with until_none_is_loaded(two):
-            two.unload(lambda _: None)
-        turn = line.join(model)
-        with pytest.raises(Problem) as refused:
-            await asyncio.wait_for(turn.admitted, PATIENCE_S)
-        line.leave(turn)
-        line.close()
-        return refused.value
-
-    assert asyncio.run(wait()).code == "model_not_loaded"
 
 
 def test_any_name_is_the_chosen_model_unless_it_is_one(two: FakeEngine) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QThread
+from PySide6.QtCore import QCoreApplication, QThread, QTimer
 from pytestqt.qtbot import QtBot
 
 from app.bridge import DRAIN_INTERVAL_MS, EngineBridge, merged
@@ -93,7 +93,7 @@ def test_streaming_text_comes_at_most_every_33_ms(qtbot: QtBot, qapp: QCoreAppli
     bridge.post(delta("c"))
     now_s[0] += (DRAIN_INTERVAL_MS - 1) / 1000
     # However often the event loop comes round in the meantime: on the bridge's clock the time has not come.
-    with qtbot.waitSignal(bridge._timer.timeout):
+    with qtbot.waitSignal(bridge.findChildren(QTimer)[0].timeout):
         pass
     QCoreApplication.processEvents()
     assert arrived == [delta("a")]

@@ -330,15 +330,6 @@ def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness
     assert button.accessibleName() == name
     assert app.chats.options.own_of(app.chats.chat_id) == {}
 
-    app.window.hide()  # the panel follows all the same, and closes with its chat
-    app.chats.options.put(CHAT, "temperature", 1.5)
-    app.window.show()
-    assert temperature.value() == 1.5
-    app.window.hide()
-    app.chats.new_chat()
-    app.window.show()
-    assert panel.isHidden()
-
 
 def test_the_panel_says_what_the_fastest_drafting_does_to_the_text(app: AppHarness) -> None:
     """And to the seed; at temperature 0, and where nothing is drafted, it makes no difference."""

@@ -121,7 +121,7 @@ def test_switching_chats_keeps_generating_and_saving(harness: ControllerHarness)
     assert (harness.chat.generating, harness.rows) == (False, [])
     assert [row.generating for row in harness.chat.conversations.rows if row.chat_id == first] == [True]
     harness.engine.gate.let_through(1)
-    harness.qtbot.waitUntil(lambda: stored_text(harness) == "A draft guesses, ")
+    harness.qtbot.waitUntil(lambda: stored(harness)[0] == "A draft guesses, ")
     harness.chat.open_chat(first)
     assert (harness.chat.generating, harness.texts) == (True, ["First chat", "A draft guesses, "])
     harness.engine.gate.open()
@@ -130,10 +130,10 @@ def test_switching_chats_keeps_generating_and_saving(harness: ControllerHarness)
     assert not any(row.generating for row in harness.chat.conversations.rows)
 
 
-def stored_text(harness: ControllerHarness) -> str:
-    row = harness.database.row("SELECT text FROM messages WHERE role = 'assistant' ORDER BY id DESC")
-    assert row is not None
-    return str(row["text"])
+def stored(harness: ControllerHarness) -> tuple[str, str]:
+    """Text and status of the last reply."""
+    row = harness.database.rows("SELECT text, status FROM messages WHERE role = 'assistant' ORDER BY id DESC")[0]
+    return row["text"], row["status"]
 
 
 def test_error_is_said_again_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
@@ -155,9 +155,7 @@ def test_every_reason_to_finish_is_a_status_and_a_parked_draft_is_said_in_the_pa
     ):
         harness.engine.scripts.append(Script(finish=reason))
         assert harness.say("Hello").status is status
-        stored = harness.database.row("SELECT status FROM messages ORDER BY id DESC LIMIT 1")
-        assert stored is not None
-        assert stored["status"] == status
+        assert stored(harness)[1] == status
     assert notice_of(harness.rows[-1]).action is NoticeAction.CONTINUE
 
     harness.engine.scripts.append(Script(drafting=DraftingState.PARKED))
@@ -237,15 +235,12 @@ def test_a_reply_that_ends_on_a_full_disk_is_marked_until_it_is_saved(harness: C
     assert harness.rows[-1].text == long
     assert (harness.refusals[-1].reason, harness.chat.has_unsaved) == (Reason.FULL, True)
     assert notice_of(harness.rows[-1]).title == "Not saved yet"
-    reply = harness.rows[-1].id
     harness.chat.new_chat()
     harness.chat.open_chat(1)
     assert (harness.rows[-1].text, harness.rows[-1].status) == (long, ReplyStatus.UNSAVED)
     harness.change(full_disk.make_room)
     harness.qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.DONE)
-    stored = harness.database.row("SELECT text, status FROM messages WHERE id = ?", (reply,))
-    assert stored is not None
-    assert (stored["text"], stored["status"], harness.chat.has_unsaved) == (long, "done", False)
+    assert (stored(harness), harness.chat.has_unsaved) == ((long, "done"), False)
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
@@ -302,7 +297,5 @@ def test_a_reply_that_goes_on_before_its_end_is_saved_keeps_all_its_words(harnes
     harness.retry()
     harness.qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
     harness.wait_until_quiet()
-    stored = harness.database.row("SELECT text, status FROM messages WHERE id = ?", (reply,))
-    assert stored is not None
-    assert (stored["text"], stored["status"]) == (long + "and on", "done")
+    assert stored(harness) == (long + "and on", "done")
     assert harness.rows[-1].text == long + "and on"

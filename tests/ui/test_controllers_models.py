@@ -337,23 +337,6 @@ def test_another_main_model_waits_for_the_reply(harness: ControllerHarness, qtbo
     assert harness.rows[-1].status is ReplyStatus.DONE
 
 
-def test_a_model_that_is_deleted_while_it_waits_is_not_loaded(harness: ControllerHarness, qtbot: QtBot) -> None:
-    ended: list[None] = []
-    harness.models.wait_ended.connect(lambda: ended.append(None))
-    harness.engine.gate.hold()
-    harness.chat.send("Hello")
-    loads = len(harness.engine.loads)
-    harness.models.choose_main(OTHER_MAIN.folder)
-    harness.models.delete(OTHER_MAIN.folder)
-    assert ended == [None]
-    harness.engine.gate.open()
-    harness.wait_until_quiet()
-    qtbot.waitUntil(lambda: "Other-9B" not in [model.name for model in harness.models.models])
-    assert harness.rows[-1].status is ReplyStatus.DONE
-    assert (len(harness.engine.loads), harness.models.pair.main_name) == (loads, "Main-8B")
-    assert not harness.notices
-
-
 def test_a_model_deleted_while_it_is_loaded_leaves_nothing(harness: ControllerHarness, qtbot: QtBot) -> None:
     """Where no pair comes with the app; what the engine still says of it is of no model that is wanted."""
     harness.models.choose_main(OTHER_MAIN.folder)
@@ -402,17 +385,6 @@ def test_an_updated_model_is_reloaded_when_asked_and_cuts_no_reply(harness: Cont
     assert outdated(harness) == []
     assert len(harness.engine.loads) == loads
     assert harness.models.pair.draft_state == "active"
-
-    loads = len(harness.engine.loads)
-    harness.models.choose_pair(MAIN.folder, DRAFT.folder)
-    assert len(harness.engine.loads) == loads
-    update(harness, MAIN.folder)
-    harness.models.choose_pair(MAIN.folder, DRAFT.folder)
-    harness.wait_for_pair()
-    assert harness.engine.loads[loads:] == [(MAIN.folder, DRAFT.folder)]
-    update(harness, MAIN.folder)
-    harness.models.eject()  # the next message loads what is there then
-    assert outdated(harness) == []
 
 
 def test_a_draft_that_is_chosen_for_an_unloaded_pair_comes_with_it(harness: ControllerHarness, qtbot: QtBot) -> None:

@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import PairOffer
 from app.views.shell.empty_chat import EmptyChat
-from app.views.widgets.labels import TextLabel
 from app.words.model_names import human_name
 from engine import HubSilence, HubUnreachable
 from tests.helpers.app_harness import AppHarness, open_app
@@ -69,16 +68,6 @@ def test_a_pair_on_its_way_is_shown_held_and_used(harness: AppHarness, empty: Em
     assert empty.offer_reason.text() == f"{human_name(offer.main_name)} and its draft are installed."
     empty.install_button.click()
     qtbot.waitUntil(lambda: harness.models.pair.main_name == offer.main_name)
-
-
-def test_what_runs_is_shown_before_what_is_paused(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
-    harness.store.gate.hold()
-    downloads = harness.models.downloads
-    downloads.pause(downloads.install("org/First"))
-    downloads.install("org/Second")
-    qtbot.waitUntil(lambda: [each.state for each in downloads.entries][:1] == [DownloadState.PAUSED])
-    qtbot.waitUntil(lambda: "Second" in " ".join(label.text() for label in empty.download.findChildren(TextLabel)))
-    harness.store.gate.open()
 
 
 def test_in_a_low_window_the_card_is_in_sight(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QInputMethodEvent, QTextCursor
+from PySide6.QtGui import QColor, QInputMethodEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -17,7 +15,6 @@ from app.views.shell.composer import Composer
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.search_field import SearchField
-from tests.helpers.app_harness import open_app
 from tests.helpers.contrast import contrast
 from tests.helpers.tooltips import tooltip_text
 
@@ -63,30 +60,6 @@ def test_a_comma_and_a_point_are_both_the_decimal_mark(qtbot: QtBot) -> None:
         QTest.keyClicks(field, typed)
         QTest.keyClick(field, Qt.Key.Key_Return)
         assert field.value() == 0.5, typed
-
-
-def test_a_ring_is_there_again_after_a_menu_and_another_window(tmp_path: Path, qtbot: QtBot) -> None:
-    """Of a switch, a choice and a button."""
-    with open_app(tmp_path, qtbot) as harness:
-        window = harness.show_settings("general")
-        general = window.general
-        for page, widget in (
-            ("chat", window.chat.titles),
-            ("general", general.language),
-            ("advanced", window.advanced.log_button),
-        ):
-            window.show_page(page)
-            qtbot.waitUntil(window.isActiveWindow)
-            window.search.setFocus(Qt.FocusReason.MouseFocusReason)
-            widget.setFocus(Qt.FocusReason.TabFocusReason)
-            assert widget.has_ring, page
-            for reason in (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason):
-                for kind in (QFocusEvent.Type.FocusOut, QFocusEvent.Type.FocusIn):
-                    QApplication.sendEvent(widget, QFocusEvent(kind, reason))
-                assert widget.has_ring, page
-            window.search.setFocus(Qt.FocusReason.MouseFocusReason)
-            widget.setFocus(Qt.FocusReason.MouseFocusReason)
-            assert not widget.has_ring, page
 
 
 @pytest.mark.parametrize("focused", [True, False])

@@ -20,7 +20,7 @@ from app.views.widgets.attachment_chip import AttachmentChip
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.figures import read
 from tests.helpers.growth import growth
-from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question, reply
+from tests.helpers.transcript_harness import TranscriptHarness, question, reply
 
 MIXED = """# A needle
 
@@ -99,18 +99,6 @@ def test_what_is_found_is_lit_in_every_text_and_steps_go_round(harness: Transcri
     find(harness, qtbot, "no such words")
     finder.step(1)
     assert (finder.count, finder.number, finder.current) == (0, 0, None)
-
-
-@pytest.mark.parametrize("harness", [[*long_chat(60), reply(999, "at the very end: wanted")]], indirect=True)
-def test_a_match_far_away_is_brought_into_sight(harness: TranscriptHarness, qtbot: QtBot) -> None:
-    harness.scroll_to(0)
-    finder = find(harness, qtbot, "WANTED")
-    assert (finder.count, current(harness)) == (1, ["wanted"])
-    assert harness.value > 0
-    find(harness, qtbot, "Question 1?")
-    assert (finder.count, finder.number) == (1, 1)
-    assert current(harness) == ["Question 1?"]
-    assert harness.value < harness.bottom // 2
 
 
 @pytest.mark.parametrize(

@@ -198,6 +198,13 @@ def test_requests_and_races_have_every_message(harness: AppHarness, qtbot: QtBot
     assert len(read_here) <= 4
 
 
+def stored_status(harness: AppHarness) -> ReplyStatus:
+    """Of the reply that was asked for here."""
+    stored = harness.application.storage.read.messages.message(MANY + 2)
+    assert stored is not None
+    return stored.status
+
+
 def test_it_is_stopped_before_it_was_asked_for(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.open_chat(1)
     asked = len(harness.engine.requests)
@@ -208,9 +215,7 @@ def test_it_is_stopped_before_it_was_asked_for(harness: AppHarness, qtbot: QtBot
         harness.chats.stop()
     harness.wait_until_quiet(qtbot)
     assert len(harness.engine.requests) == asked
-    stored = harness.application.storage.read.messages.message(MANY + 2)
-    assert stored is not None
-    assert stored.status is ReplyStatus.STOPPED
+    assert stored_status(harness) == ReplyStatus.STOPPED
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED
 
 
@@ -238,18 +243,15 @@ def test_stopping_is_stored(harness: AppHarness, qtbot: QtBot, monkeypatch: pyte
     expected = ReplyStatus.DONE if goes_on else ReplyStatus.STOPPED
     qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is expected)
     harness.wait_until_stored(qtbot)
-    read = harness.application.storage.read
-    stored = read.messages.message(MANY + 2)
-    assert stored is not None
-    assert (stored.status, harness.chats.has_unsaved) == (expected, False)
-    assert len(read.database.rows("SELECT 1 FROM requests WHERE message_id = ?", (MANY + 2,))) == goes_on
+    assert (stored_status(harness), harness.chats.has_unsaved) == (expected, False)
+    asked = "SELECT 1 FROM requests WHERE message_id = ?"
+    assert len(harness.application.storage.read.database.rows(asked, (MANY + 2,))) == goes_on
 
 
 @pytest.mark.parametrize("harness", [1000], indirect=True)
 def test_copying_lays_nothing_out(harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     open_whole(harness, qtbot)
-    view, made, sync = harness.window.transcript, [], MessageItem.sync
-    assert view is not None
+    view, made, sync = harness.transcript, [], MessageItem.sync
 
     def noting(item: MessageItem, width_px: int) -> bool:
         made.append(item)
@@ -266,8 +268,7 @@ def test_copying_lays_nothing_out(harness: AppHarness, qtbot: QtBot, monkeypatch
 
 def test_other_colours_sizes_and_words_make_only_what_was_looked_at_anew(harness: AppHarness, qtbot: QtBot) -> None:
     open_whole(harness, qtbot)
-    view, settings = harness.window.transcript, harness.application.settings
-    assert view is not None
+    view, settings = harness.transcript, harness.application.settings
     for name, value in (("appearance", "dark"), ("language", "ko"), ("text_scale", 1.5)):
         before, height = [*view.items], view.column.height_px
         setattr(settings, name, value)
@@ -278,8 +279,8 @@ def test_other_colours_sizes_and_words_make_only_what_was_looked_at_anew(harness
 
 
 def test_a_far_match_is_gone_to_and_steps_wait(harness: AppHarness, qtbot: QtBot) -> None:
-    view, find_bar = harness.window.transcript, harness.window.find_bar
-    assert view is not None
+    view = harness.transcript
+    find_bar = harness.window.find_bar
     find_bar.open_match(1, Match(40, "", ("message 39",)))
     assert find_bar.isVisible()
     assert find_bar.field.words() == "message 39"
@@ -301,7 +302,7 @@ def test_a_far_match_is_gone_to_and_steps_wait(harness: AppHarness, qtbot: QtBot
     qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
     harness.wait_until_stored(qtbot)
     assert ids(harness) == list(range(1, MANY + 1))
-    place = harness.transcript.place()
+    place = view.place()
     assert place is not None
     assert place.message_id == 40
 

@@ -26,7 +26,7 @@ from app.views.widgets.long_text import LongText
 from app.views.widgets.message_edit import MessageEdit
 from tests.helpers.growth import LINES, MARKDOWN, TABLE_HEAD, growth
 from tests.helpers.long_texts import LARGE_BYTES, PASTED, SHOWN, copying, cpu_s, large, large_message, pasting, showing
-from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
+from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question
 from tests.ui.growth_setups import GrowthSetup
 
 MOST_GROWTH = 3.0
@@ -163,17 +163,3 @@ def test_a_long_message_is_one_bubble_and_whole(qtbot: QtBot) -> None:
     assert "\n".join(widget.text.toPlainText() for widget in widgets) == text
     for above, below in pairwise(widgets):
         assert above.geometry().bottom() + 1 == below.geometry().top()
-
-
-def test_scrolling_through_a_long_reply_leaves_what_is_seen_in_place(qtbot: QtBot) -> None:
-    harness = TranscriptHarness([reply(1, (PARAGRAPH + "\n\n- one\n- two\n\n```\ncode\n```\n\n") * 60)])
-    qtbot.addWidget(harness.view)
-    assert sum(part.kind is PartKind.UNREAD for part in harness.view.items[0].parts) > 2
-    while harness.value > 0:
-        places = {id(part): place.y() for part, place in harness.view.visible_parts.shown()}
-        before = harness.value
-        harness.scroll_to(max(0, before - 150))
-        after = {id(part): place.y() for part, place in harness.view.visible_parts.shown()}
-        moved = {after[key] - places[key] for key in places.keys() & after.keys()}
-        assert len(moved) == 1, "parts moved against each other"
-    assert not any(part.kind is PartKind.UNREAD for part in harness.view.items[0].parts)

@@ -115,7 +115,7 @@ def test_thinking_has_marks_of_its_own(qtbot: QtBot) -> None:
     setup = OverlaySetup("The answer.", mark("The answer.", "answer"))
     setup.harness.model.messages[1].thinking = "Let me think about it."
     setup.drafted.add([DraftMark(7, 12)], 0, thinking=True)
-    setup.harness.view.followed.toggle_thinking(2)
+    setup.harness.view.toggle_thinking(2)
     setup.overlay.set_mode(OverlayMode.ACCEPTED)
     assert sorted(setup.tints()) == ["answer", "think"]
 

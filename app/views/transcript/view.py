@@ -33,7 +33,6 @@ from app.views.transcript.backdrop import SideLines, paint_edge_ring, paint_ring
 from app.views.transcript.copier import Copier
 from app.views.transcript.editing import Editing
 from app.views.transcript.finder import Finder
-from app.views.transcript.following import FollowedMessages
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.link_keys import FocusedLink, LinkKeys
 from app.views.transcript.message_column import (
@@ -62,6 +61,7 @@ from app.views.widgets.translated import Translated
 
 SIDE_PX = 24
 _SETTLING_ROUNDS = 6
+_MOST_FREED = 2000  # items, at one go
 _REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
 
 
@@ -418,12 +418,13 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._highlights.changed.connect(self.viewport().update)
         self.message_keys = MessageKeys(self.context, self, model, self.column, self, self._highlights)
         self.jump_button = JumpButton(theme, self.viewport())
-        shown = self.column, self, self._hold, self._places, self.visible_parts
-        self.followed = FollowedMessages(model, *shown, self._make_item)
+        self._leaving: list[MessageItem] = []
+        self._free_later = QTimer(self, interval=0)
         self._set_up()
+        self._connect_model()
         self._connect_context()
         self._restyle()
-        self.followed.reset()
+        self._on_reset()
 
     def _set_up(self) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -437,21 +438,24 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.verticalScrollBar().actionTriggered.connect(self._on_slider_action)
         self.jump_button.clicked.connect(self.jump_to_end)
 
-    def _connect_context(self) -> None:
-        context = self.context
+    def _connect_model(self) -> None:
         model = self._model
+        model.was_reset.connect(self._on_reset)
+        model.message_inserted.connect(self._on_inserted)
+        model.messages_prepended.connect(self._on_prepended)
+        model.text_appended.connect(self._on_appended)
+        model.message_changed.connect(self._on_changed)
+        model.messages_removed.connect(self._on_removed)
+        self._free_later.timeout.connect(self._free_some)
         for changed in (model.message_inserted, model.messages_prepended, model.messages_removed, model.was_reset):
             changed.connect(self.visible_parts.name_anew)  # each says which of how many it is
+
+    def _connect_context(self) -> None:
+        context = self.context
         for name in _REQUESTS:
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
-        context.fold_requested.connect(self.followed.toggle_thinking)
-        self.followed.lost.connect(self._highlights.forget)
-        self.followed.lost.connect(self.selection.drop_lost)
-        self.followed.prepended.connect(self._highlights.shift)
-        for grew in (self.followed.grew, self._layout.settled):
-            grew.connect(lambda: self.visible_parts.light(self.selection))
-            grew.connect(self._link_keys.place)
+        context.fold_requested.connect(self.toggle_thinking)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._hold.let_go)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
@@ -471,6 +475,83 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         )
         item.estimate(self.column_px() if width_px is None else width_px)
         return item
+
+    # The items, kept as the model's messages are
+
+    def _on_reset(self) -> None:
+        """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
+        count = len(self._model.messages)
+        width_px = self.column_px()
+        if len(self.column.items) > _MOST_FREED:
+            self._leaving += self.column.items
+            self._free_later.start()
+        kept = self.column.keep_same(self._model.messages, width_px)
+        self.column.put(kept, [self._make_item(row, width_px) for row in range(kept, count)])
+        self._drop_lost()
+        self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
+        self._hold.drop_lost()
+        self.arrange()
+        self.visible_parts.keep_few_spare()
+
+    def _on_changed(self, row: int) -> None:
+        """The message is another one now, or is to be shown otherwise."""
+        item = self.column.items[row]
+        item.message = self._model.messages[row]
+        item.segment.is_stale = True
+        if item.is_read:
+            item.sync(self.column_px())
+        self.arrange()
+
+    def _on_inserted(self, row: int) -> None:
+        if row == len(self.column.items) and self._model.messages[row].from_user:
+            self._hold.follow_end()  # a new question is always scrolled into view
+        self.column.put(row, [self._make_item(row)])
+        self.arrange()
+
+    def _on_prepended(self, count: int) -> None:
+        """Of a long chat, before those that are shown already; the reader stays at the same words."""
+        width_px = self.column_px()
+        self.column.put(0, [self._make_item(row, width_px) for row in range(count)])
+        self._highlights.shift(count)
+        self.arrange()
+        if self._hold.follows_end and self._places.awaited is not None:
+            self._places.show(self._places.awaited)
+
+    def _on_appended(self, row: int) -> None:
+        """Most words find room in the line that is there: then nothing has to be placed."""
+        item = self.column.items[row]
+        width_px = self.column_px()
+        if not item.is_read or item.grow(width_px) or self.visible_parts.show_grown(item, width_px):
+            self.arrange()
+        else:
+            self._light()
+
+    def _on_removed(self, first: int, count: int) -> None:
+        for item in self.column.items[first : first + count]:
+            item.release_all()
+        self.column.drop(first, first + count)
+        self._drop_lost()
+        self._hold.drop_lost()
+        self.arrange()
+
+    def _drop_lost(self) -> None:
+        """Messages may have left."""
+        self._highlights.forget()
+        self.selection.drop_lost()
+
+    def _free_some(self) -> None:
+        """To free very many items at once takes as long as to make them."""
+        del self._leaving[-_MOST_FREED:]
+        if not self._leaving:
+            self._free_later.stop()
+
+    def toggle_thinking(self, message_id: int) -> None:
+        """Shows the thinking of a message, or folds it up."""
+        row = self._model.row_of(message_id)
+        if row is not None and self._model.messages[row].thinking:
+            self.column.items[row].opened ^= True
+            self._hold.let_go()
+            self._on_changed(row)
 
     def _rebuild(self) -> None:
         """Creates every item and widget again, for new colours, sizes or words."""
@@ -495,7 +576,13 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.column.arrange(self._theme.scale)
         self._layout.settle()
 
+    def _light(self) -> None:
+        """What is selected, and the link in focus, where they are now."""
+        self.visible_parts.light(self.selection)
+        self._link_keys.place()
+
     def _on_settled(self, top: int) -> None:
+        self._light()
         self._side_lines.place(self.visible_parts.shown(), self._layout.left_px + self._theme.px(6), self._theme)
         is_above = self._layout.bottom_px - top > STICK_PX and not self._hold.follows_end
         self.jump_button.set_wanted(is_above, self.viewport().rect(), self.visible_parts.shown())
