@@ -29,11 +29,10 @@ from tests.bench.record import record  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.serving import SERVING  # noqa: E402
 from tests.bench.setup import BenchSetup  # noqa: E402
-from tests.bench.vision import VISION  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *VISION, *MACHINES, *WINDOW, *NATURAL)
+MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *WINDOW, *NATURAL)
 
 
 def main() -> int:

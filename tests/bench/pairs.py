@@ -130,46 +130,6 @@ def _change(file: Path, **values: Any) -> None:
     file.write_text(json.dumps(json.loads(file.read_text()) | values))
 
 
-def seeing_pair(main: Path, draft: Path, tower: Path, folder: Path) -> tuple[Path, Path]:
-    """The same two, the main model with a tower out of the folder `tower`, whose rows are zeros: they say nothing.
-
-    So it answers as it has learnt to, behind pictures too. The last token of both is the place of a picture's row.
-    """
-    config, sight = (json.loads((source / "config.json").read_text()) for source in (main, tower))
-    text = config | {"model_type": "qwen3_vl_text", "rope_scaling": sight["text_config"]["rope_scaling"]}
-    text["rope_scaling"]["mrope_section"] = [config["head_dim"] // 4, *[config["head_dim"] // 8] * 2]
-    place = config["vocab_size"] - 1
-    config = {"model_type": "qwen3_vl", "text_config": text, "vision_config": sight["vision_config"]}
-    eyes = {name: value for name, value in _load(tower).items() if name.startswith("vision_tower.")}
-    eyes |= {name: mx.zeros(value.shape) for name, value in eyes.items() if "merger.linear_fc2" in name}
-    weights = eyes | {f"language_model.{name}": value for name, value in _load(main).items()}
-    _save(main, folder / "main", config | {"image_token_id": place, "torch_dtype": "float32"}, weights)
-    shutil.copy(tower / "preprocessor_config.json", folder / "main")
-    shutil.copytree(draft, folder / "draft")
-    for each in (folder / "main", folder / "draft"):
-        _put_place(each / "tokenizer.json", place)
-    _change(folder / "main" / "tokenizer_config.json", chat_template=_WITH_PICTURES)
-    return folder / "main", folder / "draft"
-
-
-_WITH_PICTURES = (
-    "{% for message in messages %}<|im_start|>{{ message.role }}\n"
-    "{% if message.content is string %}{{ message.content }}{% else %}{% for part in message.content %}"
-    "{{ '<|picture|>' if part.type == 'image' else part.text }}"
-    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-
-
-def _put_place(file: Path, place: int) -> None:
-    whole = json.loads(file.read_text())
-    vocabulary = whole["model"]["vocab"]
-    del vocabulary[next(text for text, token in vocabulary.items() if token == place)], whole["model"]["merges"][-1]
-    vocabulary["<|picture|>"] = place
-    whole["added_tokens"].append(whole["added_tokens"][0] | {"id": place, "content": "<|picture|>"})
-    file.write_text(json.dumps(whole, ensure_ascii=False))
-
-
 def hybrid_pair(source: Path, folder: Path) -> tuple[Path, Path]:
     """A random qwen3_5 model of 100 M parameters, and its first layers as a draft: the others whisper."""
     vocabulary = json.loads((source / "config.json").read_text())["vocab_size"]

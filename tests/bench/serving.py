@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import queue
 import socket
 import statistics
 import subprocess
@@ -19,12 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine import Engine, Server, ServerOptions, ServerPhase, ServerState, Speculation
+from engine import Speculation
 from tests.bench import pairs
 from tests.bench.opponents import Ours, interleaved
 from tests.bench.rows import LENGTH, Compared, Measure, Row, total_rate
 from tests.bench.setup import BenchSetup
 from tests.clients.servers import long_copy, quick_model
+from tests.helpers.served import serving
 
 MLX_LM = (
     "from engine.models.openblas import put_in_front; put_in_front(); from mlx_lm.server import main; main()"  # as ours
@@ -32,20 +32,6 @@ MLX_LM = (
 LONG_WORDS = 4200  # sentences of a prompt of 40,000 tokens
 PAGE = "A draft model guesses, and the main model checks. " * 20  # of what an agent has read, say
 START_S = 120.0
-
-
-@contextmanager
-def served(engine: Engine) -> Iterator[int]:
-    """The port."""
-    states: queue.SimpleQueue[ServerState] = queue.SimpleQueue()
-    server = Server(engine, ServerOptions(port=0), states.put)
-    server.start()
-    while not (state := states.get(timeout=START_S)).addresses:
-        assert state.phase is not ServerPhase.FAILED, state
-    try:
-        yield int(state.addresses[0].rpartition(":")[2])
-    finally:
-        assert server.stop()
 
 
 def posted(port: int, path: str, body: dict[str, Any]) -> http.client.HTTPResponse:
@@ -59,8 +45,8 @@ def posted(port: int, path: str, body: dict[str, Any]) -> http.client.HTTPRespon
 def served_overhead(setup: BenchSetup, runs: int) -> Row:
     """One client that streams, beside the same requests in this process; each is timed from asking to its end."""
     prompts = setup.guide[:4]
-    with served(setup.ours.engine) as port:
-        rounds = interleaved(runs, partial(_streamed, port, prompts), partial(_in_process, setup.ours, prompts))
+    with serving(setup.ours.engine) as server:
+        rounds = interleaved(runs, partial(_streamed, server.port, prompts), partial(_in_process, setup.ours, prompts))
         return Compared(list(rounds)).row("server.overhead", "≥ 0.97")
 
 
@@ -85,9 +71,9 @@ def first_byte_ms(setup: BenchSetup, runs: int) -> Row:
     else is to do: while the model is measured, or the prompt before is still encoded, a wait is up to a step longer.
     """
     ours, waits = Ours(quick_model(setup.folder / "quick")), []
-    with served(ours.engine) as port:
+    with serving(ours.engine) as server:
         for number in range(runs + 1):
-            waits.append(_head_ms(port, number))
+            waits.append(_head_ms(server.port, number))
             ours.rest()
     ours.close()
     counted = waits[1:]
@@ -122,8 +108,8 @@ def agent_turn2_read(setup: BenchSetup, runs: int) -> Row:
         {"type": "text", "text": "x-anthropic-billing-header: cch=%d;\n"},
         {"type": "text", "text": "Help. " * 200},
     ]
-    with served(ours.engine) as port:
-        ratios = [_turn2(port, tools, system, f"{number}: what is a draft model?") for number in range(runs)]
+    with serving(ours.engine) as server:
+        ratios = [_turn2(server.port, tools, system, f"{number}: what is a draft model?") for number in range(runs)]
     ours.close()
     return Row("server.agent_turn2_read", statistics.median(ratios), "ratio", "≤ 1.05", "read / new tokens", ratios)
 
@@ -162,8 +148,8 @@ def _batch4(setup: BenchSetup, runs: int, noise: float, target: str) -> Row:
     groups = [[decode(prompt) for prompt in setup.guide[at : at + 4]] for at in range(0, 8, 4)]
     setup.ours.set_draft(pairs.noised(setup.draft, setup.folder / f"served-{noise:g}", noise))
     drafted: list[float] = []
-    with served(setup.ours.engine) as ours, _mlx_lm(setup.main) as theirs:
-        sides = partial(_four, ours, "default", groups, drafted), partial(_four, theirs, str(setup.main), groups)
+    with serving(setup.ours.engine) as ours, _mlx_lm(setup.main) as theirs:
+        sides = partial(_four, ours.port, "default", groups, drafted), partial(_four, theirs, str(setup.main), groups)
         rounds = list(interleaved(runs, *sides))
     setup.ours.set_draft(setup.draft)
     detail = f", {statistics.mean(drafted or [0.0]):.2f} of the drafted tokens are accepted"

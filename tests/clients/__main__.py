@@ -1,8 +1,8 @@
 """`make clients`: our server used by programs that others wrote, which are installed for this alone.
 
 The real server runs over the starter pair, and over a script where a model must call tools. Each program gets a line;
-the end is status 1 where one of them failed. `ARGS` names those to run; the agents, which need npm, and lm-eval run
-only where they are named.
+the end is status 1 where one of them failed. `ARGS` names those to run; the agents, which need npm, run only where
+they are named.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from tests.clients import browser, evaluation
+from tests.clients import browser
 from tests.clients.agents import AGENTS, install
 from tests.clients.npm import node
 from tests.clients.programs import Servers, comply, curl, promtool, python, schemathesis, words
@@ -47,7 +47,7 @@ PROGRAMS: dict[str, Callable[[Servers], str]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    everything = PROGRAMS | AGENTS | {"lm-eval": evaluation.lm_eval}
+    everything = PROGRAMS | AGENTS
     parser.add_argument("names", nargs="*", help=f"'agents', or of {', '.join(everything)}")
     parser.add_argument("--models", nargs="+", metavar="FOLDER", default=[], help="the agents': main, draft")
     arguments = parser.parse_args()
@@ -59,8 +59,6 @@ def main() -> int:
         agents = any(name in AGENTS for name in names)
         if agents:
             install()
-        if "lm-eval" in names:
-            evaluation.install()
         log = OUT / "pair.log"
         served = agents_server(folder, log, *arguments.models) if agents else pair_server(folder, log)
         pair = stack.enter_context(served)

@@ -98,22 +98,6 @@ def test_full_before_the_start(disk: Disk, qtbot: QtBot) -> None:
         assert texts_on_disk(disk)[0] == "typed meanwhile"
 
 
-def test_full_before_sending(disk: Disk, qtbot: QtBot) -> None:
-    with AppHarness(disk.folder) as harness:
-        harness.open(qtbot)
-        harness.wait_until_stored(qtbot)
-        disk.fill()
-        send(harness, _LONG)
-        wait_for_refusal(harness, qtbot)
-        assert harness.window.composer.text() == _LONG
-        disk.make_room()
-        try_again(harness)
-        harness.wait_until_quiet(qtbot)
-        assert harness.window.composer.text() == ""
-        harness.close()
-        assert texts_on_disk(disk)[0] == _LONG.strip()
-
-
 @pytest.mark.parametrize("closes", [False, True])
 def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes: bool) -> None:
     with AppHarness(disk.folder) as harness:

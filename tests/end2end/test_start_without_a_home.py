@@ -82,42 +82,6 @@ def chat(starter: Path, profile: Path | None, **environment: str | None) -> dict
 
 
 @pytest.fixture
-def sealed(tmp_path: Path) -> Iterator[Path]:
-    """A folder that nobody can write to, not even root, with a chat in it."""
-    folder = tmp_path / "sealed"
-    with closing(Database(folder / "data" / "chats.db")) as database:
-        stores = Stores(database)
-        stores.messages.add_user(stores.chats.create("kept"), None, "kept words")
-    if os.geteuid():
-        for each in (folder, *folder.rglob("*")):
-            each.chmod(0o500 if each.is_dir() else 0o400)
-    elif shutil.which("mount") is None or subprocess.run(["mount", "--bind", folder, folder], check=False).returncode:
-        pytest.skip("nothing can be mounted here")
-    else:
-        subprocess.run(["mount", "-o", "remount,bind,ro", str(folder)], check=True)
-    yield folder
-    if os.geteuid():
-        for each in (folder, *folder.rglob("*")):
-            each.chmod(0o700)
-    else:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-@pytest.mark.drill
-def test_folders_that_cannot_be_written(sealed: Path, starter: Path) -> None:
-    told = chat(starter, sealed)
-    assert told["titles"] == [title_of(NotOpened), not_kept().title]
-    assert b"Hello?" not in (sealed / "data" / "chats.db").read_bytes()
-
-
-@pytest.mark.drill
-def test_a_folder_for_data_that_cannot_be_made(tmp_path: Path, starter: Path) -> None:
-    (tmp_path / "data").write_text("a file in its place")
-    told = chat(starter, tmp_path)
-    assert told["titles"][:2] == [title_of(NotOpened), not_kept().title]
-
-
-@pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()

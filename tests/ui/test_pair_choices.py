@@ -13,7 +13,6 @@ from app.storage import pair_records
 from app.storage.pair_records import PairRecords
 from app.system.machine import machine_name
 from app.system.paths import Paths
-from engine import write_atomically
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 
@@ -78,29 +77,20 @@ def test_what_a_draft_gained_is_shown_where_drafts_are_chosen(tmp_path: Path, qt
         assert gain() == records(app.paths).get(MAIN.folder, DRAFT.folder).gain is not None
 
 
-class FullDisk:
-    """Takes the file of pairs once it has refused it so many times."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, refusals: int) -> None:
-        self.refusals, self._write = refusals, write_atomically
-        monkeypatch.setattr(pair_records, "write_atomically", self._take)
-
-    def _take(self, path: Path, data: bytes) -> None:
-        if self.refusals:
-            self.refusals -= 1
-            raise OSError(errno.ENOSPC, "No space left on device")
-        self._write(path, data)
-
-
 @pytest.mark.expect_log("is not kept")
 def test_a_choice_that_the_disk_has_refused_is_kept_at_the_end(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(application, "RETRY_INTERVAL_MS", 2**31 - 1)
+
+    def refused(_path: Path, _data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     with open_app(tmp_path, qtbot, models=MODELS) as app:
-        FullDisk(monkeypatch, refusals=1)
-        app.models.set_off_for_pair(True)
-        qtbot.waitUntil(lambda: bool(caplog.records))  # it has been heard of
+        with monkeypatch.context() as disk:
+            disk.setattr(pair_records, "write_atomically", refused)
+            app.models.set_off_for_pair(True)
+            qtbot.waitUntil(lambda: bool(caplog.records))  # it has been heard of
         assert not records(app.paths).get(MAIN.folder, DRAFT.folder).off
         app.close()
         assert records(app.paths).get(MAIN.folder, DRAFT.folder).off

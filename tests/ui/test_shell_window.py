@@ -14,7 +14,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.application import _Stage
 from app.settings import STARTER_EYES
 from app.storage import ChatStore, Database, MessageStore, NotOpened
 from app.view_models.model_list import PairState
@@ -423,23 +422,3 @@ def test_an_empty_composer_has_nothing_to_undo(harness: AppHarness, qtbot: QtBot
     edit.set_text("")
     press(harness.window, Qt.Key.Key_Z, CONTROL)
     qtbot.waitUntil(lambda: conversations.row_of(1) is not None)
-
-
-@pytest.mark.expect_log("a step of the end failed")
-def test_every_step_of_the_end_is_done_whatever_became_of_the_others(tmp_path: Path, qtbot: QtBot) -> None:
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
-        harness.ask(qtbot, "Question")
-
-        def fail(*_: object) -> bool:
-            raise OSError(28, "No space left on device")
-
-        harness.application.chats.close = fail  # type: ignore[method-assign,assignment]
-        harness.application._end.add(_Stage.WINDOWS, fail)
-        harness.application.storage.close, close = fail, harness.application.storage.close  # type: ignore[method-assign,assignment]
-        with qtbot.waitSignal(harness.application.ended):
-            harness.window.close()
-        assert harness.engine.close()
-        assert not (harness.paths.data / "running").exists()
-        close()
-        harness.close()

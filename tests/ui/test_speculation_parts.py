@@ -211,7 +211,7 @@ def test_the_picker_changes_how_a_chat_drafts(app: AppHarness, qtbot: QtBot) -> 
 # From a message
 
 
-def test_a_click_on_the_figures_opens_the_inspector_with_them_and_tab_goes_there(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     app.ask(qtbot, "Two?")
     first = app.chats.transcript.messages[1].id
@@ -230,13 +230,6 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them_and_tab_goes_there
     QTest.mouseClick(footers[0], left, pos=QPoint(8, 8))
     assert app.window.inspector.panel.isVisible()
     assert app.window.inspector.message_id == first
-
-    inspector = app.window.inspector
-    follower = inspector.nextInFocusChain()
-    while follower is not None and not follower.focusPolicy() & Qt.FocusPolicy.TabFocus:
-        follower = follower.nextInFocusChain()
-    assert follower is not None
-    assert inspector.panel.isAncestorOf(follower)
 
 
 # Races
@@ -303,36 +296,35 @@ def test_where_nothing_was_drafted_the_verdict_gives_the_draft_no_credit(state: 
     assert "saved" not in said
 
 
-def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_ran(qapp: QApplication) -> None:
+PLAIN = RequestStats(generated_tokens=101, rounds=101, decode_s=4.0)
+DRAFTED = RequestStats(
+    generated_tokens=101, rounds=51, draft_rounds=50, drafted=100, accepted=50, decode_s=2.0, plain_rounds=50.0
+)
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize(
+    ("plain_s", "drafted", "disturbed", "said"),
+    [
+        (4.0, DRAFTED, False, "saved 2.00 s: 2.0× faster."),
+        (4.0, replace(DRAFTED, decode_s=1.0), True, "Undisturbed: 2.0× faster."),
+        (4.0, replace(DRAFTED, plain_rounds=200.0, decode_s=1.0), True, "times are rough."),
+        # Both say the same, of a machine that had something else to do.
+        (2.0, replace(DRAFTED, plain_rounds=200.0, decode_s=8.0), True, "times are rough."),
+        (2.0, replace(DRAFTED, plain_rounds=100.0, decode_s=4.0), True, "times are rough."),
+        (4.0, replace(DRAFTED, plain_rounds_error=1.0), None, "Too short to be sure. Try a longer prompt."),
+        (4.0, replace(DRAFTED, decode_s=4.0, plain_rounds_error=1.0), None, "Too close to call."),
+    ],
+)
+def test_the_verdict_has_the_figure_of_the_reply(
+    plain_s: float, drafted: RequestStats, disturbed: bool | None, said: str
+) -> None:
     """Where the times of the laps say something else, the machine was busy in one of them."""
-    plain = RequestStats(generated_tokens=101, rounds=101, decode_s=4.0)
-    drafted = RequestStats(
-        generated_tokens=101, rounds=51, draft_rounds=50, drafted=100, accepted=50, decode_s=2.0, plain_rounds=50.0
-    )
-    for decode_s, said in ((2.0, "saved 2.00 s: 2.0× faster."), (1.0, "Undisturbed: 2.0× faster.")):
-        laps = (plain, replace(drafted, decode_s=decode_s))
-        view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))
-        assert read(verdict(view)).endswith(said)
-        assert gain_text(laps[1]) in read(verdict(view))
-    loser = replace(drafted, plain_rounds=200.0, decode_s=1.0)
-    view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in (plain, loser)))
-    assert view.is_disturbed
-    assert verdict(view).endswith("times are rough.")
-    slower = replace(loser, decode_s=8.0), replace(drafted, plain_rounds=100.0, decode_s=4.0)
-    for drafts in slower:  # both say the same, of a machine that had something else to do
-        view = RaceView(
-            RaceState.DONE,
-            (
-                Lap(LapState.DONE, stats=replace(plain, decode_s=2.0), tokens=(7,)),
-                Lap(LapState.DONE, stats=drafts, tokens=(7,)),
-            ),
-        )
-        assert view.is_disturbed
-        assert verdict(view).endswith("times are rough.")
-    for decode_s, said in ((2.0, "Too short to be sure. Try a longer prompt."), (4.0, "Too close to call.")):
-        laps = (plain, replace(drafted, decode_s=decode_s, plain_rounds_error=1.0))
-        view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))
-        assert verdict(view).endswith(said)
+    laps = (replace(PLAIN, decode_s=plain_s), drafted)
+    view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))
+    assert read(verdict(view)).endswith(said)
+    assert disturbed in (None, view.is_disturbed)
+    assert gain_text(drafted) in read(verdict(view)) or "faster" not in said
 
 
 def test_a_race_gives_way_to_a_reply(app: AppHarness, qtbot: QtBot) -> None:

@@ -27,7 +27,7 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind
 from app.views.transcript.text_parts import TextPart
 from tests.helpers.hostile_markdown import ROWS, WHOLE, texts
-from tests.helpers.transcript_harness import TranscriptHarness, reply
+from tests.helpers.transcript_harness import Opener, TranscriptHarness, reply
 
 _TOUCHED = (
     "open",
@@ -68,14 +68,12 @@ WATCH = Watch()
 
 
 @pytest.fixture
-def harness(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> TranscriptHarness:
+def harness(open_transcript: Opener, monkeypatch: pytest.MonkeyPatch) -> TranscriptHarness:
     def opened(url: object) -> bool:
         raise AssertionError(f"{url} was opened")
 
     monkeypatch.setattr(QDesktopServices, "openUrl", opened)
-    harness = TranscriptHarness([])
-    qtbot.addWidget(harness.view)
-    return harness
+    return open_transcript([])
 
 
 def show(harness: TranscriptHarness, text: str) -> None:

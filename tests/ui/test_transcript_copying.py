@@ -19,7 +19,7 @@ from app.views.transcript.message_footer import COPY_PLAIN
 from app.views.transcript.parts import PartKind
 from app.views.widgets import clipboard
 from app.views.widgets.message_edit import MessageEdit
-from tests.helpers.transcript_harness import TranscriptHarness, question, reply
+from tests.helpers.transcript_harness import Opener, TranscriptHarness, question, reply
 
 _HOSTILE = "Say `ls \x1b[31m\u202ex`\n\n```sh\nrm\x00 \x1b[8m-r\x1b[0m\n```\n\nWell \x1b[2Jthen"
 _PLAIN = "Say ls x\n\nrm -r\n\nWell then"
@@ -90,10 +90,9 @@ def test_no_way_takes_along_what_a_terminal_acts_on(
     assert told[0].startswith("Copied without ")
 
 
-def test_what_has_nothing_of_the_kind_is_copied_as_it_is(qtbot: QtBot, told: list[str]) -> None:
+def test_what_has_nothing_of_the_kind_is_copied_as_it_is(open_transcript: Opener, told: list[str]) -> None:
     words = "가족 👩\u200d👧 `x`\n\tشكرا\u200f"
-    harness = TranscriptHarness([question(1, "Question"), reply(2, words)])
-    qtbot.addWidget(harness.view)
+    harness = open_transcript([question(1, "Question"), reply(2, words)])
     _by_footer(harness)
     assert (QGuiApplication.clipboard().text(), told) == (words, [])
 

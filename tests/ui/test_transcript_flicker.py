@@ -12,7 +12,7 @@ from app.markup.blocks import Splitter
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
-from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question, reply
+from tests.helpers.transcript_harness import Opener, TranscriptHarness, long_chat, question, reply
 
 WIDTH_PX, HEIGHT_PX = 440, 900
 
@@ -85,9 +85,8 @@ class Stream:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_what_is_complete_never_changes(qtbot: QtBot, name: str) -> None:
-    harness = TranscriptHarness([reply(1, "", ReplyStatus.STREAMING)])
-    qtbot.addWidget(harness.view)
+def test_what_is_complete_never_changes(open_transcript: Opener, qtbot: QtBot, name: str) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
     stream = Stream(harness, qtbot)
     for char in DOCUMENTS[name]:
         stream.add(char)
@@ -97,9 +96,8 @@ def test_what_is_complete_never_changes(qtbot: QtBot, name: str) -> None:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_reader_further_up_is_not_moved(qtbot: QtBot, name: str) -> None:
-    harness = TranscriptHarness([*long_chat(3), question(100), reply(101, "", ReplyStatus.STREAMING)])
-    qtbot.addWidget(harness.view)
+def test_a_reader_further_up_is_not_moved(open_transcript: Opener, name: str) -> None:
+    harness = open_transcript([*long_chat(3), question(100), reply(101, "", ReplyStatus.STREAMING)])
     harness.scroll_to(harness.bottom - 120)
     for char in DOCUMENTS[name] * 2:
         above = harness.value, harness.place_of(100, PartKind.BUBBLE)

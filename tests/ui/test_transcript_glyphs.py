@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from functools import cache
+from itertools import product
 
 import pytest
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -14,27 +16,29 @@ from app.view_models.transcript import ReplyStatus
 from app.views.transcript import shared_slice
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
-from tests.helpers.transcript_harness import TranscriptHarness, question, reply
-
-LANGUAGES = ("ko", "ja", "zh_CN")
+from tests.helpers.transcript_harness import Opener, TranscriptHarness, question, reply
 
 
-def test_the_fonts_of_han_characters_follow_the_language_at_once(qtbot: QtBot) -> None:
-    """Each with a weight of its own, too: Qt keeps the fallbacks of the first family and weight."""
-    harness = TranscriptHarness([question(1, "直骨今"), reply(2, "直骨今\n\n| 直 |\n|---|\n| 骨 |\n\n```\n今\n```")])
-    qtbot.addWidget(harness.view)
+def look(font: QFont) -> tuple[object, ...]:
+    return tuple(font.families()), font.weight(), font.pointSizeF()
+
+
+def test_fonts_follow_the_language_and_the_text_size_at_once(open_transcript: Opener) -> None:
+    """Han characters have those of the language; each with a weight of its own, because Qt keeps the fallbacks of the
+    first family and weight. The application's font, which is told to widgets by and by, changes none of them.
+    """
+    harness = open_transcript([question(1, "直骨今"), reply(2, "直骨今\n\n| 直 |\n|---|\n| 骨 |\n\n```\n今\n```")])
     seen = set()
-    for language in (*LANGUAGES, *LANGUAGES):
+    for language, scale in product(("ko", "ja", "zh_CN"), (1.0, 2.0)):
         harness.theme.set_language(language)
+        harness.theme.set_scale(scale)
         QApplication.processEvents()
-        expected = {
-            (tuple(font.families()), font.weight()) for font in (harness.theme.reply_font(), harness.theme.mono_font())
-        }
+        expected = {look(harness.theme.reply_font()), look(harness.theme.mono_font())}
         parts = [part.selectable for part, _ in harness.view.visible_parts.shown() if part.selectable]
-        fonts = [document.defaultFont() for each in parts if (document := each.document_of()) is not None]
-        assert {(tuple(font.families()), font.weight()) for font in fonts} == expected
+        documents = [document for each in parts if (document := each.document_of()) is not None]
+        assert {look(document.defaultFont()) for document in documents} == expected
         seen |= expected
-    assert len(seen) == 2 * len(LANGUAGES)
+    assert len(seen) == 12
 
 
 def colored_words(part: CodePart) -> dict[str, str]:

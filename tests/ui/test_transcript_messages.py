@@ -388,18 +388,6 @@ def test_colours_follow_the_theme(open_transcript: Opener) -> None:
     assert text.document().firstBlock().begin().fragment().charFormat().foreground().color() == DARK.text
 
 
-def test_replies_keep_their_own_font_when_the_interface_gets_another(open_transcript: Opener) -> None:
-    harness = open_transcript([question(1), reply(2, "Some words\n\n```\ncode\n```")])
-    harness.theme.set_scale(2.0)  # which sets the application's font, told to widgets by and by
-    QApplication.processEvents()
-    bubble, text = harness.parts(PartKind.BUBBLE)[0].widget, harness.parts(PartKind.TEXT)[0].widget
-    assert isinstance(bubble, BubblePart)
-    assert isinstance(text, TextPart)
-    for document in (bubble.text.document(), text.document()):
-        assert document.defaultFont().pointSizeF() == harness.theme.reply_font().pointSizeF()
-    assert code_of(harness).text.document().defaultFont().families() == harness.theme.mono_font().families()
-
-
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 def test_nothing_overlaps_and_nothing_is_cut_off(open_transcript: Opener, scale: float) -> None:
     source = (

@@ -16,7 +16,7 @@ from app.markup.links import links_of, places_of
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import TablePart
-from tests.helpers.transcript_harness import TranscriptHarness, reply, selected_words
+from tests.helpers.transcript_harness import Opener, TranscriptHarness, reply, selected_words
 
 HEBREW = """| שם | תיאור ארוך מאוד | Price |
 |---|---|---:|
@@ -101,10 +101,9 @@ def test_a_link_is_followed_where_it_is_seen_and_nowhere_else(qtbot: QtBot) -> N
         asked.clear()
 
 
-def test_a_growing_table_ends_as_the_whole_one(qtbot: QtBot) -> None:
+def test_a_growing_table_ends_as_the_whole_one(open_transcript: Opener, qtbot: QtBot) -> None:
     whole = opened(qtbot, HEBREW)
-    harness = TranscriptHarness([reply(1, "", ReplyStatus.STREAMING)])
-    qtbot.addWidget(harness.view)
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
     for at in range(0, len(HEBREW), 3):
         harness.model.append_text(1, HEBREW[at : at + 3])
     harness.model.change(1, status=ReplyStatus.DONE)

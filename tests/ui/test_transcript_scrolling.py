@@ -100,20 +100,6 @@ class Painted(QObject):
         return False
 
 
-def test_a_new_line_at_the_end_leaves_what_is_above_unpainted(open_transcript: Opener) -> None:
-    """Its pixels are moved: painting all of the page for each line of code cost more than the code."""
-    harness = open_transcript([*long_chat(4), reply(9, "", ReplyStatus.STREAMING)])
-    harness.model.append_text(9, f"Text\n\n{PARAGRAPH * 12}\n\n```python\nfirst = 1\n\n")
-    QTest.qWait(20)
-    painted, page = Painted(harness.view.viewport()), harness.view.viewport().width() * harness.view.page_px()
-    for number in range(3):
-        top = harness.value
-        harness.model.append_text(9, f"line = {number}\n\nline = {number}")
-        QApplication.processEvents()
-        assert harness.value > top
-    assert painted.area_px < 3 * page / 2
-
-
 def test_a_step_of_the_wheel_paints_what_comes_into_sight_and_no_more(open_transcript: Opener) -> None:
     """Also above messages whose height was a guess, and below the button that lies over the text."""
     harness = open_transcript(long_chat(20))

@@ -6,12 +6,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollBar
-from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
-from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, question, reply
+from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, question, reply
 
 COLUMNS = 24
 TABLE = "\n".join("|" + f" {cell} |" * COLUMNS for cell in ("heading", "---:", "a long cell"))
@@ -21,9 +20,8 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 @pytest.fixture
-def harness(qtbot: QtBot) -> TranscriptHarness:
-    harness = TranscriptHarness([reply(1, f"{TABLE}\n\n{PARAGRAPH}"), question(2), reply(3, CODE)])
-    qtbot.addWidget(harness.view)
+def harness(open_transcript: Opener) -> TranscriptHarness:
+    harness = open_transcript([reply(1, f"{TABLE}\n\n{PARAGRAPH}"), question(2), reply(3, CODE)])
     harness.view.resize(600, 700)
     QApplication.processEvents()
     return harness
@@ -82,9 +80,10 @@ def test_keys_move_the_one_in_the_focused_message(harness: TranscriptHarness) ->
 
 
 @pytest.mark.parametrize(("kind", "text"), [(PartKind.TABLE, f"{TABLE}\n\nMore"), (PartKind.CODE, CODE[:-3])])
-def test_what_was_scrolled_stays_there_while_the_reply_grows(qtbot: QtBot, kind: PartKind, text: str) -> None:
-    harness = TranscriptHarness([reply(1, "", ReplyStatus.STREAMING)])
-    qtbot.addWidget(harness.view)
+def test_what_was_scrolled_stays_there_while_the_reply_grows(
+    open_transcript: Opener, kind: PartKind, text: str
+) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
     harness.model.append_text(1, text)
     bar_of(harness, kind).setValue(150)
     for _ in range(5):

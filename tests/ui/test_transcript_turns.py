@@ -18,7 +18,7 @@ from app.views.transcript import found_words, shared_slice, visible_parts
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import TextPart, paint_decorations
-from tests.helpers.transcript_harness import TranscriptHarness, reply
+from tests.helpers.transcript_harness import Opener, TranscriptHarness, reply
 
 CODE = '```python\n{}"{}"\n```\n'.format("x = 1\n" * 40, "word " * 5)
 
@@ -39,9 +39,10 @@ def colored_lines(harness: TranscriptHarness) -> Iterator[int]:
         yield lines
 
 
-def test_all_code_in_sight_shares_one_slice_of_a_turn(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    harness = TranscriptHarness([])
-    qtbot.addWidget(harness.view)
+def test_all_code_in_sight_shares_one_slice_of_a_turn(
+    open_transcript: Opener, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = open_transcript([])
     harness.view.resize(800, 3000)
     harness.model.append(reply(900, "```python\nx = 1\n```\n"))
     qtbot.waitUntil(lambda: sum(colored_lines(harness)) == 1)  # the lexer is made
@@ -53,9 +54,10 @@ def test_all_code_in_sight_shares_one_slice_of_a_turn(qtbot: QtBot, monkeypatch:
     qtbot.waitUntil(lambda: list(colored_lines(harness)) == [1, 41, 41, 41])
 
 
-def test_what_takes_long_to_show_waits_for_the_next_turn(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    harness = TranscriptHarness([])
-    qtbot.addWidget(harness.view)
+def test_what_takes_long_to_show_waits_for_the_next_turn(
+    open_transcript: Opener, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = open_transcript([])
     monkeypatch.setattr(visible_parts, "thread_time", every_look_takes(visible_parts._MOST_S / 4))
     harness.model.append(reply(900, "\n\n".join(f"Paragraph {number}." for number in range(12))))
     assert 0 < len(harness.parts(PartKind.TEXT)) <= 4
@@ -63,9 +65,10 @@ def test_what_takes_long_to_show_waits_for_the_next_turn(qtbot: QtBot, monkeypat
     assert len(harness.parts(PartKind.TEXT)) == 12
 
 
-def test_a_long_message_is_searched_part_by_part(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    harness = TranscriptHarness([reply(900, "- word\n" * 1000)])
-    qtbot.addWidget(harness.view)
+def test_a_long_message_is_searched_part_by_part(
+    open_transcript: Opener, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = open_transcript([reply(900, "- word\n" * 1000)])
     finder = harness.view.finder
     monkeypatch.setattr(finder_module, "perf_counter", every_look_takes(finder_module._SLICE_S / 4))
     finder.find("word")
@@ -76,9 +79,10 @@ def test_a_long_message_is_searched_part_by_part(qtbot: QtBot, monkeypatch: pyte
     assert finder.count == 1000
 
 
-def test_a_thousand_finds_in_one_text_are_painted_as_a_few_are(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    harness = TranscriptHarness([reply(900, "x word " * 40)])
-    qtbot.addWidget(harness.view)
+def test_a_thousand_finds_in_one_text_are_painted_as_a_few_are(
+    open_transcript: Opener, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = open_transcript([reply(900, "x word " * 40)])
     harness.view.finder.find("word")
     qtbot.waitUntil(lambda: not harness.view.finder.is_reading)
     text = harness.parts(PartKind.TEXT)[0].widget
@@ -108,9 +112,8 @@ class CountingPainter(QPainter):
         super().drawRoundedRect(*arguments)  # type: ignore[call-overload]
 
 
-def test_only_marks_in_what_is_painted_are_looked_for(qtbot: QtBot) -> None:
-    harness = TranscriptHarness([reply(900, "`a` " * 900)])
-    qtbot.addWidget(harness.view)
+def test_only_marks_in_what_is_painted_are_looked_for(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(900, "`a` " * 900)])
     text = harness.parts(PartKind.TEXT)[0].widget
     assert isinstance(text, TextPart)
     style, palette = text.context.document_style(), harness.theme.palette
