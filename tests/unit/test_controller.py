@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import accumulate
-from operator import mul
 
 import pytest
 
@@ -18,7 +16,6 @@ from engine.drafting.controller import (
     Policy,
     PricedPlan,
     make_controller,
-    stop_floors,
 )
 from engine.drafting.costs import Calibration, RoundCosts
 from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
@@ -212,37 +209,6 @@ def test_no_draft_is_planned_for_two_rounds_of_nothing_but_drafts_too_many() -> 
     plain_at = [at for at, length in enumerate(lengths) if not length]
 
     assert plain_at == [96, 193]
-
-
-@pytest.mark.parametrize(
-    ("verify", "brought", "rate"),
-    [
-        (FLAT, None, 0.0),
-        (STEPS, None, 0.0),
-        (FLAT, (400.0, 100.0), 4.0),  # 432 tokens or so in 110 s
-        (FLAT, (800.0, 100.0), 8.0),
-    ],
-)
-def test_a_draft_goes_on_while_that_beats_the_best_rate_known(
-    verify: dict[int, float], brought: tuple[float, float] | None, rate: float
-) -> None:
-    """That of the best fixed length, or of drafts that stopped by themselves."""
-    known = history(verify, rates=rounds(0.8))
-    if brought is not None:
-        put(known, Policy.STOPPING, *brought)
-    else:
-        put(known, Policy.FIXED, 1.0, 10.0)
-    chances = known.rates_of("draft", 0).by_position(hopeful=True)[:16]
-    tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
-    seconds = known.costs.prices_s("draft", 16)
-    fixed = max(bring / take for bring, take in zip(tokens[1:], seconds[1:], strict=True))
-
-    plan = AutoController(known).plan([DRAFT])
-
-    assert plan.stop is not None
-    assert plan.length == 16
-    assert plan.stop.floors == pytest.approx(stop_floors(tokens, seconds, rate or fixed), rel=0.1 if rate else 1e-6)
-    assert plan.stop.worth == known.worth["draft"].by_grade
 
 
 # Drafts that stop by themselves.

@@ -68,16 +68,12 @@ def test_a_cut_text_loses_the_marks_behind_the_cut() -> None:
     [
         "{",
         "[]",
-        "null",
         "1",
-        '{"answer":1}',
         '{"answer":{"kept":[1]}}',
-        '{"answer":{"kept":{"a":1}}}',
         '{"answer":{"kept":[1,"2"]}}',
         '{"answer":{"kept":[-1,2]}}',
         '{"answer":{"kept":[0,5],"overruled":[[2,2,"a",1,1,1]]}}',
         '{"answer":{"overruled":[[0,1]]}}',
-        '{"answer":{"kept":[1e300,1]}}',
         "[" * 100_000,
     ],
 )

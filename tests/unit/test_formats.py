@@ -1,26 +1,32 @@
-"""Figures with their units, as a person reads them."""
+"""Figures with their units, sentences and lists, as a person reads them in each language."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QLocale
 
 from app.words import pairs
-from app.words.formats import rounded_up, size
+from app.words.formats import labelled, listed, quoted, rounded_up, sentences, size, spoken
 
 NBSP = "\N{NO-BREAK SPACE}"
+
+
+@pytest.fixture
+def usual_locale() -> Iterator[None]:
+    before = QLocale()
+    yield
+    QLocale.setDefault(before)
 
 
 @pytest.mark.parametrize(
     ("size_bytes", "words"),
     [
         (0, "0 bytes"),
-        (999, "999 bytes"),
         (1000, "1.0 kB"),
         (12_345, "12.3 kB"),
-        (290_000_000, "290 MB"),
         (999_400_000, "999 MB"),
         (999_600_000, "1.0 GB"),
         (8_812_000_000, "8.8 GB"),
@@ -34,13 +40,9 @@ def test_a_size_has_three_digits_at_most_and_stays_beside_its_unit(size_bytes: i
 @pytest.mark.parametrize(
     ("language", "words"), [("ko", "8.8 GB"), ("ja", "8.8 GB"), ("zh_CN", "8.8 GB"), ("de", "8,8 GB")]
 )
-def test_a_size_is_written_as_the_language_has_it(language: str, words: str) -> None:
-    before = QLocale()
+def test_a_size_is_written_as_the_language_has_it(usual_locale: None, language: str, words: str) -> None:
     QLocale.setDefault(QLocale(language))
-    try:
-        assert size(8_812_000_000) == words.replace(" ", NBSP)
-    finally:
-        QLocale.setDefault(before)
+    assert size(8_812_000_000) == words.replace(" ", NBSP)
 
 
 @pytest.mark.parametrize(("sentence", "words"), [("%1-bit", "4\u2011bit"), ("%1 ビット", f"4{NBSP}ビット")])
@@ -56,3 +58,34 @@ def test_no_line_ends_between_bits_and_their_number(sentence: str, words: str, m
 )
 def test_a_bound_is_rounded_up_to_one_digit(value: float, words: str) -> None:
     assert rounded_up(value) == words
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (("One.", "Two."), "One. Two."),
+        (("하나예요.", "둘이에요."), "하나예요. 둘이에요."),
+        (("同じです。", "速いです。"), "同じです。速いです。"),
+        (("相同吗？", "", "相同！", "Yes."), "相同吗？相同！Yes."),
+        ((), ""),
+    ],
+)
+def test_a_full_width_full_stop_brings_its_own_space(texts: tuple[str, ...], said: str) -> None:
+    assert sentences(*texts) == said
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize(
+    ("language", "parts", "said"),
+    [
+        ("en", ("Not found", "It is gone.", "Why?"), ("Not found. It is gone. Why?", "a, b", "a: b", "“a”")),
+        ("ko", ("없음", "사라졌어요."), ("없음. 사라졌어요.", "a, b", "a: b", "‘a’")),
+        ("ja", ("見つかりません", "", "ありません。"), ("見つかりません。ありません。", "a、b", "a：b", "「a」")),
+        ("zh_CN", ("找不到", "没有。"), ("找不到。没有。", "a、b", "a：b", "“a”")),
+    ],
+)
+def test_each_language_has_its_own_marks(
+    usual_locale: None, language: str, parts: tuple[str, ...], said: tuple[str, ...]
+) -> None:
+    QLocale.setDefault(QLocale(language))
+    assert (spoken(*parts), listed("a", "", "b"), labelled("a", "b"), quoted("a")) == said

@@ -67,18 +67,13 @@ def test_who_sees_is_said_where_tags_tell_and_the_engine_does(changed: dict[str,
 
 NAMES = [
     "../x/y",
-    "a/b/c",
     "a",
-    "",
     "a/b\n",
     "a/\u202egpj",
     "/etc/passwd",
-    "a/..",
-    None,
     7,
     ["a/b"],
     {"a": "b"},
-    "가/나",
     "a b/c",
 ]
 

@@ -98,7 +98,6 @@ def test_without_program_or_server_it_says_how_to_get_one(home: Path, capsys: py
         (401, {}, [], "has another key than Settings > Server."),
         (200, {"data": [{"id": "gpt-4"}]}, [], "No server of Hunch answers"),
         (200, "odd", [], "No server of Hunch answers"),
-        (500, {}, [], "No server of Hunch answers"),
         (200, {"data": []}, [], "No model is loaded: choose one in Hunch"),
         (200, {"data": [LOADED]}, ["--model", "Other"], "The server has no model Other, but: Main-8B."),
         (

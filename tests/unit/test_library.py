@@ -230,6 +230,13 @@ def test_only_models_of_our_own_folder_are_deleted(
     assert tree(tmp_path) == before
 
 
+def refusing(monkeypatch: pytest.MonkeyPatch, place: object, name: str, error: Exception) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(place, name, refuse)
+
+
 @pytest.mark.parametrize(
     ("number", "reason"),
     [
@@ -250,12 +257,8 @@ def test_why_the_system_does_not_delete_is_told(
     reason: DeleteRefusal,
 ) -> None:
     folder = write_folder(tmp_path / "models" / "org" / "one", model_files())
-
-    def refuse(path: Path, target: Path) -> None:
-        raise OSError(number, "said by the system", str(path), None, str(target))
-
-    with monkeypatch.context() as refusing:
-        refusing.setattr(Path, "rename", refuse)
+    with monkeypatch.context() as system:
+        refusing(system, Path, "rename", OSError(number, "said by the system", str(folder), None, str(folder)))
         store.delete(folder)
         assert recorder.wait_for(DeleteFailed) == DeleteFailed(str(folder), reason)
     assert tree(folder) == model_files()
@@ -267,12 +270,8 @@ def test_a_deletion_that_breaks_is_told_all_the_same(
 ) -> None:
     """Its row says that it is being deleted until something is heard."""
     folder = write_folder(tmp_path / "models" / "org" / "one", model_files())
-
-    def circle(_path: Path, strict: bool = False) -> Path:
-        raise RuntimeError(f"Symlink loop, strict: {strict}")
-
-    with monkeypatch.context() as looping:
-        looping.setattr(Path, "resolve", circle)
+    with monkeypatch.context() as system:
+        refusing(system, Path, "resolve", RuntimeError("Symlink loop"))
         store.delete(folder)
         assert recorder.wait_for(DeleteFailed) == DeleteFailed(str(folder), DeleteRefusal.DISK)
 
@@ -284,12 +283,8 @@ def test_a_model_whose_files_stay_for_now_is_deleted_all_the_same(
     models = tmp_path / "models"
     folder = write_folder(models / "org" / "one", model_files())
     store = QuickStore(models, sink=recorder, hub_cache=tmp_path / "no-cache")
-
-    def refuse(path: Path) -> None:
-        raise PermissionError(errno.EPERM, "said by the system", str(path))
-
-    with monkeypatch.context() as refusing:
-        refusing.setattr(staging, "remove", refuse)
+    with monkeypatch.context() as system:
+        refusing(system, staging, "remove", PermissionError(errno.EPERM, "said by the system"))
         store.delete(folder)
         recorder.wait_for(ModelDeleted)
         assert store.close()

@@ -12,6 +12,7 @@ from engine import MAX_DRAFT_TOKENS, Sampling
 from engine.decoding.sampling import Sampler
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.lookup import LookupProposer
+from engine.drafting.proposers.predicted import PredictedProposer
 
 SAMPLER = Sampler(Sampling(), 0, 32, [])
 
@@ -25,13 +26,9 @@ def drafted(proposer: LookupProposer, tokens: list[int]) -> list[int]:
     ("match", "most", "grade"),
     [
         (2, 0, 0),
-        (3, 3, 1),
         (4, 4, 2),
-        (5, 5, 2),
         (6, 6, 3),
-        (7, 7, 3),
         (8, 16, 4),
-        (12, 24, 4),
         (16, 32, 4),
         (40, 32, 4),
     ],
@@ -107,3 +104,40 @@ def test_an_offer_looks_at_what_is_new_only() -> None:
     tokens += [5000]
     proposer.offer(tokens)
     assert tokens.looks < 20
+
+
+# Drafts from a prediction: where in it the reply is.
+
+
+PROMPT = [90, 91]
+EXPECTED = [*range(1, 31), 5, 6, 7, 99]
+
+
+def foretold(said: list[int], most: int = 4) -> list[int]:
+    proposer = PredictedProposer(EXPECTED, len(PROMPT))
+    offer = proposer.offer([*PROMPT, *said])
+    return proposer.propose_tokens([*PROMPT, *said], min(offer.most, most))
+
+
+def test_a_reply_is_expected_to_begin_as_predicted() -> None:
+    assert foretold([]) == [1, 2, 3, 4]
+    assert foretold([1, 2]) == [3, 4, 5, 6]
+
+
+def test_after_a_difference_it_is_found_again_further_on() -> None:
+    assert foretold([1, 2, 70]) == []
+    assert foretold([1, 2, 70, 71, 9, 10, 11]) == [12, 13, 14, 15]
+    assert foretold([*range(1, 20), 70, 5, 6, 7]) == [99]
+
+
+def test_what_was_passed_may_come_again() -> None:
+    assert foretold([*range(1, 31), 5, 6, 7, 98, 3, 4, 5]) == [6, 7, 8, 9]
+
+
+def test_at_its_end_nothing_is_left() -> None:
+    assert foretold(EXPECTED) == []
+
+
+def test_a_place_that_was_just_found_is_trusted_for_a_few_tokens() -> None:
+    assert len(foretold([70, 8, 9, 10], most=32)) == 6
+    assert len(foretold([70, *range(8, 16)], most=32)) == 16

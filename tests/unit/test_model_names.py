@@ -11,20 +11,16 @@ from app.words.model_names import human_name
 NAMES = """
 mlx-community/gemma-4-12B-it-4bit                     Gemma 4 12B
 gemma-4-12B-it-assistant-4bit                         Gemma 4 12B Assistant
-mlx-community/gemma-3n-E4B-it-lm-4bit                 Gemma 3n E4B
 mlx-community/Qwen3-4B-Instruct-2507-4bit-DWQ-2510    Qwen3 4B Instruct 2507 2510
 mlx-community/Qwen3-Coder-30B-A3B-Instruct-4bit-dwq-v2 Qwen3 Coder 30B A3B Instruct v2
 z-lab/Qwen3.5-9B-DFlash                               Qwen3.5 9B DFlash
-mlx-community/Llama-3.3-70B-Instruct-8bit             Llama 3.3 70B Instruct
 mlx-community/Meta-Llama-3.1-8B-Instruct-4bit         Meta Llama 3.1 8B Instruct
 mlx-community/DeepSeek-R1-Distill-Qwen-7B-MLX-4Bit    DeepSeek R1 Distill Qwen 7B
 mlx-community/deepseek-coder-6.7b-instruct-hf-4bit-mlx DeepSeek Coder 6.7B Instruct
 mlx-community/gpt-oss-20b-MXFP4-Q8                    GPT OSS 20B
 GLM-4.7-Flash-Eagle3                                  GLM 4.7 Flash EAGLE-3
-mlx-community/Mistral-7B-Instruct-v0.3-4bit           Mistral 7B Instruct v0.3
 mlx-community/Mistral-Small-3.2-24B-Instruct-2506-4bit Mistral Small 3.2 24B Instruct 2506
 mlx-community/Phi-3.5-mini-instruct-4bit              Phi 3.5 Mini Instruct
-mlx-community/LFM2-1.2B-4bit                          LFM2 1.2B
 mlx-community/exaone-4.0-32b-4bit                     EXAONE 4.0 32B
 org/Some-Model-9B/mtp                                 Some Model 9B MTP
 """

@@ -10,8 +10,10 @@ import pytest
 
 from app.documents.problems import NotAttached, WhyNot
 from app.storage import ReplyStatus
+from app.words.hub import hub_record
 from app.words.notices import NoticeAction, action_text, drafting_sentence
 from app.words.notices_for_errors import TABLE, not_attached, notice_for
+from app.words.pairs import drafter_text
 from app.words.replies import reply_notice
 from engine import (
     AccessDenied,
@@ -19,6 +21,7 @@ from engine import (
     DeleteRefusal,
     DraftingState,
     EngineError,
+    HubModel,
     HubSilence,
     HubUnreachable,
     MachineRefusal,
@@ -33,6 +36,7 @@ from engine import (
     SightRefusal,
     StorageFailed,
     TokenizerBroken,
+    drafter_names,
 )
 
 _VALUES: dict[str, Any] = {
@@ -141,6 +145,7 @@ def test_every_code_has_words() -> None:
     sentences = [drafting_sentence(state) for state in DraftingState]
     assert len(set(sentences)) == len(DraftingState)
     assert all(action_text(action) for action in NoticeAction)
+    assert len({drafter_text(kind) for kind in drafter_names()}) == len(drafter_names())
     limits = (ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY, ReplyStatus.MODEL_CHANGED)
     assert len({reply_notice(status, None, empty=False) for status in limits}) == len(limits)
 
@@ -169,3 +174,10 @@ def test_an_interrupted_reply_goes_on_or_is_asked_for_again(empty: bool, action:
     notice = reply_notice(ReplyStatus.INTERRUPTED, None, empty=empty)
     assert notice is not None
     assert notice.action is action
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("downloads", [2**31 - 1, 2**31, 2**53 - 1])
+def test_more_downloads_than_qt_can_count_are_said_all_the_same(downloads: int) -> None:
+    """The row is painted, and an exception in a paint ends the process."""
+    assert hub_record(HubModel("org/model", downloads=downloads)) == "org · 2,147,483,647 download(s)"

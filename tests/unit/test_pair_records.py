@@ -59,12 +59,10 @@ def test_a_machine_is_called_by_its_processor_and_memory() -> None:
     "content",
     [
         "",
-        "[]",
         "{",
         "[" * 10**5,
         '{"a\\nb": 7}',
         '{"a\\nb": {"gain": "x"}}',
-        '{"a\\nb": {"gain": NaN}}',
         '{"a\\nb": {"gain": 1e999, "off": 1}}',
     ],
 )

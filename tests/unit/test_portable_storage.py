@@ -332,16 +332,8 @@ def test_a_row_that_damage_has_spoilt_stops_no_export(tmp_path: Path, table: str
         with stores.database.transaction():
             number = portable.add(stores, CHAT)
         stores.database.execute(f"UPDATE {table} SET {column} = ?", (value,))
-        assert (
-            write_json(
-                portable.chats(stores.database, [number], "me"),
-                target,
-                Unfinished(tmp_path),
-                Stop(),
-                lambda _done: None,
-            )
-            == 1
-        )
+        found = portable.chats(stores.database, [number], "me")
+        assert write_json(found, target, Unfinished(tmp_path), Stop(), lambda _done: None) == 1
     (chat,) = json.loads(target.read_text())["chats"]
     assert [message["text"] for message in chat["messages"]] == [message.text for message in CHAT.messages]
 

@@ -98,11 +98,9 @@ def test_changed_tells_the_name_once(tmp_path: Path) -> None:
     ("name", "given", "kept"),
     [
         ("temperature", 9, 2.0),
-        ("temperature", -1, 0.0),
         ("temperature", 0.0005, 0.0),
         ("temperature", 0.001, 0.001),
         ("top_p", 0.0, 0.01),
-        ("text_scale", 0.1, 0.85),
         ("speculation_tokens", 99, MAX_DRAFT_TOKENS),
         ("seed", -5, 0),
         ("seed", None, None),

@@ -31,10 +31,8 @@ def sharing(draft_speed: float, stands: float = 0.0) -> Sharing:
         (2, 1.7, 0.0, BatchWay.SHARED),  # two in 1.1 s are 1.8 a second
         (2, 2.5, 0.0, BatchWay.TURNS),
         (4, 2.5, 0.0, BatchWay.SHARED),  # four in 1.3 s are 3.1 a second
-        (4, 4.0, 0.0, BatchWay.TURNS),
         (8, 4.0, 0.0, BatchWay.SHARED),
         (2, 0.0, 0.9, BatchWay.DRAFTED),  # some two and a half of each in 1.5 s
-        (2, 4.0, 0.9, BatchWay.TURNS),
         (2, 0.0, 0.1, BatchWay.SHARED),
         (8, 0.0, 0.9, BatchWay.SHARED),  # sixteen tokens take four seconds
     ],
