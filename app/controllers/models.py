@@ -77,7 +77,8 @@ class ModelController(PairLoading):
         self.downloads.paired.connect(self.last_drafts.note)
         self.sources.went_online.connect(self.downloads.go_on)
         self.sources.went_online.connect(self.discover.go_on)
-        bridge.text_arrived.connect(self._on_event)  # with whether anything is drafted now
+        bridge.text_arrived.connect(self._on_pair_event)  # with whether anything is drafted now
+        bridge.event_arrived.connect(self._on_pair_event)
         bridge.event_arrived.connect(self._on_event)
 
     def _on_problem(self, problem: object) -> None:
@@ -329,8 +330,6 @@ class ModelController(PairLoading):
     # What arrives
 
     def _on_event(self, event: Event) -> None:
-        if self.on_pair_event(event):
-            return
         match event:
             case LibraryScanned():
                 self.checks.forget_failures()

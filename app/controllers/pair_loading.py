@@ -329,8 +329,7 @@ class PairLoading(QObject):
 
     # What arrives
 
-    def on_pair_event(self, event: Event) -> bool:
-        """False: it was not about the pair."""
+    def _on_pair_event(self, event: Event) -> None:
         self._note_use(event)
         match event:
             case ModelLoadProgress():
@@ -344,15 +343,10 @@ class PairLoading(QObject):
             case ModelMeasured():
                 if self._requested.apply_measured(event):
                     self.pair_changed.emit()
-                return False
             case DrafterExamined(folder=folder, poor=True) if self._requested.drafts_with(folder):
                 self.problem_raised.emit(event)
             case DownloadFinished(folder=folder, changed=True) if self._note_other_files(folder):
                 self.pair_exchanged.emit()
-                return False
-            case _:
-                return False
-        return True
 
     def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):

@@ -1,4 +1,4 @@
-"""Attachments as a person uses them: dropped, pasted, chosen, counted, removed, sent, opened, kept."""
+"""Attachments as a person uses them, of what is typed or edited: added, counted, removed, sent, opened, kept."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
@@ -20,11 +19,14 @@ from app.documents.reading import read_file
 from app.storage import Attachment, AttachmentKind
 from app.system.limited_child import Stop
 from app.view_models.attached import AttachedRow
+from app.view_models.transcript import EditKind
 from app.views.files.attachment_dialog import AttachmentDialog
+from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.message_edit import LONG_PASTE
-from tests.helpers.app_harness import AppHarness
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.composing import drag_over, drop, paste, text_data
 from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.tooltips import tooltip_text
@@ -58,12 +60,6 @@ def files(*paths: Path) -> QMimeData:
     return data
 
 
-def paste(app: AppHarness, text: str) -> None:
-    data = QMimeData()
-    data.setText(text)
-    app.window.composer.edit.insertFromMimeData(data)
-
-
 def attach(app: AppHarness, qtbot: QtBot, *paths: Path) -> None:
     app.window.composer.edit.insertFromMimeData(files(*paths))
     wait_until_read(app, qtbot)
@@ -93,26 +89,18 @@ def test_a_file_becomes_a_chip_however_it_comes(app: AppHarness, qtbot: QtBot, n
     assert len(chips(app)) == 2
 
     # Of what is attached the pasted texts are kept with the words where nothing else keeps them.
-    paste(app, text := "x" * (LONG_PASTE + 1))
+    field = app.window.composer.edit
+    paste(field, text := "x" * (LONG_PASTE + 1))
     app.window.composer.set_text("And this?")
     assert app.window.composer.text_with_pasted() == f"{text}\n\nAnd this?"
 
     # The sign for files is there over the field too; a piece of text still goes to its place in that.
-    window, data, field = app.window, files(note), app.window.composer.edit.viewport()
-    copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    sign = app.window.attachments.drop_target.sign
-    words = QMimeData()
-    words.setText("some words")
-    for over, place, what, shown in (
-        (field, QPoint(4, 4), words, False),
-        (field, QPoint(4, 4), data, True),
-        (window, QPoint(40, 300), data, True),
-    ):
-        enter = QDragEnterEvent(place, copy, what, buttons, keys)
-        QApplication.sendEvent(over, enter)
-        assert (enter.isAccepted(), sign.isVisible()) == (True, shown)
+    window, data, sign = app.window, files(note), app.window.attachments.drop_target.sign
+    for what, shown in ((text_data("some words"), False), (data, True)):
+        assert (drag_over(field.viewport(), what, QPoint(4, 4)), sign.isVisible()) == (True, shown)
+    assert (drag_over(window, data, QPoint(40, 300)), sign.isVisible()) == (True, True)
     assert sign.size() == window.size()
-    QApplication.sendEvent(window, QDropEvent(QPointF(40, 300), copy, data, buttons, keys))
+    drop(window, data, QPoint(40, 300))
     assert not sign.isVisible()
     wait_until_read(app, qtbot)
     assert [row.name for row in rows(app)] == ["메모.txt", "메모.txt", "", "메모.txt"]
@@ -120,8 +108,8 @@ def test_a_file_becomes_a_chip_however_it_comes(app: AppHarness, qtbot: QtBot, n
     for row in [*rows(app)]:
         controller(app).remove(row.number)
     app.window.composer.set_text("")
-    paste(app, "short ")
-    paste(app, text := "line\n" * LONG_PASTE)
+    paste(field, "short ")
+    paste(field, text := "line\n" * LONG_PASTE)
     assert app.window.composer.text() == "short "
     assert [row.attachment for row in rows(app)] == [Attachment("", AttachmentKind.PASTED, text, len(text))]
     (chip,) = chips(app)
@@ -277,7 +265,7 @@ def test_files_attached_while_the_first_message_is_stored(app: AppHarness, qtbot
     app.application.storage.write(lambda _stores: free.wait(60), lambda _: None, lambda _: None)
     app.window.composer.set_text("Hello")
     QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
-    paste(app, WORDS * 2000)
+    paste(app.window.composer.edit, WORDS * 2000)
     app.window.composer.edit.insertFromMimeData(files(note))
     free.set()
     app.wait_until_quiet(qtbot)
@@ -288,3 +276,115 @@ def test_files_attached_while_the_first_message_is_stored(app: AppHarness, qtbot
     assert {number: len(attached) for number, attached in stored.items()} == {chat_id: 2}
     app.chats.new_chat()
     assert rows(app) == []
+
+
+REPLY = "A draft guesses, the main model checks."
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / f"{name}.txt" for name in ("first", "second", "third")]
+    for path in paths:
+        path.write_text(f"words of the {path.stem}", encoding="utf-8")
+    return paths
+
+
+def field_of(app: AppHarness, row: int, kind: EditKind = EditKind.EDIT) -> EditorPart:
+    message = app.chats.transcript.messages[row]
+    app.chats.edits.begin(message.id, kind)
+    app.transcript.editing.focus(message.id)
+    QApplication.processEvents()
+    shown = [part for part in app.transcript.findChildren(EditorPart) if part.isVisible()]
+    (part,) = [part for part in shown if part.message_id == message.id]
+    return part
+
+
+def names(part: EditorPart) -> list[str]:
+    return [chip.title() for chip in part.attached.chips.values()]
+
+
+def wait_for(part: EditorPart, app: AppHarness, qtbot: QtBot, *expected: str) -> None:
+    qtbot.waitUntil(lambda: names(part) == list(expected) and all(row.tokens for row in part.attached.rows))
+    app.wait_until_stored(qtbot)
+
+
+def used_tokens(app: AppHarness) -> int:
+    return app.window.composer.ring.used_tokens
+
+
+def test_files_come_into_and_out_of_an_edited_message(app: AppHarness, qtbot: QtBot, notes: list[Path]) -> None:
+    attach(app, qtbot, notes[0])
+    app.ask(qtbot, "What is in it?")
+    part = field_of(app, 0)
+    wait_for(part, app, qtbot, "first.txt")
+    assert not [each for each in app.transcript.findChildren(AttachmentsPart) if each.isVisible()]
+    drop(part.field.viewport(), files(notes[1]), QPoint(5, 5))
+    wait_for(part, app, qtbot, "first.txt", "second.txt")
+    part.attach_button.click()
+    (dialog,) = app.window.findChildren(QFileDialog)
+    dialog.filesSelected.emit([str(notes[2])])
+    dialog.reject()
+    wait_for(part, app, qtbot, "first.txt", "second.txt", "third.txt")
+    paste(part.field, "x " * LONG_PASTE)
+    wait_for(part, app, qtbot, "first.txt", "second.txt", "third.txt", "Pasted text")
+    first, _, third, _ = part.attached.chips.values()
+    for chip in (first, third):
+        press(chip, Qt.Key.Key_Delete)
+    assert (names(part), part.field.text()) == (["second.txt", "Pasted text"], "What is in it?")
+    assert app.window.composer.attached.chips == {}
+    assert part.height() >= part.attached.height() + part.field.height() + part.save.height()
+    part.save.click()
+    app.wait_until_quiet(qtbot)
+    message = app.chats.transcript.messages[0]
+    assert ([each.name for each in message.attachments], message.siblings) == (["second.txt", ""], 2)
+    assert all(each.tokens for each in message.attachments)
+    content = app.engine.requests[-1].messages[-1].content
+    assert ("words of the second" in content, "words of the first" in content) == (True, False)
+    part = field_of(app, 0)
+    assert names(part) == ["second.txt", "Pasted text"]
+    part.save.click()
+    app.wait_until_quiet(qtbot)
+    assert len(app.chats.transcript.messages[0].attachments) == 2
+
+    app.chats.new_chat()
+    app.ask(qtbot, "Hello")
+    reply = field_of(app, 1)
+    assert not reply.attach_button.isVisible()
+    assert not reply.field.canInsertFromMimeData(files(notes[0]))  # what is dropped there goes on to the window
+    reply.cancel.click()
+    new = field_of(app, 1, EditKind.AFTER)
+    new.field.insertFromMimeData(files(notes[0]))
+    wait_for(new, app, qtbot, "first.txt")
+    new.save.click()  # nothing but the file
+    app.wait_until_quiet(qtbot)
+    sent = [(each.text, len(each.attachments)) for each in app.chats.transcript.messages]
+    assert sent == [("Hello", 0), (REPLY, 0), ("", 1)]
+
+
+def test_files_in_a_field_survive_a_restart(tmp_path: Path, qtbot: QtBot, notes: list[Path]) -> None:
+    with open_app(tmp_path / "profile", qtbot) as app:
+        attach(app, qtbot, notes[0])
+        app.ask(qtbot, "What is in it?")
+        app.window.composer.edit.insertPlainText("word\n" * 200)  # what stands above is out of sight
+        app.ask(qtbot, "And in these?")
+        read = used_tokens(app)
+        part = field_of(app, 0)
+        wait_for(part, app, qtbot, "first.txt")
+        part.field.insertFromMimeData(files(notes[1]))
+        wait_for(part, app, qtbot, "first.txt", "second.txt")
+        press(next(iter(part.attached.chips.values())), Qt.Key.Key_Delete)
+        QTest.keyClicks(part.field, " And more")
+        used = used_tokens(app)
+        assert used > read
+        app.transcript.go_to(None)
+    with open_app(tmp_path / "profile", qtbot) as app:
+        app.chats.open_chat(1)
+        qtbot.waitUntil(lambda: used_tokens(app) == used)  # the ring counts the field before it is seen
+        assert not any(part.isVisible() for part in app.window.findChildren(EditorPart))
+        part = field_of(app, 0)
+        wait_for(part, app, qtbot, "second.txt")
+        assert part.field.text() == "What is in it? And more"
+        part.cancel.click()
+        app.wait_until_stored(qtbot)
+        assert [each.name for each in app.chats.transcript.messages[0].attachments] == ["first.txt"]
+        assert names(field_of(app, 0)) == ["first.txt"]

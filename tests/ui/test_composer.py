@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.composer import Composer
-from tests.helpers.composing import compose
+from tests.helpers.composing import compose, paste
 from tests.helpers.double_click import double_click
 from tests.helpers.tooltips import tooltip_text
 
@@ -183,9 +183,7 @@ def test_spaces_at_the_ends_of_lines_move_nothing_sideways(composer: Composer, w
 
 
 def test_editing_around_the_cuts_of_a_long_line_changes_nothing_else(composer: Composer) -> None:
-    data = QMimeData()
-    data.setText("x" * 20_000)
-    composer.edit.insertFromMimeData(data)
+    paste(composer.edit, "x" * 20_000)
     composer.edit.moveCursor(QTextCursor.MoveOperation.End)
     QTest.keyClick(composer.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     QTest.keyClicks(composer.edit, "next")

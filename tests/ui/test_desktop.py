@@ -8,13 +8,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import (
     QAccessibleAnnouncementEvent,
-    QDragEnterEvent,
-    QDropEvent,
     QGuiApplication,
-    QInputMethodEvent,
     QWindow,
 )
 from PySide6.QtTest import QTest
@@ -32,6 +29,7 @@ from app.views.shell.quick_ask import QuickAsk
 from app.views.transcript import message_keys
 from engine import FinishReason, OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.composing import compose, drag_over, drop, paste
 from tests.helpers.fake_engine import Script
 
 
@@ -129,19 +127,16 @@ def test_quick_ask_hands_files_over(harness: AppHarness, quick: QuickAsk, tmp_pa
     assert harness.window.composer.text() == "Sum this up"
 
     quick.come_to_front()
-    long = QMimeData()
-    long.setText("line\n" * 20_000)
-    quick.edit.insertFromMimeData(long)
+    paste(quick.edit, "line\n" * 20_000)
     qtbot.waitUntil(lambda: len(waiting(harness)) == 2)
     assert not quick.isVisible()
 
     quick.come_to_front()  # dropped beside its field
-    copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(quick, QDragEnterEvent(QPoint(4, 4), copy, data, buttons, keys))
+    assert drag_over(quick, data, QPoint(4, 4))
     assert quick.drop_target is not None
     sign = quick.drop_target.sign
     assert (sign.isVisible(), sign.size()) == (True, quick.size())
-    QApplication.sendEvent(quick, QDropEvent(QPointF(4, 4), copy, data, buttons, keys))
+    drop(quick, data, QPoint(4, 4))
     assert not sign.isVisible()
     qtbot.waitUntil(lambda: len(waiting(harness)) == 3)
     assert not quick.isVisible()
@@ -159,7 +154,7 @@ def test_quick_ask_hands_files_over(harness: AppHarness, quick: QuickAsk, tmp_pa
 
     quick.edit.set_text("")
     harness.application.settings.send_key = "return"
-    QApplication.sendEvent(quick.edit, QInputMethodEvent("안녕", []))
+    compose(quick.edit, "안녕")
     QTest.keyClick(quick.edit, Qt.Key.Key_Return)
     assert len(harness.engine.requests) == asked, "never what is composed"
     quick.close()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QInputMethodEvent, QTextCursor
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QColor, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -15,6 +15,7 @@ from app.views.shell.composer import Composer
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.search_field import SearchField
+from tests.helpers.composing import compose, paste
 from tests.helpers.contrast import contrast
 from tests.helpers.tooltips import tooltip_text
 
@@ -89,12 +90,6 @@ def test_the_wheel_scrolls_the_page_and_changes_no_field(qtbot: QtBot, focused: 
     assert fields[1].value() == 2
 
 
-def paste(field: PromptField, text: str) -> None:
-    data = QMimeData()
-    data.setText(text)
-    field.insertFromMimeData(data)
-
-
 def test_a_prompt_takes_as_much_as_its_limit_and_says_what_it_leaves_out(qtbot: QtBot) -> None:
     field = PromptField(Theme())
     qtbot.addWidget(field)
@@ -109,9 +104,7 @@ def test_a_prompt_takes_as_much_as_its_limit_and_says_what_it_leaves_out(qtbot: 
     assert "100,000" in tooltip_text()
     QTest.keyClicks(field, "yz")
     QTest.keyClick(field, Qt.Key.Key_Return)
-    commit = QInputMethodEvent()
-    commit.setCommitString("한국")
-    QApplication.sendEvent(field, commit)
+    compose(field, "", "한국")
     assert field.text() == lines + "😀ab"
     QTest.keyClick(field, Qt.Key.Key_Backspace)
     QTest.keyClicks(field, "yz")

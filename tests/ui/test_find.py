@@ -48,12 +48,8 @@ def harness(qtbot: QtBot, request: pytest.FixtureRequest) -> TranscriptHarness:
     return harness
 
 
-def finder_of(harness: TranscriptHarness) -> Finder:
-    return harness.view.finder
-
-
 def find(harness: TranscriptHarness, qtbot: QtBot, words: str, message_id: int | None = None) -> Finder:
-    finder = finder_of(harness)
+    finder = harness.view.finder
     finder.find(words, message_id)
     qtbot.waitUntil(lambda: not finder.is_reading)
     return finder
@@ -105,7 +101,7 @@ def test_what_is_found_is_lit_in_every_text_and_steps_go_round(harness: Transcri
     "harness", [[question(1), reply(2, "drab\n\n" * 60), question(3), reply(4, "draft\n\n" * 60)]], indirect=True
 )
 def test_typing_on_stays_where_the_search_began(harness: TranscriptHarness, qtbot: QtBot) -> None:
-    finder = finder_of(harness)
+    finder = harness.view.finder
     for words in ("d", "dr", "dra"):
         find(harness, qtbot, words)
         assert (finder.count, finder.number > 60) == (120, True)

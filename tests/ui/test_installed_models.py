@@ -90,10 +90,6 @@ def texts(row: ModelRow) -> str:
     return " ".join(label.text() for label in labels if label.isVisibleTo(row))
 
 
-def can_mend(page: YoursPage, name: str) -> bool:
-    return row(page, name).mend_button.isVisible()
-
-
 def names(page: YoursPage) -> list[str]:
     return [row.folder.rpartition("/")[2] for row in page.installed.rows]
 
@@ -194,13 +190,13 @@ def test_updates_damage_and_templates_are_told(harness: ModelsHarness, page: You
     assert not other().mend_button.isVisible()
     harness.store.has_update = True
     click(other().update_button)
-    qtbot.waitUntil(lambda: can_mend(page, "Other-4B"))
+    qtbot.waitUntil(lambda: other().mend_button.isVisibleTo(page))
     assert other().mend_button.text() == "Update"
     assert other().details.text().endswith(" · update available")
 
     harness.store.damaged = ("model.safetensors",)
     click(other().verify_button)
-    qtbot.waitUntil(lambda: "model.safetensors" in other().upkeep.text() and can_mend(page, "Other-4B"))
+    qtbot.waitUntil(lambda: "model.safetensors" in other().upkeep.text() and other().mend_button.isVisible())
     click(other().more_button)
     assert other().details.text().endswith(" · damaged")  # also where the row is closed
     click(other().more_button)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -16,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.storage import Database, EditKind
 from app.views.shell.kept_words import unsaved
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.composing import compose
 from tests.helpers.full_disk import fill_up, make_room
 
 LONG = "precious " * 600
@@ -237,7 +237,7 @@ def test_what_waits_in_quick_ask_and_in_a_new_chat_stays_apart(tmp_path: Path, q
         quick = first.window.tools.desktop.quick_ask
         quick.come_to_front()
         QTest.keyClicks(quick.edit, "half a ")
-        QApplication.sendEvent(quick.edit, QInputMethodEvent("생각", []))
+        compose(quick.edit, "생각")
     with open_app(tmp_path, qtbot) as second:
         assert (second.window.composer.text(), unsent(second)) == ("half a thought", {0: "half a thought"})
         assert len(second.window.composer.attached.chips) == 1

@@ -26,11 +26,6 @@ pytestmark = pytest.mark.expect_log(
 )
 
 
-def refuse(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.application.storage.write(fill_up, lambda _: None, lambda _: None)
-    harness.wait_until_stored(qtbot)
-
-
 def end_in_mid_work(harness: AppHarness, qtbot: QtBot) -> tuple[int, int]:
     """With something typed in a chat and in Quick Ask, a message in its field, and a reply under way.
 
@@ -46,7 +41,8 @@ def end_in_mid_work(harness: AppHarness, qtbot: QtBot) -> tuple[int, int]:
     qtbot.waitUntil(lambda: harness.chats.generating)
     harness.wait_until_stored(qtbot)
     reply = harness.chats.transcript.messages[-1].id
-    refuse(harness, qtbot)
+    harness.application.storage.write(fill_up, lambda _: None, lambda _: None)
+    harness.wait_until_stored(qtbot)
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: harness.chats.has_unsaved)
     harness.chats.open_chat(typed_in)

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -24,6 +24,7 @@ from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import BubblePart
 from app.views.widgets.long_text import LongText
 from app.views.widgets.message_edit import MessageEdit
+from tests.helpers.composing import paste
 from tests.helpers.growth import LINES, MARKDOWN, TABLE_HEAD, growth
 from tests.helpers.long_texts import LARGE_BYTES, PASTED, SHOWN, copying, cpu_s, large, large_message, pasting, showing
 from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question
@@ -109,23 +110,17 @@ def test_five_megabytes_of_nothing_that_may_be_copied_are_left_out_at_once(unit:
 def test_very_many_lines_are_edited_as_any(qtbot: QtBot) -> None:
     field = LongText()
     qtbot.addWidget(field)
-    field.insertFromMimeData(mime("ab\n" * 20_000))
+    paste(field, "ab\n" * 20_000)
     field.moveCursor(QTextCursor.MoveOperation.Start)
     field.moveCursor(QTextCursor.MoveOperation.Down)
     QTest.keyClicks(field, "first\b")
     QTest.keyClick(field, Qt.Key.Key_Return)
-    field.insertFromMimeData(mime("in\nbetween"))
+    paste(field, "in\nbetween")
     assert field.text() == "ab\nfirs\nin\nbetweenab\n" + "ab\n" * 19_998
     for _ in range(3):
         field.moveCursor(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor)
     QTest.keyClick(field, Qt.Key.Key_Backspace)
     assert field.text() == "ab\nfirs\nin\nbetwab\n" + "ab\n" * 19_998
-
-
-def mime(text: str) -> QMimeData:
-    data = QMimeData()
-    data.setText(text)
-    return data
 
 
 @pytest.mark.costly
