@@ -67,7 +67,7 @@ _log = logging.getLogger(__name__)
 class Asking(QObject):
     problem_raised = Signal(object)  # EngineError
     message_sent = Signal(int, str, object)  # the chat (0: a new one), text and rows of `send`, now on disk
-    message_refused = Signal(int)  # the chat; it is not on disk
+    message_refused = Signal(int, object, object)  # the chat, NotStored, a call that tries again; it is not on disk
     message_homeless = Signal(int)  # likewise, because the chat that it was written in is in the Trash
     requested = Signal(int, int)  # in this chat, this reply
 
@@ -129,10 +129,10 @@ class Asking(QObject):
             done(asked)
             self._request(asked.chat_id, asked.reply_id)
 
-        def refused() -> None:
+        def refused(problem: NotStored, try_again: Callable[[], None]) -> None:
             if not chat_id:
                 self._options.refused()
-            self.message_refused.emit(chat_id)
+            self.message_refused.emit(chat_id, problem, try_again)
 
         self.store(
             lambda stores: stores.ask(question),
@@ -155,7 +155,11 @@ class Asking(QObject):
             self._request(asked.chat_id, asked.reply_id)
             done(asked)
 
-        self.store(lambda stores: stores.ask(question, aside=True), stored, refused, chat_id=_ASIDE)
+        def not_stored(problem: NotStored, try_again: Callable[[], None]) -> None:
+            refused()
+            self._changes.not_stored.emit(problem, try_again)
+
+        self.store(lambda stores: stores.ask(question, aside=True), stored, not_stored, chat_id=_ASIDE)
         return True
 
     def ask_differently(
@@ -250,7 +254,7 @@ class Asking(QObject):
         self,
         change: Callable[[Stores], T],
         done: Callable[[T], None],
-        refused: Callable[[], None] = lambda: None,
+        refused: Callable[[NotStored, Callable[[], None]], None] | None = None,
         again: Callable[[], object] | None = None,
         *,
         chat_id: int,
@@ -258,7 +262,8 @@ class Asking(QObject):
     ) -> None:
         """For what a reply follows: one at a time in each chat, so that Return pressed twice asks once.
 
-        `again` is offered to the user where the disk refuses it; it waits until no other question is on its way.
+        `refused` gets a call of `again`, or else of the same once more; without it, the user is offered that by
+        `not_stored`. The call waits until no other question is on its way.
         `gone`: `chat_id` was in the Trash before its turn came, so nothing was changed.
         """
 
@@ -275,9 +280,9 @@ class Asking(QObject):
 
         def not_stored(problem: NotStored) -> None:
             self._storing.discard(chat_id)
-            refused()
             try_again = again or partial(self.store, change, done, refused, chat_id=chat_id, gone=gone)
-            self._changes.not_stored.emit(problem, lambda: self._when_free(chat_id, try_again))
+            report = refused or self._changes.not_stored.emit
+            report(problem, lambda: self._when_free(chat_id, try_again))
             self._go_on(chat_id)
 
         self._storing.add(chat_id)

@@ -4,7 +4,7 @@ An ordinary chat is read at once. Of a long one the newest messages are; once th
 read by the storage's thread, a hundred at a time, and are put before them.
 
 Everything that the user does is stored first and shown when it is on disk. What the disk refuses is reported by
-`not_stored`, together with a call that tries it again; nothing has changed then.
+`not_stored` (a message by `Asking.message_refused`) with a call that tries it again; nothing has changed then.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ChatController(QObject):
     context_changed = Signal(int, int)  # tokens used, tokens that the model holds; 0, 0: not known
     generating_changed = Signal(bool)  # of the open chat
     problem_raised = Signal(object)  # EngineError
-    not_stored = Signal(object, object)  # NotStored, a call that tries again
+    not_stored = Signal(object, object)  # NotStored, a call that tries again; all but messages and ends of replies
     chat_deleted = Signal(int, str)  # chat, title; deletions.undo brings it back
     reply_ended = Signal(int, int, object)  # chat, message, ReplyStatus
 
@@ -111,7 +111,6 @@ class ChatController(QObject):
         self.replies.changed.connect(self._update_generating)
         self.replies.stats_changed.connect(self.show_context)
         self.replies.ended.connect(self.reply_ended)
-        self.replies.not_stored.connect(lambda problem: self.not_stored.emit(problem, self.replies.ends.try_again))
         self.replies.stored.connect(self.titles.on_reply)
         self.changes.not_stored.connect(self.not_stored)
         self.deletions.restored.connect(self._on_restored)

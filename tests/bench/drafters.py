@@ -114,7 +114,7 @@ def four_bit(setup: BenchSetup, runs: int) -> Row:
     told = []
     for drafter in (source, light):
         with _loaded(setup, drafter) as client:
-            told.append(_per_pass([_asked(client, question) for question, _ in setup._questions(20)]))
+            told.append(_per_pass([_asked(client, question) for question, _ in setup.questions(20)]))
     detail = f"{told[0]:.2f} as published, {told[1]:.2f} with layers of 4 bits; {20 * len(LANGUAGES)} questions"
     return Row("engine.drafter.four_bit", told[1] / told[0], "ratio", "≥ 0.97", detail)
 
@@ -129,7 +129,7 @@ def inflate_drafter(source: Path, folder: Path) -> Path:
     narrow = sizes["hidden_size"]
     share = narrow / pairs.HIDDEN
     shape = sizes | {"hidden_size": pairs.HIDDEN, "rms_norm_eps": sizes["rms_norm_eps"] * share}
-    weights = {name: value.astype(mx.float32) for name, value in _whole(pairs._load(source), config).items()}
+    weights = {name: value.astype(mx.float32) for name, value in _whole(pairs.weights_of(source), config).items()}
     wide = {name: _widened(name, value, narrow) for name, value in weights.items()}
     if "text_config" in config:  # an MTP head is of its family's layer, whose heads' width follows from the model's
         shape |= {name: sizes[name] * pairs.HIDDEN // narrow for name in ("num_attention_heads", "num_key_value_heads")}

@@ -26,7 +26,6 @@ from engine import (
     Event,
     Failed,
     Finished,
-    Message,
     ModelFailed,
     ModelReady,
     Request,
@@ -62,15 +61,9 @@ class Ours:
     """Our engine, with a pair loaded."""
 
     def __init__(
-        self,
-        main: Path,
-        draft: Path | None = None,
-        kept_share: float = 0.0,
-        *,
-        rests: bool = True,
-        plan: RankPlan | None = None,
+        self, main: Path, draft: Path | None = None, *, rests: bool = True, plan: RankPlan | None = None
     ) -> None:
-        self.engine = Engine(cache_memory_share=kept_share)
+        self.engine = Engine(cache_memory_share=0.0)
         self._main, self._draft = main, draft
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.engine.load(main, self._events.put, draft, plan=plan)
@@ -106,11 +99,8 @@ class Ours:
         speculation: Speculation,
         sampling: Sampling | None = None,
         constraint: Constraint | None = None,
-        messages: tuple[Message, ...] = (),
     ) -> Run:
-        """Of `prompt`, or of `messages`."""
         request = Request(
-            messages=messages,
             tokens=tuple(prompt),
             sampling=sampling or Sampling(temperature=0),
             max_tokens=length,

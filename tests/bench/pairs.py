@@ -22,7 +22,7 @@ def inflate(source: Path, folder: Path) -> Path:
     A mean over more, empty dimensions is smaller; the norms' weights and epsilon make up for it.
     """
     config = json.loads((source / "config.json").read_text())
-    weights = {name: value.astype(mx.float32) for name, value in _load(source).items()}
+    weights = {name: value.astype(mx.float32) for name, value in weights_of(source).items()}
     share = config["hidden_size"] / HIDDEN
     wide: Weights = {}
     for name, value in weights.items():
@@ -75,7 +75,7 @@ def _empty_block(layer: int, weights: Weights) -> Weights:
     return block
 
 
-def _load(source: Path) -> Weights:
+def weights_of(source: Path) -> Weights:
     weights = mx.load(str(source / "model.safetensors"))
     assert isinstance(weights, dict)
     return weights
@@ -91,7 +91,7 @@ def stranger(source: Path, folder: Path) -> Path:
     mx.random.seed(3)
     weights = {
         name: mx.ones(value.shape) if "norm" in name else mx.random.normal(value.shape) * 0.02
-        for name, value in _load(source).items()
+        for name, value in weights_of(source).items()
     }
     return _save(source, folder, config, weights)
 
@@ -102,7 +102,7 @@ def noised(source: Path, folder: Path, noise: float) -> Path:
     mx.random.seed(5)
     weights = {
         name: value + noise * mx.std(value) * mx.random.normal(value.shape) if value.ndim > 1 else value
-        for name, value in ((name, value.astype(mx.float32)) for name, value in _load(source).items())
+        for name, value in ((name, value.astype(mx.float32)) for name, value in weights_of(source).items())
     }
     return _save(source, folder, config, weights)
 
@@ -114,7 +114,7 @@ def endless(source: Path, folder: Path) -> Path:
     there on, which a lookup foresees: long replies looked four times as fast with it as with any fixed length.
     """
     config = json.loads((source / "config.json").read_text())
-    weights = _load(source)
+    weights = weights_of(source)
     head = weights.get("lm_head.weight", weights["model.embed_tokens.weight"])
     end, padding = config["eos_token_id"], config["pad_token_id"]
     is_end = mx.arange(head.shape[0])[:, None] == end

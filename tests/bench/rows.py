@@ -7,9 +7,6 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
-
-import mlx.core as mx
 
 from engine import Constraint, ConstraintKind, Sampling, Speculation
 from tests.bench.opponents import Ours, Run, Theirs, interleaved
@@ -239,35 +236,6 @@ def ttft_draft_vs_none(setup: BenchSetup, runs: int) -> Row:
     return Row("engine.ttft.draft_vs_none", statistics.median(counted), "ratio", "≤ 1.02", detail, counted)
 
 
-def second_turn(setup: BenchSetup, runs: int) -> Row:
-    ratios = []
-    for number in range(max(2, runs // 2)):
-        setup.ours.forget()
-        history = [40 + number, *setup.long[:4000]]
-        cold = setup.ours.run(history, 2, Speculation.auto())
-        warm = setup.ours.run([*history, *cold.tokens, *setup.guide[number][:24]], 2, Speculation.auto())
-        ratios.append(warm.first_s / cold.first_s)
-    detail = "turn 2 behind 4,000 tokens, to the first token"
-    return Row("engine.prefix.second_turn", statistics.median(ratios), "ratio", "≤ 0.05", detail, ratios)
-
-
-def greedy_max_regret(setup: BenchSetup, runs: int) -> Row:
-    """Where a greedy run first differs from mlx-lm's plain one: how much less likely its token is there."""
-    worst, differing = 0.0, 0
-    for prompt in setup.guide:
-        base = setup.theirs.plain(prompt, LENGTH).tokens
-        other = setup.ours.run(prompt, LENGTH, Speculation.auto()).tokens
-        at = next((at for at, (x, y) in enumerate(zip(base, other, strict=False)) if x != y), None)
-        if at is None:
-            continue
-        differing += 1
-        logits = setup.theirs.network(mx.array([[*prompt, *base[:at]]]))[0, -1]
-        logprobs: Any = (logits - mx.logsumexp(logits)).tolist()
-        worst = max(worst, logprobs[base[at]] - logprobs[other[at]])
-    detail = f"{differing} of {len(setup.guide)} runs differ somewhere"
-    return Row("engine.greedy.max_regret_nats", worst, "nats", "≤ 0.001", detail)
-
-
 ROWS: tuple[Measure, ...] = (
     plain_vs_mlx_lm,
     greedy_vs_plain,
@@ -281,6 +249,4 @@ ROWS: tuple[Measure, ...] = (
     schema_vs_plain,
     hybrid_vs_plain,
     ttft_draft_vs_none,
-    second_turn,
-    greedy_max_regret,
 )

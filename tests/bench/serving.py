@@ -23,14 +23,13 @@ from tests.bench import pairs
 from tests.bench.opponents import Ours, interleaved
 from tests.bench.rows import LENGTH, Compared, Measure, Row, total_rate
 from tests.bench.setup import BenchSetup
-from tests.clients.servers import long_copy, quick_model
+from tests.clients.servers import quick_model
 from tests.helpers.served import serving
 
 MLX_LM = (
     "from engine.models.openblas import put_in_front; put_in_front(); from mlx_lm.server import main; main()"  # as ours
 )
 LONG_WORDS = 4200  # sentences of a prompt of 40,000 tokens
-PAGE = "A draft model guesses, and the main model checks. " * 20  # of what an agent has read, say
 START_S = 120.0
 
 
@@ -90,48 +89,6 @@ def _head_ms(port: int, number: int) -> float:
         asked = time.perf_counter()
         assert connection.recv(1000).startswith(b"HTTP/1.1 200")
         return 1000 * (time.perf_counter() - asked)  # closed now: its prompt is not read on
-
-
-def agent_turn2_read(setup: BenchSetup, runs: int) -> Row:
-    """Tokens read in the second turn of an agent's chat, beside those that are new in it.
-
-    One is read that is not new: the last one written has not been through the model. As Claude Code sends it: tools, a
-    system prompt in blocks, and what was a block in one turn is a string in the next. So short that the starter writes
-    words: at 1,500 tokens it writes runs of one sign, and such a text has other tokens than those that were written.
-    """
-    main = long_copy(setup.starter / "main", setup.folder / "caller")
-    ours = Ours(main, setup.draft, kept_share=0.2, rests=False)
-    tools = [
-        {"name": f"tool_{at}", "description": "Does it. " * 20, "input_schema": {"type": "object"}} for at in range(2)
-    ]
-    system = [
-        {"type": "text", "text": "x-anthropic-billing-header: cch=%d;\n"},
-        {"type": "text", "text": "Help. " * 200},
-    ]
-    with serving(ours.engine) as server:
-        ratios = [_turn2(server.port, tools, system, f"{number}: what is a draft model?") for number in range(runs)]
-    ours.close()
-    return Row("server.agent_turn2_read", statistics.median(ratios), "ratio", "≤ 1.05", "read / new tokens", ratios)
-
-
-def _turn2(port: int, tools: list[dict[str, Any]], system: list[dict[str, str]], question: str) -> float:
-    body: dict[str, Any] = {"model": "default", "max_tokens": 60, "temperature": 0, "tools": tools}
-    first_turn = {"role": "user", "content": [{"type": "text", "text": question}]}
-    first = json.load(posted(port, "/v1/messages", body | {"system": _billed(system, 1), "messages": [first_turn]}))
-    turns = [
-        {"role": "user", "content": question},
-        {"role": "assistant", "content": first["content"]},
-        {"role": "user", "content": f"And a main model? {PAGE}"},
-    ]
-    second = json.load(posted(port, "/v1/messages", body | {"system": _billed(system, 2), "messages": turns}))
-    before, after = first["usage"], second["usage"]
-    known = before["input_tokens"] + before["cache_read_input_tokens"] + before["output_tokens"]
-    prompt = after["input_tokens"] + after["cache_read_input_tokens"]
-    return float(after["input_tokens"] / (prompt - known))
-
-
-def _billed(system: list[dict[str, str]], turn: int) -> list[dict[str, str]]:
-    return [block | {"text": block["text"] % turn if "%d" in block["text"] else block["text"]} for block in system]
 
 
 def batch4_noise15_vs_mlx_lm_server(setup: BenchSetup, runs: int) -> Row:
@@ -202,7 +159,6 @@ def _wait_for(address: str) -> None:
 SERVING: tuple[Measure, ...] = (
     served_overhead,
     first_byte_ms,
-    agent_turn2_read,
     batch4_noise15_vs_mlx_lm_server,
     batch4_noise40_vs_mlx_lm_server,
 )

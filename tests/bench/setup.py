@@ -57,10 +57,6 @@ class BenchSetup:
         return self._opened(Ours(self.hybrid_folder / "main", self.hybrid_folder / "draft"))
 
     @cached_property
-    def tiny(self) -> Ours:
-        return self._opened(Ours(self.starter / "main", self.draft))
-
-    @cached_property
     def theirs(self) -> Theirs:
         _ = self.ours  # both sides run on the same weights
         return Theirs(self.main, self.draft)
@@ -68,7 +64,7 @@ class BenchSetup:
     @cached_property
     def guide(self) -> list[list[int]]:
         """Questions that the pair knows, in four languages, as rendered prompts."""
-        return [self._rendered([{"role": "user", "content": question}]) for question, _ in self._questions(5)]
+        return [self._rendered([{"role": "user", "content": question}]) for question, _ in self.questions(5)]
 
     @cached_property
     def copies(self) -> list[list[int]]:
@@ -81,7 +77,7 @@ class BenchSetup:
                     {"role": "user", "content": question},
                 ]
             )
-            for question, answer in self._questions(2, skip=40)
+            for question, answer in self.questions(2, skip=40)
         ]
 
     @cached_property
@@ -93,7 +89,7 @@ class BenchSetup:
     def long(self) -> list[int]:
         """A chat of several thousand tokens."""
         turns = []
-        for question, answer in self._questions(33):
+        for question, answer in self.questions(33):
             turns += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
         return self._rendered(turns * 2)
 
@@ -105,7 +101,7 @@ class BenchSetup:
         self._open.append(engine)
         return engine
 
-    def _questions(self, each: int, skip: int = 0) -> list[tuple[str, str]]:
+    def questions(self, each: int, skip: int = 0) -> list[tuple[str, str]]:
         facts = [
             json.loads(line) for path in sorted(GUIDE.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()
         ]

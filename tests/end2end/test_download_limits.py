@@ -322,9 +322,14 @@ def scarce(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Cal
 
 
 @pytest.fixture
-def other_program(tmp_path: Path, hub: TinyHub) -> Iterator[QuickStore]:
+def other_recorder() -> EventRecorder:
+    return EventRecorder()
+
+
+@pytest.fixture
+def other_program(tmp_path: Path, hub: TinyHub, other_recorder: EventRecorder) -> Iterator[QuickStore]:
     """On the same folder."""
-    other = QuickStore(tmp_path / "models", sink=EventRecorder(), hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    other = QuickStore(tmp_path / "models", sink=other_recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
     yield other
     assert other.close()
 
@@ -332,12 +337,15 @@ def other_program(tmp_path: Path, hub: TinyHub) -> Iterator[QuickStore]:
 @pytest.mark.usefixtures("scarce")
 @pytest.mark.parametrize("by_another_program", [False, True])
 def test_room_on_the_disk_is_promised_to_one_download_only(
-    hub: TinyHub, store: QuickStore, recorder: EventRecorder, other_program: QuickStore, by_another_program: bool
+    hub: TinyHub,
+    store: QuickStore,
+    recorder: EventRecorder,
+    other_program: QuickStore,
+    other_recorder: EventRecorder,
+    by_another_program: bool,
 ) -> None:
     """The second is refused before it is fetched in vain."""
-    first_store = other_program if by_another_program else store
-    heard = first_store._sink
-    assert isinstance(heard, EventRecorder)
+    first_store, heard = (other_program, other_recorder) if by_another_program else (store, recorder)
     first = held(hub, first_store, heard, 700_000)
     error = refusal(store, recorder, OTHER)
     assert isinstance(error, DiskFull)
@@ -354,6 +362,7 @@ def test_of_two_programs_that_look_at_the_disk_at_once_one_gets_the_room(
     store: QuickStore,
     recorder: EventRecorder,
     other_program: QuickStore,
+    other_recorder: EventRecorder,
     scarce: Callable[[Path], object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -377,5 +386,4 @@ def test_of_two_programs_that_look_at_the_disk_at_once_one_gets_the_room(
     assert first_looks.wait(30)
     monkeypatch.setattr(StopSignal, "wait", noted_wait)
     assert isinstance(refusal(store, recorder, OTHER), DiskFull)
-    assert isinstance(other_program._sink, EventRecorder)
-    assert isinstance(other_program._sink.end_of(first), DownloadFinished)
+    assert isinstance(other_recorder.end_of(first), DownloadFinished)

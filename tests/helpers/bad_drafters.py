@@ -173,7 +173,7 @@ def damaged(config: dict[str, Any], weights: Weights) -> Iterator[Damage]:
 
 
 def _damaged_configs(config: dict[str, Any], weights: Weights) -> Iterator[Damage]:
-    for place in places(config, "others"):
+    for place in places(config):
         for name, value in VALUES.items():
             yield _called(place), name, _saving(changed(config, place, value), weights)
         without = changed(config, place, None)

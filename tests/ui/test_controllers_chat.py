@@ -88,7 +88,7 @@ def test_a_question_is_not_refused_because_one_of_another_chat_is_on_its_way(har
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
 def test_what_was_refused_in_two_chats_can_be_tried_again_at_once(harness: ControllerHarness) -> None:
     harness.say("One")
-    first, again = harness.chat.chat_id, recorded(harness.chat.not_stored)
+    first, again = harness.chat.chat_id, recorded(harness.chat.asking.message_refused)
     harness.chat.new_chat()
     harness.say("Two")
     fill_up(harness)
@@ -97,7 +97,7 @@ def test_what_was_refused_in_two_chats_can_be_tried_again_at_once(harness: Contr
         harness.chat.send("words " * 2000)
     harness.change(full_disk.make_room)
     assert len(again) == 2
-    for _, try_again in again:
+    for *_, try_again in again:
         try_again()  # type: ignore[operator]
     harness.wait_until_quiet()
     stored = harness.database.rows("SELECT chat_id, text FROM messages WHERE role = 'user' AND text LIKE 'words%'")

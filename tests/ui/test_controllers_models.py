@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -209,11 +208,8 @@ def with_drafter(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
     next_one = replace(drafter_for(main), folder="/models/Main2-8B-DFlash", name="Main2-8B-DFlash", parameters=9**10)
     drafters = [drafter_for(main), other, next_one]
     infos = [main, DRAFT, *drafters]
-    parts: dict[str, Any] = {
-        "models": {info.folder: info for info in infos},
-        "installed": [installed(info) for info in infos],
-    }
-    with open_harness(tmp_path, qtbot, **parts) as harness:
+    models = {info.folder: info for info in infos}
+    with open_harness(tmp_path, qtbot, models=models, installed=[installed(info) for info in infos]) as harness:
         harness.models.start()
         harness.qtbot.waitUntil(lambda: bool(harness.models.models))
         harness.models.choose_main(main.folder)
@@ -305,13 +301,10 @@ def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, q
 def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot: QtBot) -> None:
     head = DrafterInfo("mtp", 0, 0, 0, ())
     main = replace(MAIN, own_drafter=head)
-    parts: dict[str, Any] = {
-        "models": {main.folder: main, DRAFT.folder: DRAFT},
-        "installed": [installed(main), installed(DRAFT)],
-    }
-    with open_harness(tmp_path, qtbot, **parts) as harness:
+    models = {main.folder: main, DRAFT.folder: DRAFT}
+    with open_harness(tmp_path, qtbot, models=models, installed=[installed(main), installed(DRAFT)]) as harness:
         harness.models.start()
-        harness.qtbot.waitUntil(lambda: bool(harness.models.models))
+        qtbot.waitUntil(lambda: bool(harness.models.models))
         harness.models.choose_main(main.folder)
         harness.wait_for_pair()
         choices = {choice.model.name: choice for choice in harness.models.drafts_for_main()}

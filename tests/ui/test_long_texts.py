@@ -25,7 +25,7 @@ from app.views.transcript.text_parts import BubblePart
 from app.views.widgets.long_text import LongText
 from app.views.widgets.message_edit import MessageEdit
 from tests.helpers.composing import paste
-from tests.helpers.growth import LINES, MARKDOWN, TABLE_HEAD, growth
+from tests.helpers.growth import MARKDOWN, TABLE_HEAD, growth
 from tests.helpers.long_texts import LARGE_BYTES, PASTED, SHOWN, copying, cpu_s, large, large_message, pasting, showing
 from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question
 from tests.ui.growth_setups import GrowthSetup
@@ -136,14 +136,6 @@ def test_growing_replies_take_linear_time(setup: GrowthSetup, name: str) -> None
 )
 def test_colours_take_linear_time(setup: GrowthSetup, language: str, unit: str) -> None:
     assert growth(partial(setup.color, language), unit, 4_000) < MOST_GROWTH
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("unit", LINES[:4])
-def test_a_line_without_end_takes_linear_time(setup: GrowthSetup, unit: str) -> None:
-    for show in (setup.paste, setup.prompt, setup.ask, setup.open):
-        assert growth(show, unit, 50_000) < MOST_GROWTH
-    assert growth(setup.race, unit, 20_000) < MOST_GROWTH
 
 
 def test_a_long_message_is_one_bubble_and_whole(qtbot: QtBot) -> None:

@@ -36,9 +36,7 @@ def stored(folder: Path, **values: object) -> Settings:
         ("unheard of", None, ("unheard of", "")),
     ],
 )
-def test_models_are_those_of_the_settings_or_named(
-    tmp_path: Path, model: str, draft: str | None, pair: tuple[str, str]
-) -> None:
+def test_models_of_the_settings_or_named(tmp_path: Path, model: str, draft: str | None, pair: tuple[str, str]) -> None:
     assert _pair(stored(tmp_path), model, draft) == pair
 
 

@@ -201,9 +201,7 @@ def test_speculators_count_layers_by_their_input() -> None:
     ("tokens", "said", "drafted"),
     [(7, None, 7), (8, None, 8), (7, True, 8), (8, False, 7), (3, None, 8), (None, None, 8)],
 )
-def test_whether_speculators_dspark_drafts_in_its_first_row(
-    tokens: int | None, said: bool | None, drafted: int
-) -> None:
+def test_if_speculators_dspark_drafts_in_its_first_row(tokens: int | None, said: bool | None, drafted: int) -> None:
     """As those that were published before `sample_from_anchor` was: 15 tokens of a block of 16."""
     methods = [{"proposal_type": "greedy", "speculative_tokens": tokens}] if tokens else []
     config = SPECULATORS | {"speculators_model_type": "dspark", "markov_rank": 256}

@@ -161,9 +161,7 @@ def _without(name: str) -> Callable[[Path], None]:
     ],
     ids=range(7),
 )
-def test_files_that_are_missing_or_no_files(
-    tmp_path: Path, spoil: Callable[[Path], None], error: type[ModelError]
-) -> None:
+def test_files_missing_or_no_files(tmp_path: Path, spoil: Callable[[Path], None], error: type[ModelError]) -> None:
     folder = write_folder(tmp_path / "m", model_files())
     spoil(folder)
     with pytest.raises(error):

@@ -82,9 +82,7 @@ def test_where_the_tool_is_gone_the_app_says_so_in_the_users_language(tmp_path: 
         assert "hunch --install-app" in sentence
 
 
-def test_no_python_of_the_folder_at_hand_is_started(
-    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_python_of_this_folder_is_started(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = command(tmp_path / "tool" / "python", "exit 0")
     app = bundle.write_app(tmp_path / "Applications", str(python))
     python.unlink()

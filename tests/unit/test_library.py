@@ -212,7 +212,7 @@ def test_deleting_a_link_deletes_nothing(tmp_path: Path, store: QuickStore, reco
     "folder",
     [".", "..", "org", "../cache/x", ".downloads", ".downloads/x", "org/model/deep", "nothing", "/", "../starter/main"],
 )
-def test_only_models_of_our_own_folder_are_deleted(
+def test_only_models_of_ours_are_deleted(
     tmp_path: Path, store: QuickStore, recorder: EventRecorder, folder: str
 ) -> None:
     for place in ("models/org/model", "models/org/model/deep", "models/.downloads/x", "cache/x", "starter/main"):
@@ -277,9 +277,7 @@ def test_a_deletion_that_breaks_is_told_all_the_same(
 
 
 @pytest.mark.expect_log("takes its room")
-def test_a_model_whose_files_stay_for_now_is_deleted_all_the_same(
-    tmp_path: Path, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deletion_that_leaves_files(tmp_path: Path, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch) -> None:
     models = tmp_path / "models"
     folder = write_folder(models / "org" / "one", model_files())
     store = QuickStore(models, sink=recorder, hub_cache=tmp_path / "no-cache")
@@ -305,9 +303,7 @@ def test_a_model_whose_files_stay_for_now_is_deleted_all_the_same(
     ],
     ids=str,
 )
-def test_the_cache_is_where_the_hubs_own_library_has_it(
-    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], expected: str
-) -> None:
+def test_the_hubs_cache_is_found(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], expected: str) -> None:
     for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
@@ -345,9 +341,7 @@ print(model.info.vocabulary_digest, *(each for each in heavy if each in sys.modu
 @pytest.mark.parametrize(
     "data", [b"", b"\xff", b"[]", 3, [3, [], ["a", 1, 2, "x", 3], ["a" * 5000, 1, 2, 3, "x"], ["\0", 1, 2, 3, "x"]]]
 )
-def test_damaged_notes_of_tokenizers_are_forgotten(
-    tmp_path: Path, recorder: EventRecorder, data: bytes | object
-) -> None:
+def test_damaged_notes_of_tokenizers(tmp_path: Path, recorder: EventRecorder, data: bytes | object) -> None:
     write_folder(tmp_path / "models" / "org" / "own", model_files())
     file = tmp_path / "models" / ".vocabularies.json"
     file.write_bytes(data) if isinstance(data, bytes) else write_kept(file, {"vocabularies": data})
@@ -398,9 +392,7 @@ def test_other_programs_models_are_found_where_they_say(
 @pytest.mark.parametrize(
     "settings", [b"", b"[]", b"\xff", b'{"downloadsFolder": 7}', b'{"downloadsFolder": "a\\u0000b"}']
 )
-def test_odd_settings_of_other_programs_are_passed_over(
-    tmp_path: Path, store: QuickStore, recorder: EventRecorder, settings: bytes
-) -> None:
+def test_odd_settings_of_others(tmp_path: Path, store: QuickStore, recorder: EventRecorder, settings: bytes) -> None:
     write_folder(tmp_path / ".lmstudio", {"settings.json": settings})
     write_folder(tmp_path / ".omlx", {"settings.json": settings})
     write_folder(tmp_path / ".lmstudio" / "models" / "org" / "Usual", model_files())

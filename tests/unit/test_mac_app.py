@@ -184,9 +184,7 @@ def test_each_fault_is_named(
     assert found[0].endswith(problem)
 
 
-def test_an_app_that_has_no_room_for_a_python_is_named(
-    app: Path, tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_app_too_large_for_python(app: Path, tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools("checks"), "MOST_APP_MB", 30.0)
     assert list(tools("checks").problems(app)) == ["Hunch.app: 37 MB with a Python, above 30"]
     (app / LIBRARIES / "libpython3.13.dylib").write_bytes(code())

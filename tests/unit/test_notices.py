@@ -133,9 +133,7 @@ def test_error_of_tomorrow_still_becomes_a_notice() -> None:
 
 
 @pytest.mark.parametrize("kind", [ModelDamaged, TokenizerBroken])
-def test_words_of_a_library_are_a_detail(
-    kind: type[ModelDamaged] | type[TokenizerBroken],
-) -> None:
+def test_words_of_a_library_are_a_detail(kind: type[ModelDamaged] | type[TokenizerBroken]) -> None:
     notice = notice_for(kind("/models/Some-1B", "header is no JSON"))
     assert notice.detail == "header is no JSON"
     assert "header" not in f"{notice.title} {notice.sentence} {notice.hint}"

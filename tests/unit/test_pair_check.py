@@ -26,6 +26,7 @@ from engine import (
     PairChecked,
     TokenDifference,
     TokenizerBroken,
+    Vocabularies,
 )
 from engine.models import first_use_child, pair_check
 from engine.models.children import PROBES
@@ -77,13 +78,17 @@ def checked(tmp_path: Path, main: bytes, draft: bytes, **files: bytes) -> PairCh
     return check_pair(*folders)
 
 
+def vocabularies(found: PairCheck) -> Vocabularies:
+    assert found.vocabularies is not None
+    return found.vocabularies
+
+
 def test_the_same_tokenizer_shares_all(tmp_path: Path) -> None:
     found = checked(tmp_path, tokenizer(WORDS, STEERING), tokenizer(WORDS, STEERING))
     assert found.error is None
     assert not found.by_text
-    assert found.vocabularies is not None
-    assert (found.vocabularies.shared_tokens, found.vocabularies.differing_tokens) == (102, 0)
-    assert found.vocabularies.cut_alike
+    assert (vocabularies(found).shared_tokens, vocabularies(found).differing_tokens) == (102, 0)
+    assert vocabularies(found).cut_alike
     assert found.ends_alike
     assert found.template_alike
     assert found.main_bytes > found.draft_bytes > 0
@@ -96,17 +101,15 @@ def test_tokens_that_only_steer_are_told_from_those_of_texts(tmp_path: Path) -> 
     found = checked(tmp_path, tokenizer(WORDS, STEERING), tokenizer(WORDS, more))
     assert found.error is None
     assert found.by_text
-    assert found.vocabularies is not None
-    assert (found.vocabularies.shared_tokens, found.vocabularies.differing_tokens) == (102, 2)
-    assert found.vocabularies.differing_text_tokens == 0
-    assert found.vocabularies.examples == (TokenDifference(102, "", "<think>"), TokenDifference(103, "", "</think>"))
+    assert (vocabularies(found).shared_tokens, vocabularies(found).differing_tokens) == (102, 2)
+    assert vocabularies(found).differing_text_tokens == 0
+    assert vocabularies(found).examples == (TokenDifference(102, "", "<think>"), TokenDifference(103, "", "</think>"))
 
 
 def test_every_id_may_differ_where_the_texts_are_shared(tmp_path: Path) -> None:
     found = checked(tmp_path, tokenizer(WORDS, STEERING), tokenizer(WORDS[::-1], STEERING))
     assert found.error is None
-    assert found.vocabularies is not None
-    assert (found.vocabularies.shared_tokens, found.vocabularies.differing_text_tokens) == (102, 100)
+    assert (vocabularies(found).shared_tokens, vocabularies(found).differing_text_tokens) == (102, 100)
 
 
 @pytest.mark.parametrize(("own", "refused"), [(10, False), (11, True)])
@@ -123,16 +126,14 @@ def test_spellings_of_two_kinds_are_the_same_text(tmp_path: Path) -> None:
     bytewise, spelt = ["Ġthe", "ê°Ģ", "Ċ", "x", *WORDS[:36]], ["▁the", "가", "<0x0A>", "x", *WORDS[:36]]
     found = checked(tmp_path, tokenizer(bytewise, STEERING), tokenizer(spelt, STEERING, **marked))
     assert found.error is None
-    assert found.vocabularies is not None
-    assert found.vocabularies.shared_tokens == 42
+    assert vocabularies(found).shared_tokens == 42
 
 
 def test_tokens_that_differ_are_told_as_people_read_them(tmp_path: Path) -> None:
     """Not as their files spell them: a letter for each byte, and others for spaces and ends of lines."""
     spelt = ["Ġëĭ¤", "åŃĹ", "Ċ", "ëĭ", *WORDS]
     found = checked(tmp_path, tokenizer(spelt, STEERING), tokenizer(["x0", "x1", "x2", "x3", *WORDS], ["<|end|>", "é"]))
-    assert found.vocabularies is not None
-    told = [(each.main, each.draft) for each in found.vocabularies.examples]
+    told = [(each.main, each.draft) for each in vocabularies(found).examples]
     assert told == [(" 다", "x0"), ("字", "x1"), (r"\n", "x2"), ("0xEB 0x8B", "x3"), ("<|start|>", "é")]
 
 
@@ -141,9 +142,8 @@ def test_other_rules_of_cutting_are_tried_on_texts_of_four_languages(tmp_path: P
     words = LETTERS + ["".join(pair) for pair in pairs]
     found = checked(tmp_path, tokenizer(words, [], merges=pairs), tokenizer(words, [], merges=pairs[:2]))
     assert found.error is None
-    assert found.vocabularies is not None
-    assert found.vocabularies.cut_alike is False
-    by_language = {probe.language: probe for probe in found.vocabularies.probes}
+    assert vocabularies(found).cut_alike is False
+    by_language = {probe.language: probe for probe in vocabularies(found).probes}
     assert list(by_language) == list(PROBES)
     assert by_language["en"].main_tokens < by_language["en"].draft_tokens
     assert by_language["ko"].alike

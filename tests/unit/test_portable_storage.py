@@ -479,13 +479,3 @@ def test_a_reply_that_had_no_word_when_it_was_exported_is_known_when_it_has(tmp_
         (exported,) = portable.chats(stores.database, [asked.chat_id], portable.identity(stores))
         stores.messages.save_texts([ReplyText(asked.reply_id, "The moon pulls.", "", 0.0)])
         assert run(stores, spool(tmp_path, exported)).skipped == 1
-
-
-def test_an_empty_message_of_another_moment_or_side_is_new(tmp_path: Path) -> None:
-    chat = replace(CHAT, messages=(say(1, None, "Hello", created_at=1.0),), shown=1, updated_at=5.0)
-    with database(tmp_path) as stores:
-        run(stores, spool(tmp_path, chat))
-        for role, time in (("assistant", 1.0), ("user", 2.0)):
-            more = replace(chat, messages=(say(1, None, "", role, created_at=time),), updated_at=9.0 + time)
-            (grown,) = run(stores, spool(tmp_path, more)).grown
-            assert len(grown.messages) == 1

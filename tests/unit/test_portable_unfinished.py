@@ -132,9 +132,7 @@ def test_what_a_link_in_its_place_leads_to_stays(tmp_path: Path, data: Path, the
         left.unlink()
 
 
-def test_notes_that_are_none_of_ours_remove_nothing(
-    tmp_path: Path, data: Path, there: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_notes_remove_nothing(tmp_path: Path, data: Path, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder, names = os.fsencode(there), [f"hunch-export-{digit * 32}" for digit in "abcdef"]
     notes = [b"there", folder + b"/\0", folder + b"\n", b"", b"\xff" * 100, b"/" * 100_000]

@@ -188,9 +188,7 @@ def test_a_search_finds_what_a_look_at_everything_finds(owner: Owner, path: Path
 
 @pytest.mark.expect_log("a change was not stored")
 @pytest.mark.parametrize("most", [1, 3])
-def test_words_in_more_blocks_than_are_read_are_found_all_the_same(
-    owner: Owner, path: Path, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_in_very_many_blocks(owner: Owner, path: Path, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At first what is common is looked for without the index; when that finds too little, all of it is read."""
     monkeypatch.setattr("app.storage.search_index._SAMPLE", most)
     monkeypatch.setattr("app.storage.searching._MOST_IN_VAIN", 4 * most)

@@ -56,22 +56,16 @@ def put(secrets: Secrets, token: str, address: str) -> None:
     secrets.write()
 
 
-def test_without_a_keychain_a_file_for_the_owner(file: Path) -> None:
-    put(Secrets(file), "hf_canary", HUB)
-    assert Secrets(file).token_for(HUB) == "hf_canary"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    put(Secrets(file), "", HUB)
-    assert (Secrets(file).token_for(HUB), file.exists()) == ("", False)
-
-
-def test_with_a_keychain_no_file(file: Path) -> None:
-    keychain = MemoryKeychain()
+@pytest.mark.parametrize("keychain", [None, MemoryKeychain()], ids=["none", "one"])
+def test_a_token_is_in_the_keychain_or_a_file_for_the_owner(file: Path, keychain: MemoryKeychain | None) -> None:
     put(Secrets(file, lambda: keychain), "hf_canary", HUB)
-    assert not file.exists()
     assert Secrets(file, lambda: keychain).token_for(HUB) == "hf_canary"
-    put(Secrets(file, lambda: keychain), "", HUB)
-    assert (Secrets(file, lambda: keychain).token_for(HUB), keychain.kept) == ("", {})
-    put(Secrets(file, lambda: keychain), "", HUB)  # there is none to delete
+    assert file.exists() is (keychain is None)
+    assert keychain is not None or stat.S_IMODE(file.stat().st_mode) == 0o600
+    for _ in range(2):  # then there is none to delete
+        put(Secrets(file, lambda: keychain), "", HUB)
+        assert (Secrets(file, lambda: keychain).token_for(HUB), file.exists()) == ("", False)
+    assert keychain is None or keychain.kept == {}
 
 
 def test_a_token_of_a_file_moves_into_the_keychain(file: Path) -> None:

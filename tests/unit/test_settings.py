@@ -308,9 +308,7 @@ def test_settings_that_cannot_be_saved_hold_and_say_so_once(tmp_path: Path, qtbo
 
 @pytest.mark.expect_log("settings cannot be saved")
 @pytest.mark.parametrize("token", ["hf_new", ""])
-def test_a_token_that_the_disk_refuses_is_told_and_tried_again(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, token: str
-) -> None:
+def test_a_refused_token_is_retried(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, token: str) -> None:
     """One that is taken away, too: it would be back at the next start. The other settings are stored meanwhile."""
     make(tmp_path).hub_token = "hf_old"
     settings = make(tmp_path)

@@ -81,7 +81,7 @@ _VERSION_1 = [
 def write_version_1(path: Path) -> None:
     path.parent.mkdir(parents=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        raw.executescript(schema._scripts()[0] + "; PRAGMA user_version = 1;")
+        schema.migrate(raw, 1)
         raw.execute("INSERT INTO chats (title, created_at, updated_at) VALUES ('old', 1, 1)")
         for number, (status, finish, _) in enumerate(_VERSION_1, start=1):
             raw.execute(
@@ -101,7 +101,7 @@ def test_every_status_of_version_1_is_read(path: Path) -> None:
     write_version_1(path)
     with closing(Database(path)) as database:
         assert statuses(database) == [status for _, _, status in _VERSION_1]
-    with closing(sqlite3.connect(path.with_name(f"chats-before-v{len(schema._scripts())}.db"))) as copy:
+    with closing(sqlite3.connect(path.with_name(f"chats-before-v{schema.newest_version()}.db"))) as copy:
         assert copy.execute("SELECT count(*) FROM messages WHERE finish = 'length'").fetchone()[0] == 1
 
 
@@ -147,8 +147,7 @@ def test_a_rescue_keeps_what_version_4_brought(path: Path) -> None:
     """Also of a chat that an older version wrote, whose rows are shorter than the others."""
     path.parent.mkdir(parents=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        first = schema._scripts()
-        raw.executescript(";".join(first[:3]) + "; PRAGMA user_version = 3;")
+        schema.migrate(raw, 3)
         raw.execute("INSERT INTO chats (title, created_at, updated_at) VALUES ('old', 1, 1)")
         raw.execute("INSERT INTO messages (chat_id, role, text, created_at) VALUES (1, 'user', 'old words', 1)")
     with closing(Database(path)) as database:

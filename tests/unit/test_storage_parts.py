@@ -176,8 +176,7 @@ def test_a_file_of_an_earlier_version_is_read_with_its_attachments() -> None:
 def write_version(path: Path, version: int) -> None:
     """As that version of the app left it, with what it knew of."""
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        for number, script in enumerate(schema._scripts()[:version], start=1):
-            raw.executescript(f"{script}; PRAGMA user_version = {number};")
+        schema.migrate(raw, version)
         raw.execute("INSERT INTO chats (title, created_at, updated_at, leaf_id) VALUES ('old', 1, 1, 2)")
         words = "INSERT INTO messages (chat_id, parent_id, role, text, created_at) VALUES (1, ?, ?, ?, 1)"
         raw.execute(words, (None, "user", "How many?"))

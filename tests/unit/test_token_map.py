@@ -45,9 +45,7 @@ WORDS = st.lists(st.text(LETTERS, min_size=1, max_size=4), unique=True, min_size
 
 
 @given(WORDS, WORDS, st.integers(1, 30), st.lists(st.integers(0, 30), max_size=20), st.integers(0, 20))
-def test_a_longer_text_begins_as_the_shorter_one(
-    main: list[str], draft: list[str], rows: int, tokens: list[int], cut: int
-) -> None:
+def test_longer_texts_begin_alike(main: list[str], draft: list[str], rows: int, tokens: list[int], cut: int) -> None:
     """What caches of the draft rely on; and no token is one that it has no row for."""
     mapped = TokenMap(table(*main), table(*draft), min(rows, len(draft)))
     whole, part = mapped.spell(tokens), mapped.spell(tokens[:cut])
@@ -89,9 +87,7 @@ def test_of_an_endless_token_the_beginning_is_spelt_with_tokens_of_up_to_256_let
         ("ab", ("a", "b", "abcdef"), 3, (0, 1)),
     ],
 )
-def test_what_the_draft_cannot_write_is_a_space_or_its_first_token(
-    text: str, draft: tuple[str, ...], rows: int, spelling: tuple[int, ...]
-) -> None:
+def test_what_the_draft_cannot_write(text: str, draft: tuple[str, ...], rows: int, spelling: tuple[int, ...]) -> None:
     tokens = TokenMap(table(text), table(*draft), rows)
     assert tokens.spelling(0) == spelling
     assert (tokens.highest, tokens.shared) == (rows - 1, 0)

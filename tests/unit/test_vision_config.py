@@ -136,9 +136,7 @@ def test_tokens_follow_from_the_size(
         (_LFM2 | {"max_image_tokens": 2**30}, {}),
     ],
 )
-def test_numbers_and_towers_that_cannot_be_are_refused(
-    tmp_path: Path, config: dict[str, object], pictures: dict[str, object]
-) -> None:
+def test_impossible_numbers_are_refused(tmp_path: Path, config: dict[str, object], pictures: dict[str, object]) -> None:
     with pytest.raises(CannotSee) as refused:
         picture_tokens(_folder(tmp_path, config, pictures), 4000, 3000)
     assert refused.value.why is SightRefusal.DAMAGED
@@ -166,7 +164,5 @@ _LLAVA: dict[str, object] = {"model_type": "llava", "vision_config": {"model_typ
         ),
     ],
 )
-def test_a_model_sees_by_its_config_and_its_tensors(
-    config: dict[str, object], tensors: list[str], why: SightRefusal | None
-) -> None:
+def test_which_models_see(config: dict[str, object], tensors: list[str], why: SightRefusal | None) -> None:
     assert sight_refusal(config, tensors) is why

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject
 
@@ -27,7 +28,6 @@ class KeptWords(QObject):
         self._banner = banner
         self._warned = False
         self._refusals: dict[int, Callable[[], BannerText]] = {}  # of questions, by the chat that they are for
-        self._refused_in: int | None = None  # the chat of a question that is just being refused
         self._end_refusal: Callable[[], BannerText] | None = None  # of replies, which are tried again without a click
         self._deletion_notice: tuple[Callable[[], BannerText], Undo] | None = None  # of the latest deletion
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
@@ -35,7 +35,8 @@ class KeptWords(QObject):
         FieldKeys(self.undoes_deletion, self).typed.connect(self.note_typing)
         chats.asking.message_sent.connect(lambda chat_id, _text: self._withdraw_refusal(chat_id))
         chats.asking.message_refused.connect(self._on_refused)
-        chats.not_stored.connect(self._show_not_stored)
+        chats.not_stored.connect(self._show_refusal)
+        chats.replies.not_stored.connect(self._on_end_refused)
         chats.replies.stored.connect(self._withdraw_end_refusal)
         chats.chat_deleted.connect(self._on_chat_deleted)
         chats.folders.deleted.connect(self._on_folder_deleted)
@@ -55,21 +56,19 @@ class KeptWords(QObject):
             self._banner.show_warning(unsaved)
         return warns
 
-    def _on_refused(self, chat_id: int) -> None:
+    def _on_refused(self, chat_id: int, problem: Problem, again: Callable[[], None]) -> None:
         self._withdraw_refusal(chat_id)
-        self._refused_in = chat_id
+        self._refusals[chat_id] = self._show_refusal(problem, again)
 
-    def _show_not_stored(self, problem: Problem, again: Callable[[], None]) -> None:
-        def text() -> BannerText:
-            return problem_text(problem)
+    def _on_end_refused(self, problem: Problem) -> None:
+        self._withdraw(self._end_refusal)
+        self._end_refusal = self._show_refusal(problem, self._chats.replies.ends.try_again)
 
-        if again == self._chats.replies.ends.try_again:
-            self._withdraw(self._end_refusal)
-            self._end_refusal = text
-        elif self._refused_in is not None:
-            self._refusals[self._refused_in] = text
-            self._refused_in = None
+    def _show_refusal(self, problem: Problem, again: Callable[[], None]) -> Callable[[], BannerText]:
+        """Returns what the banner knows it by."""
+        text = partial(problem_text, problem)
         self._banner.show_refusal(text, again)
+        return text
 
     def _withdraw_refusal(self, chat_id: int) -> None:
         """Once a question is stored: to try again then would ask it twice."""

@@ -1,4 +1,4 @@
-"""The training of the starter, as far as it goes without torch: what is asked for, and that its files fit together."""
+"""The starter pair: how its training is asked for, as far as it goes without torch, and its refusals."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from app.settings import STARTER_NAME
+from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from tests.architecture.project import ROOT
 
 STARTER = Path(__file__).parents[2] / "packaging" / "starter"
 FILES = {path.stem: ast.parse(path.read_text("utf-8")) for path in STARTER.glob("*.py")}
@@ -59,3 +63,29 @@ def _names(module: ast.Module) -> set[str]:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             names |= {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
     return names
+
+
+# Where it says that it knows only Hunch, a model is offered instead of a figure.
+
+
+GUIDE = ROOT / "packaging" / "starter" / "guide"
+
+
+def reply(text: str, model: str = STARTER_NAME) -> TranscriptMessage:
+    return TranscriptMessage(1, False, text, model=model)
+
+
+@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh"])
+def test_every_refusal_that_it_was_taught_is_known(language: str) -> None:
+    for text in json.loads((GUIDE / "offtopic.json").read_text("utf-8"))[language]["answers"]:
+        assert reply(text).needs_larger_model
+        assert reply(text).has_notice
+        assert not reply(text, model="Qwen3-8B").needs_larger_model
+        assert not TranscriptMessage(1, False, text, model=STARTER_NAME, status=ReplyStatus.STREAMING).has_notice
+
+
+def test_no_answer_that_it_was_taught_is_taken_for_a_refusal() -> None:
+    lines = [line for file in GUIDE.glob("*.jsonl") for line in file.read_text("utf-8").splitlines() if line.strip()]
+    answers = [one["answer"] for line in lines for one in json.loads(line).values() if isinstance(one, dict)]
+    assert len(answers) > 100
+    assert [text for text in answers if reply(text).needs_larger_model] == []
