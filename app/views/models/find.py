@@ -30,6 +30,7 @@ from app.views.models.download_row import FileLines
 from app.views.models.hub_list import HubListView, in_card
 from app.views.models.model_card import ModelCard
 from app.views.models.model_facts import coming_text, offer_text
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.fields import LineField, Switch
@@ -48,10 +49,7 @@ _FILES_SHOWN = 60
 
 
 def _beside(words: QWidget, button: QWidget) -> QHBoxLayout:
-    line = QHBoxLayout()
-    line.addWidget(words, 1)
-    line.addWidget(button)
-    return line
+    return arrange(QHBoxLayout(), (words, 1), button)
 
 
 class DiscoverPanel(Translated, QWidget):
@@ -148,9 +146,7 @@ class DiscoverPanel(Translated, QWidget):
         self.found.end()
         self._stack.addWidget(self.found)
         self._stack.addWidget(self.page)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+        arrange(QVBoxLayout(self), self._stack, margins=(0, 0, 0, 0))
 
     def _connect(self) -> None:
         self._timer.timeout.connect(self._search)
@@ -303,14 +299,9 @@ class InstallCard(Translated, Card):
         self.install_button = PillButton(theme, Emphasis.PLAIN)
         self._title = TextLabel(theme, TextStyle.BODY)
         self._explained = TextLabel(theme, TextStyle.FINE)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.repository, 1)
-        row.addWidget(self.install_button)
+        row = arrange(QHBoxLayout(), (self.repository, 1), self.install_button, spacing=8)
         self.column.setSpacing(8)
-        self.column.addWidget(self._title)
-        self.column.addLayout(row)
-        self.column.addWidget(self._explained)
+        arrange(self.column, self._title, row, self._explained)
         self.repository.returnPressed.connect(self._install)
         self.repository.textChanged.connect(self._show_button)
         self.install_button.clicked.connect(self._install)
@@ -349,11 +340,7 @@ class Recommended(Translated, QWidget):
         self._heading = TextLabel(theme, TextStyle.HEADING)
         self.card = Card(theme)
         self.rows: list[OfferRow] = []
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        for widget in (self._heading, self.card):
-            column.addWidget(widget)
+        arrange(QVBoxLayout(self), self._heading, self.card, spacing=8, margins=(0, 0, 0, 0))
         models.models_changed.connect(self._show_offers)
         models.downloads.changed.connect(self._show_offers)
         self._wanted = True
@@ -409,10 +396,7 @@ class OfferRow(QWidget):
         draft = NameLabel(theme, TextStyle.FINE, text=fill(self.tr("draft: %1"), human_name(offer.draft_name)))
         set_tooltip(draft, offer.draft)
         self.details = TextLabel(theme, TextStyle.FINE, text=offer_text(offer))
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        for label in (name, draft, self.details):
-            words.addWidget(label)
+        words = arrange(QVBoxLayout(), name, draft, self.details, spacing=2)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(12)

@@ -27,6 +27,7 @@ from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from app.views.models.badge import DraftBadge
 from app.views.models.download_row import DownloadsCard
 from app.views.models.model_facts import facts, upkeep_text, uses_text
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, Emphasis, IconButton, OpeningButton, PillButton
 from app.views.widgets.cards import Card, Page, clear
 from app.views.widgets.dialog import Dialog, DialogText, ask
@@ -167,10 +168,7 @@ class ModelRow(Card):
         name = ElidedLabel(self._theme, TextStyle.HEADING, Qt.TextElideMode.ElideMiddle, self)
         name.setText(human_name(self._entry.name))
         name.set_tooltip_text(self._entry.repository or self._entry.name)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addLayout(self._with_badge(name))
-        words.addWidget(self.details)
+        words = arrange(QVBoxLayout(), self._with_badge(name), self.details, spacing=2)
         if self._entry.is_outdated:
             words.addWidget(TextLabel(self._theme, TextStyle.FINE, text=self.tr("Updated on disk, not reloaded yet.")))
         for button in (self.reload_button, self.machines_button):
@@ -182,9 +180,7 @@ class ModelRow(Card):
         return words
 
     def _with_badge(self, name: ElidedLabel) -> QHBoxLayout:
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addWidget(name)
+        line = arrange(QHBoxLayout(), name, spacing=8)
         if self._entry.has_draft:
             line.addWidget(DraftBadge(self._theme, self))
         line.addStretch(1)
@@ -220,11 +216,7 @@ class ModelRow(Card):
             named = TextLabel(self._theme, TextStyle.FINE, text=name, wraps=False)
             grid.addWidget(named, place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(self._fact(fact), place, 1)
-        inside = QVBoxLayout(panel)
-        inside.setContentsMargins(0, 4, 0, 0)
-        inside.setSpacing(10)
-        inside.addLayout(grid)
-        inside.addLayout(self._actions())
+        inside = arrange(QVBoxLayout(panel), grid, self._actions(), spacing=10, margins=(0, 4, 0, 0))
         if found := upkeep_text(self._entry.upkeep):
             self.upkeep = TextLabel(self._theme, TextStyle.FINE, text=found)
             inside.addWidget(self.upkeep)
@@ -305,10 +297,7 @@ class FolderRow(QWidget):
         name = NameLabel(theme, text=path)
         self.remove_button = IconButton(theme, "x", 28)
         self.remove_button.set_name(fill(self.tr("Stop looking in %1"), path))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(name, 1)
-        row.addWidget(self.remove_button)
+        arrange(QHBoxLayout(self), (name, 1), self.remove_button, margins=(0, 0, 0, 0))
 
 
 class YoursPage(Translated, Page):
@@ -345,9 +334,7 @@ class YoursPage(Translated, Page):
         self._folders_heading = self.add_heading()
         self._folders_explained = TextLabel(self.theme, TextStyle.FINE)
         self._folders = QVBoxLayout()
-        foot = QHBoxLayout()
-        foot.addWidget(self._folders_explained, 1)
-        foot.addWidget(self.add_folder_button)
+        foot = arrange(QHBoxLayout(), (self._folders_explained, 1), self.add_folder_button)
         card = Card(self.theme)
         card.column.addLayout(self._folders)
         card.column.addLayout(foot)
@@ -431,17 +418,8 @@ class InstalledCard(Translated, QWidget):
         buttons = Flow()
         for button in (self.kind, self.sort, self.fits):
             buttons.addWidget(button)
-        tools = QVBoxLayout(self._tools)
-        tools.setContentsMargins(0, 0, 0, 0)
-        tools.setSpacing(8)
-        tools.addWidget(self.search)
-        tools.addLayout(buttons)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self._tools)
-        column.addLayout(self._cards)
-        column.addWidget(self.total)
+        arrange(QVBoxLayout(self._tools), self.search, buttons, spacing=8, margins=(0, 0, 0, 0))
+        arrange(QVBoxLayout(self), self._tools, self._cards, self.total, spacing=8, margins=(0, 0, 0, 0))
 
     def _connect(self) -> None:
         self.kind.set_value(self._view.kind)

@@ -25,6 +25,7 @@ from app.theme import COLUMN_PX, FOOTER_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.installed_list import ModelOffer
 from app.view_models.transcript import ReplyStatus
+from app.views.widgets.arrange import arrange
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -388,24 +389,10 @@ class Composer(Translated, QWidget):
         self.unsent.restore(chats.keeping.unsent())
 
     def _arrange(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(10)
-        buttons.addWidget(self.ring)
-        buttons.addWidget(self.attach_button)
-        buttons.addWidget(self.button)
-        foot = QVBoxLayout()
-        foot.addStretch()
-        foot.addLayout(buttons)
-        row = QHBoxLayout()
-        row.setSpacing(12)
-        row.addWidget(self.edit, 1, Qt.AlignmentFlag.AlignVCenter)
-        row.addLayout(foot)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(4)
-        self._column.addWidget(self.attached)
-        self._column.addLayout(row)
-        self._column.addWidget(self.queue_note)
-        self._column.addWidget(self.unseen_note)
+        buttons = arrange(QHBoxLayout(), self.ring, self.attach_button, self.button, spacing=10)
+        foot = arrange(QVBoxLayout(), 0, buttons)
+        row = arrange(QHBoxLayout(), (self.edit, 1, Qt.AlignmentFlag.AlignVCenter), foot, spacing=12)
+        self._column = arrange(QVBoxLayout(self), self.attached, row, self.queue_note, self.unseen_note, spacing=4)
 
     def show_for(self, main: str) -> None:
         """`main`: as the settings name it."""

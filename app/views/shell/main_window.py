@@ -31,6 +31,7 @@ from app.views.shell.kept_words import KeptWords
 from app.views.shell.picker import Picker
 from app.views.shell.shell_window import ShellWindow
 from app.views.shell.window_tools import WindowTools
+from app.views.widgets.arrange import arrange
 from app.views.widgets.banner import BannerText, problem_text
 from app.views.widgets.focus import chain, in_reading_order
 from app.views.widgets.plain_words import set_window_title
@@ -146,15 +147,8 @@ class MainColumn(QObject):
     def _arranged(self) -> QVBoxLayout:
         self._stack.addWidget(self._empty_chat)
         self._fit_foot()
-        self._foot.addStretch(1)
-        self._foot.addWidget(self._window.composer, 1000)
-        self._foot.addStretch(1)
-        column = QVBoxLayout()
-        column.setSpacing(0)
-        column.addWidget(self._window.header)
-        column.addLayout(self._stack, 1)
-        column.addLayout(self._foot)
-        return column
+        arrange(self._foot, 1, (self._window.composer, 1000), 1)
+        return arrange(QVBoxLayout(), self._window.header, (self._stack, 1), self._foot, spacing=0)
 
     def bind(self, chats: ChatController) -> None:
         self._chats = chats
@@ -286,11 +280,7 @@ class MainWindow(Translated, ShellWindow):
     def _arrange(self) -> None:
         self.setMinimumSize(720, 480)
         self.resize(1120, 760)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.sidebar)
-        row.addLayout(self._column.layout, 1)
+        arrange(QHBoxLayout(self), self.sidebar, (self._column.layout, 1), spacing=0, margins=(0, 0, 0, 0))
         self.set_sidebar_visible(self._settings.sidebar_visible)
 
     def _connect_parts(self) -> None:
