@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import queue
+import re
 import sys
 import traceback
 from dataclasses import asdict, replace
@@ -49,6 +50,8 @@ from engine.server.command import Ending, add_arguments, decoder_of, options_of,
 _STOPPED = 130
 _OUTPUT_CLOSED = 141
 _LONGEST_MESSAGE = 500
+# All but line ends and tabs: an escape sequence of a model's would write to the clipboard, or over other lines.
+_TERMINAL_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -158,7 +161,7 @@ def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], a
         if isinstance(event, TextDelta):
             (answer if event.kind is SpanKind.ANSWER else thinking).append(event.text)
             if not as_json:
-                print(event.text, end="", flush=True)
+                print(_TERMINAL_CONTROLS.sub("", event.text), end="", flush=True)
     if isinstance(event, Failed):
         if as_json and (answer or thinking):  # its words are kept
             kept = {"text": "".join(answer), "thinking": "".join(thinking), "finish": "failed"}

@@ -15,6 +15,7 @@ from app.documents.problems import Refused, WhyNot
 from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_title
 from app.system.limited_child import Stop
+from app.system.small_file import open_plain
 
 MOST_FILE_BYTES = 16_000_000
 MOST_PDF_BYTES = 128_000_000
@@ -102,7 +103,7 @@ def _size(path: Path) -> int:
 
 def _bytes(path: Path, most: int, end: int = 0) -> bytes:
     """The first ones, or the last ones before `end`."""
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         file.seek(max(0, end - most))
         return file.read(most)
 

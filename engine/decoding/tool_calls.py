@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import string
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _PARSING_S = 1.0  # of processor time
 _LONGEST = 1 << 20  # characters
 _MOST_CALLS = 8  # of a reply that has to call
+_ID_LETTERS = string.ascii_letters + string.digits
+_ID_LENGTH = 9
 
 
 class ToolSyntax:
@@ -103,7 +106,13 @@ def _call(parsed: Mapping[str, Any]) -> ToolCall:
         arguments = json.loads(arguments or "{}")
     if not isinstance(arguments, dict):
         raise TypeError("arguments that are no object")
-    return ToolCall(f"call_{secrets.token_hex(12)}", name, json.dumps(arguments, ensure_ascii=False))
+    # allow_nan: a number beyond a double, such as 1e999, would be written as what is no JSON.
+    return ToolCall(_call_id(), name, json.dumps(arguments, ensure_ascii=False, allow_nan=False))
+
+
+def _call_id() -> str:
+    """Templates of Mistral's refuse any id but nine letters or digits."""
+    return "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
 
 
 def call_as_dict(call: ToolCall) -> dict[str, Any]:

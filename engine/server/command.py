@@ -120,9 +120,9 @@ def _key_in(file: Path) -> str:
     try:
         if os.name == "posix" and stat.S_IMODE(file.stat().st_mode) & 0o077:
             raise InvalidRequest("api_key_file", "readable by others", "0600")
-        key = file.read_bytes()[: _LONGEST_KEY + 1].decode().strip()
+        key = file.read_bytes()[: _LONGEST_KEY + 1].decode("ascii").strip()  # which every client can send in a header
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidRequest("api_key_file", type(error).__name__, "a file with a key") from error
+        raise InvalidRequest("api_key_file", type(error).__name__, "a file with a key of ASCII letters") from error
     if not key or len(key) > _LONGEST_KEY:
         raise InvalidRequest("api_key_file", f"{len(key)} characters", f"1..{_LONGEST_KEY}")
     return key

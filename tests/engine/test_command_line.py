@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 from typing import IO
 
@@ -165,6 +166,28 @@ def test_a_reply_and_its_trace_are_the_engines_own(zoo: Zoo, capsys: pytest.Capt
     first, *others, _ = rounds
     assert not first["drafted"]
     assert all(each["drafted"] for each in others)
+
+
+def test_what_a_terminal_would_act_on_is_not_printed(zoo: Zoo, capsys: pytest.CaptureFixture[str]) -> None:
+    """A model could write to the clipboard by it (OSC 52), or over other lines."""
+    arguments = [
+        "generate",
+        "--model",
+        str(zoo.main),
+        "--prompt",
+        "x",
+        "--max-tokens=200",
+        "--temperature=5",
+        "--seed=1",
+    ]
+    assert main([*arguments, "--json"]) == 0
+    text = json.loads(capsys.readouterr().out)["text"]
+    assert main(arguments) == 0
+
+    printed = capsys.readouterr().out
+    acting = {each for each in text if unicodedata.category(each) == "Cc"} - {"\n", "\t"}
+    assert acting
+    assert printed == "".join(each for each in text if each not in acting) + "\n"
 
 
 def test_its_log_has_no_words_of_an_exception() -> None:

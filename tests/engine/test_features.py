@@ -395,26 +395,6 @@ def test_no_states_wait_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -
     check(kept, CHAT, 60)
 
 
-def test_a_drafter_that_came_late_holds_no_more_states_than_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither of the forwards that go on without it nor of those that make again what is missing."""
-    monkeypatch.setattr(features, "MOST_WAITING_BYTES", 4000)
-    kept, waiting = context(), list[int]()
-    kept.begin(0, CHAT[:1900])
-    for at in range(100, 1800, 100):
-        kept.receive(at, positions(at, at + 100))
-        waiting.append(sum(states.nbytes for _, states in kept.waiting))
-    kept.follow(CHAT[:1801])
-    behind = []
-    while missing := kept.missing():
-        behind.append(missing)
-        kept.read_again()
-        waiting.append(sum(states.nbytes for _, states in kept.waiting))
-    assert behind == [1200, 1200 - 512, 1200 - 1024]
-    assert max(waiting) <= 4000
-    kept.read()
-    check(kept, CHAT, 1800)
-
-
 def proposer(room: int = CONTEXT_TOKENS) -> FeatureProposer:
     drafter = loaded(Drafter(True), "drafter")
     drafter = drafter if room == CONTEXT_TOKENS else narrowed(drafter, room)

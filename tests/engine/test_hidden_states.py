@@ -194,16 +194,6 @@ def same(states: mx.array) -> mx.array:
     return states
 
 
-@pytest.mark.parametrize(
-    "returns", [lambda x: {"states": x}, lambda x: x[0], lambda x: x.swapaxes(0, 1), lambda x: (None, x)]
-)
-def test_what_a_layer_returns_is_looked_at(returns: Callable[[mx.array], Any]) -> None:
-    network = Network(same, returns)
-    HiddenStates(network, [0]).check(network)
-    with pytest.raises(NoHiddenStates, match="Network: a layer returns"):
-        HiddenStates(network, [0, 1]).check(network)
-
-
 def test_states_of_some_layers_come_side_by_side() -> None:
     """The first of what a layer returns counts; a layer that is named twice comes twice."""
     network = Network(same, lambda states: (2 * states, None))

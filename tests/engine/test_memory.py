@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,7 @@ from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
+from tests.engine import batch_harness as batches
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.loading import load_draft, load_model
@@ -286,3 +289,16 @@ def fresh(scheduler: Scheduler) -> Scheduler:
     other = Scheduler()
     other.set_main(scheduler.main)
     return other
+
+
+def test_nothing_is_kept_of_a_draft_that_was_replaced() -> None:
+    """Its caches, too, are of no use to another one, and would hold its weights."""
+    former = batches.draft.__wrapped__()  # other tests keep the shared one
+    left = weakref.ref(former.network)
+    harness = batches.Harness(batches.model("qwen3"), former)
+    harness.submit(batches.asking(batches.prompt(9), 20, speculation=Speculation.fixed(4)))
+    harness.run_dry()
+    del former
+    harness.scheduler.set_draft(None)
+    gc.collect()
+    assert left() is None

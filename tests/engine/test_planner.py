@@ -29,19 +29,17 @@ class Recording:
 
     plans: list[Plan] = field(default_factory=list)
     unwanted: frozenset[str] = frozenset()
-    reads: bool = True
     parked: bool = False
     draft_speed: float = 0.0
     insists: bool = False
     refused: str = ""
-    shared_by: int = 0
     offered: list[list[Offer]] = field(default_factory=list)
     unused: list[tuple[str, int, int]] = field(default_factory=list)
     readings: list[tuple[str, int, float]] = field(default_factory=list)
     outcomes: list[tuple[Plan, RoundOutcome]] = field(default_factory=list)
 
     def share(self, replies: int, context_tokens: int) -> None:
-        self.shared_by = replies
+        pass
 
     def refuses(self, source: str) -> bool:
         return source == self.refused
@@ -50,7 +48,7 @@ class Recording:
         return source not in self.unwanted
 
     def may_read(self, offer: Offer) -> bool:
-        return self.reads
+        return True
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         self.readings.append((source, tokens, seconds))

@@ -9,7 +9,7 @@ from typing import Any
 import mlx.core as mx
 import mlx.nn as nn
 import pytest
-from mlx_lm.models.cache import ArraysCache, CacheList
+from mlx_lm.models.cache import ArraysCache
 
 from engine.caches.base import CacheSet
 from engine.caches.hooks import hooked
@@ -132,22 +132,6 @@ def run(network: Network, caches: list[Any], fed: mx.array) -> list[Any]:
     with Replay(network).recording(caches) as calls:
         mx.eval(network(fed, caches))
     return calls
-
-
-def test_a_bundle_of_caches_is_seen_through() -> None:
-    class Both(Module):  # type: ignore[misc, valid-type]
-        def __init__(self) -> None:
-            super().__init__()
-            self.one, self.other = Mixer(), Mixer(1)
-
-        def __call__(self, states: mx.array, cache: Any = None) -> mx.array:
-            return self.one(states, cache=cache[0]) + self.other(states, cache=cache[1])
-
-    network = Network(Both())
-    bundle = CacheList(ArraysCache(2), ArraysCache(2))
-    with Replay(network).recording(list(bundle.caches)) as calls:
-        network(states(), [bundle])
-    assert [call.module for call in calls] == [network.layers[0].one, network.layers[0].other]
 
 
 NETWORKS: dict[str, Callable[[], Network]] = {

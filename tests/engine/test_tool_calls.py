@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ TEMPLATE = (
 )
 TOOL: dict[str, Any] = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
 SAID = '<tool_call>\n{"name": "look", "arguments": {"at": "the sky"}}\n</tool_call>'
+ENDLESS = '<tool_call>{"name": "look", "arguments": {"at": [1e999]}}</tool_call>'  # a number that no JSON can have
 USER = Message(MessageRole.USER, "x")
 
 
@@ -87,8 +89,9 @@ LOOKED = ("look", '{"at": "the sky"}')
         ('<tool_call>["look"]</tool_call>', '<tool_call>["look"]</tool_call>', []),
         ("<tool_call>" + "[" * 5000 + "</tool_call>", "<tool_call>" + "[" * 5000 + "</tool_call>", []),
         ("<tool_cal", "<tool_cal", []),
+        (ENDLESS, ENDLESS, []),
     ],
-    ids=["call", "text first", "two", "no end", "thought", "no json", "cut", "no name", "a list", "deep", "half"],
+    ids=["call", "text first", "two", "no end", "thought", "no json", "cut", "no name", "list", "deep", "half", "inf"],
 )
 def test_a_call_is_found_and_what_is_none_stays_text(
     caller: LoadedModel, text: str, said: str, calls: list[tuple[str, str]]
@@ -98,6 +101,15 @@ def test_a_call_is_found_and_what_is_none_stays_text(
 
 def test_one_call_may_be_the_last(caller: LoadedModel) -> None:
     assert read(caller, f"{SAID}{SAID} so", several=False) == ("|", [LOOKED])
+
+
+def test_ids_of_calls_are_what_every_template_takes(caller: LoadedModel) -> None:
+    """Mistral's refuse all but nine letters or digits."""
+    reply = TextDecoder(caller, [], (), tools=ToolSyntax(caller, [TOOL]))
+    spans = [span for token in encode(SAID * 2, caller) for span in reply.push(token)] + reply.finish()
+    ids = [span.call.id for span in spans if span.call]
+    assert len(set(ids)) == 2
+    assert all(re.fullmatch("[A-Za-z0-9]{9}", each) for each in ids)
 
 
 def test_without_tools_a_call_is_text(caller: LoadedModel) -> None:

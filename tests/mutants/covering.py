@@ -17,7 +17,7 @@ FILES = (
 )
 
 _ROUND = ("engine/test_invariants", "engine/test_hidden_states", "engine/test_replies")
-_COMPANY = ("engine/test_batch", "engine/test_batch_drafts", "engine/test_change_of_draft")
+_COMPANY = ("engine/test_batch", "engine/test_batch_drafts")
 _CACHES = ("engine/test_caches", "engine/test_cache_kinds", "engine/test_prefix_families")
 
 # The longest beginning of a file's name that is listed decides.

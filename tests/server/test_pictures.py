@@ -375,29 +375,6 @@ def test_only_its_own_client_waits_for_a_picture(seeing: FakeEngine) -> None:
     assert len(seeing.requests) == 5
 
 
-def test_more_requests_than_may_wait_are_refused_before_their_pictures_are_read(seeing: FakeEngine) -> None:
-    begun: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    may_go_on = threading.Event()
-
-    def slowly(data: bytes) -> Picture:
-        begun.put(data)
-        may_go_on.wait(PATIENCE_S)
-        return decode(data)
-
-    path, asked = chat(url(packed(SHOWN)))
-    with serving(seeing, Decoding(slowly), most_requests=1) as served, served.connect() as client:
-        client.sendall(post_bytes(path, json.dumps(COMMON | asked).encode()))
-        begun.get(timeout=PATIENCE_S)
-        try:
-            answer = served.post(path, COMMON | asked)
-        finally:
-            may_go_on.set()
-        assert (answer.status_code, answer.json()["error"]["code"]) == (429, "queue_full")
-        assert client.recv(1 << 16).startswith(b"HTTP/1.1 200")
-        assert served.post(path, COMMON | asked).status_code == 200
-    assert begun.empty()
-
-
 def test_the_end_waits_for_no_picture(seeing: FakeEngine) -> None:
     """Two are being read and one waits: each is refused."""
     begun: queue.SimpleQueue[None] = queue.SimpleQueue()

@@ -53,13 +53,19 @@ def test_a_signal_ends_it_in_the_middle_of_a_reply() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "key", "allowed"), [(0o644, "secret", "0600"), (0o600, "", "1..4096")], ids=["open", "empty"]
+    ("mode", "key", "allowed"),
+    [
+        (0o644, "secret", "0600"),
+        (0o600, "", "1..4096"),
+        (0o600, "열쇠", "a file with a key of ASCII letters"),  # which no client could send
+    ],
+    ids=["open", "empty", "hangul"],
 )
 def test_a_key_that_is_none_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: int, key: str, allowed: str
 ) -> None:
     file = tmp_path / "key"
-    file.write_text(key)
+    file.write_text(key, encoding="utf-8")
     file.chmod(mode)
     assert main([*COMMAND[3:], "--api-key-file", str(file)]) == 1
     assert json.loads(capsys.readouterr().err)["allowed"] == allowed

@@ -6,6 +6,7 @@ import errno
 import os
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from PySide6.QtCore import QLocale, Qt
@@ -15,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
 from app.system.paths import Paths
+from app.system.small_file import open_plain
 from app.view_models.chat_options import Scope
 from app.view_models.request_table import RequestRow
 from app.views.models.download_row import DownloadRow
@@ -310,15 +312,14 @@ def test_a_token_that_could_not_be_read_stays(tmp_path: Path, qtbot: QtBot, monk
     token = Paths.for_user(tmp_path).hub_token
     token.parent.mkdir(parents=True, exist_ok=True)
     token.write_text("hf_secret", "utf-8")
-    read_bytes = Path.read_bytes
 
-    def refused(path: Path) -> bytes:
+    def refused(path: Path) -> BinaryIO:
         if path == token:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        return read_bytes(path)
+        return open_plain(path)
 
     with monkeypatch.context() as disk:
-        disk.setattr(Path, "read_bytes", refused)
+        disk.setattr("app.system.small_file.open_plain", refused)
         with open_app(tmp_path, qtbot) as harness:
             window = harness.show_settings("advanced")
             assert window.advanced.hub.token.text() == ""

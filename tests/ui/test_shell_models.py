@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QStyle
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
-from app.view_models.model_list import DraftChoice, DraftState
+from app.view_models.model_list import DraftState
 from app.views.shell.picker import found_among
 from app.views.widgets.option_list import ListedOption, OptionList
 from app.words.notices_for_errors import notice_for
@@ -174,20 +174,6 @@ def test_a_model_that_came_or_went_is_seen(harness: AppHarness, qtbot: QtBot, mo
     harness.window.open_picker()
     qtbot.waitUntil(lambda: new.folder in {option.value for option in options(picker.drafts)})
     assert STRANGER.folder not in {option.value for option in options(picker.drafts)}
-
-    asked: list[str] = []
-    drafts = harness.models.drafts_for_main
-
-    def counted() -> list[DraftChoice]:
-        asked.append("drafts")
-        return drafts()
-
-    monkeypatch.setattr(harness.models, "drafts_for_main", counted)
-    for _ in range(5):
-        harness.models.pair_changed.emit()
-    assert asked == []
-    click(harness.window.picker.drafts, "")
-    assert asked
 
 
 @pytest.mark.parametrize(("then", "chosen"), [(["A", "B"], ["A"]), (["B", "A"], [])], ids=["stays", "moves"])

@@ -5,15 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
-from app.views.transcript.text_parts import TextPart
+from app.views.transcript.text_parts import ReadOnlyText, SelectableInside, TextPart
 from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
+
+NONE = Qt.KeyboardModifier.NoModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 def streaming_transcript(open_transcript: Opener) -> TranscriptHarness:
@@ -23,16 +28,11 @@ def streaming_transcript(open_transcript: Opener) -> TranscriptHarness:
     return harness
 
 
-def show_all() -> None:
-    """On a busy machine some of what is in sight is shown in later turns."""
-    for _ in range(5):
-        QApplication.processEvents()
-
-
-def wheel(widget: QWidget, delta_y: int) -> None:
+def wheel(widget: QWidget, delta_y: int, delta_x: int = 0, keys: Qt.KeyboardModifier = NONE) -> None:
     """As the system sends it; an event that is only posted to a widget never reaches its parents."""
     window = widget.window()
-    QTest.wheelEvent(window.windowHandle(), widget.mapTo(window, widget.rect().center()), QPoint(0, delta_y))
+    at = widget.mapTo(window, widget.rect().center())
+    QTest.wheelEvent(window.windowHandle(), at, QPoint(delta_x, delta_y), stateKey=keys)
     QApplication.processEvents()
 
 
@@ -115,17 +115,21 @@ def test_a_step_of_the_wheel_paints_what_comes_into_sight_and_no_more(open_trans
     assert shown == view.grab().toImage().convertedTo(shown.format())
 
 
-def test_what_is_painted_bit_by_bit_is_what_would_be_painted_at_once(open_transcript: Opener) -> None:
+def test_what_is_painted_bit_by_bit_is_what_would_be_painted_at_once(open_transcript: Opener, qtbot: QtBot) -> None:
     """Code, its foot, its colours, the row below, paragraphs, lists and a table, on the screen itself."""
     harness = open_transcript([*long_chat(2), reply(9, "", ReplyStatus.STREAMING)])
     harness.view.resize(500, 360)
     text = 'Some *words* here.\n\n```python\ndef f():\n    """Doc."""\n    return "a" * 70 + "' + "wide " * 30 + '"\n\n'
     text += f"x = f()\n```\n\n{PARAGRAPH}\n\n1. one\n2. two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nThe `end`, at last."
+
+    def is_whole() -> bool:
+        """What is drawn wrong stays so; colours of code come a turn later."""
+        painted = harness.view.screen().grabWindow(harness.view.winId()).toImage()
+        return bool(painted == harness.view.grab().toImage().convertedTo(painted.format()))
+
     for start in range(0, len(text), 9):
         harness.model.append_text(9, text[start : start + 9])
-        QTest.qWait(1)
-        painted = harness.view.screen().grabWindow(harness.view.winId()).toImage()
-        assert painted == harness.view.grab().toImage().convertedTo(painted.format()), text[: start + 9]
+        qtbot.waitUntil(is_whole)
 
 
 def test_it_follows_the_end_until_a_reader_steps_up(open_transcript: Opener) -> None:
@@ -159,7 +163,7 @@ def test_it_follows_the_end_until_a_reader_steps_up(open_transcript: Opener) -> 
     bar = harness.view.verticalScrollBar()
     bar.setSliderDown(True)
     bar.setSliderPosition(harness.bottom // 2)
-    show_all()
+    harness.settle()
     held = harness.value
     harness.model.append_text(1002, PARAGRAPH * 5)
     assert harness.value == held
@@ -244,3 +248,76 @@ def calls_of_acts(harness: TranscriptHarness) -> dict[str, int]:
 def test_what_stands_below_a_place_costs_it_nothing(open_transcript: Opener) -> None:
     few, many = (calls_of_acts(open_transcript(long_chat(turns))) for turns in (100, 1000))
     assert {name: (few[name], many[name]) for name in few if many[name] > few[name] + 1000} == {}
+
+
+# Tables and code wider than the column
+
+COLUMNS = 24
+TABLE = "\n".join("|" + f" {cell} |" * COLUMNS for cell in ("heading", "---:", "a long cell"))
+CODE = f"```py\nx = '{'wide ' * 60}'\n```"
+
+
+@pytest.fixture
+def wide(open_transcript: Opener) -> TranscriptHarness:
+    harness = open_transcript([reply(1, f"{TABLE}\n\n{PARAGRAPH}"), question(2), reply(3, CODE)])
+    harness.view.resize(600, 700)
+    QApplication.processEvents()
+    return harness
+
+
+def text_of(harness: TranscriptHarness, kind: PartKind) -> ReadOnlyText:
+    widget: object = harness.parts(kind)[0].widget
+    text = widget.text if isinstance(widget, SelectableInside) else widget
+    assert isinstance(text, ReadOnlyText)
+    return text
+
+
+def bar_of(harness: TranscriptHarness, kind: PartKind) -> QScrollBar:
+    return text_of(harness, kind).horizontalScrollBar()
+
+
+@pytest.mark.parametrize("kind", [PartKind.TABLE, PartKind.CODE])
+def test_wheel_and_trackpad_move_what_is_under_the_pointer(wide: TranscriptHarness, kind: PartKind) -> None:
+    bar, text = bar_of(wide, kind), text_of(wide, kind)
+    assert bar.maximum() > 100
+    wheel(text.viewport(), -120, keys=SHIFT)
+    first = bar.value()
+    assert first > 0
+    wheel(text.viewport(), 0, -120)
+    assert bar.value() > first
+    wheel(text.viewport(), 120, keys=SHIFT)
+    wheel(text.viewport(), 0, 120)
+    assert bar.value() == 0
+
+
+def test_the_wheel_alone_scrolls_the_transcript(wide: TranscriptHarness) -> None:
+    wide.view.resize(600, 200)
+    QApplication.processEvents()
+    wide.scroll_to(0)
+    wheel(text_of(wide, PartKind.TABLE).viewport(), -120)
+    assert wide.value > 0
+    assert bar_of(wide, PartKind.TABLE).value() == 0
+
+
+def test_keys_move_the_one_in_the_focused_message(wide: TranscriptHarness) -> None:
+    wide.view.setFocus()
+    for kind, steps in ((PartKind.CODE, 1), (PartKind.TABLE, 3)):
+        for _ in range(steps):
+            QTest.keyClick(wide.view, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(wide.view, Qt.Key.Key_Right)
+        assert bar_of(wide, kind).value() > 0
+        QTest.keyClick(wide.view, Qt.Key.Key_Left)
+        assert bar_of(wide, kind).value() == 0
+
+
+@pytest.mark.parametrize(("kind", "text"), [(PartKind.TABLE, f"{TABLE}\n\nMore"), (PartKind.CODE, CODE[:-3])])
+def test_what_was_scrolled_stays_there_while_the_reply_grows(
+    open_transcript: Opener, kind: PartKind, text: str
+) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, text)
+    bar_of(harness, kind).setValue(150)
+    for _ in range(5):
+        harness.model.append_text(1, " and more\n\n")
+        QApplication.processEvents()
+    assert bar_of(harness, kind).value() == 150

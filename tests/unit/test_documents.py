@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_title
 from app.storage.parts import attachments_from_json, parts_to_json
 from app.system.limited_child import ChildLimits, ChildStopped, Stop
+from app.system.small_file import read_small
 from tests.helpers.pdf_files import pdf_bytes, with_password
 from tests.helpers.picture_files import rgb_png
 
@@ -147,6 +149,20 @@ def test_folders_pipes_and_what_is_not_there_say_why(tmp_path: Path) -> None:
     assert refusal(tmp_path / "pipe") is WhyNot.UNREADABLE
     assert refusal(tmp_path / "gone") is WhyNot.GONE
     assert refusal(tmp_path / "no\0name") is WhyNot.UNREADABLE
+
+
+def test_a_file_that_became_a_pipe_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Just after it was looked at. Opening one waits for its writer: here there is none."""
+    found = write(tmp_path, "file.txt", b"words").stat()
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(Path, "stat", lambda _path, **_: found)
+    refusals: list[WhyNot] = []
+    reading = threading.Thread(target=lambda: refusals.append(refusal(tmp_path / "pipe")), daemon=True)
+    reading.start()
+    reading.join(10)
+    assert refusals == [WhyNot.UNREADABLE]
+    with pytest.raises(ValueError, match="no plain file"):
+        read_small(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize(

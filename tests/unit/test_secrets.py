@@ -125,7 +125,7 @@ def test_a_file_that_cannot_be_read_is_not_written_over(file: Path, monkeypatch:
     put(Secrets(file), "hf_canary", HUB)
     giving, taking = Secrets(file), Secrets(file)
     with monkeypatch.context() as disk:
-        disk.setattr(Path, "read_bytes", lambda *_, **__: refuse())
+        disk.setattr("app.system.small_file.open_plain", lambda *_: refuse())
         with pytest.raises(OSError, match="Input"):
             put(giving, "hf_other", "https://other.test")
         put(taking, "", HUB)

@@ -42,15 +42,15 @@ def refuse() -> NoReturn:
 
 def refuse_reads(disk: pytest.MonkeyPatch, name: str, times: int = 1_000) -> None:
     """The disk does not give the file of that name, so many times."""
-    original, left = Path.open, [times]
+    original, left = os.open, [times]
 
-    def opened(path: Path, mode: str = "r", *arguments: Any, **options: Any) -> Any:
-        if path.name == name and "r" in mode and left[0]:
+    def opened(path: Any, flags: int, *arguments: Any, **options: Any) -> int:
+        if Path(path).name == name and not flags & (os.O_WRONLY | os.O_RDWR) and left[0]:
             left[0] -= 1
             refuse()
-        return original(path, mode, *arguments, **options)
+        return original(path, flags, *arguments, **options)
 
-    disk.setattr(Path, "open", opened)
+    disk.setattr(os, "open", opened)
 
 
 def refuse_changes(disk: pytest.MonkeyPatch, name: str) -> None:
