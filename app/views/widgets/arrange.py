@@ -16,7 +16,10 @@ Part = _Item | int | tuple[_Item, int] | tuple[_Item, int, Qt.AlignmentFlag]
 def arrange(
     layout: _L, *parts: Part, spacing: int | None = None, margins: tuple[int, int, int, int] | None = None
 ) -> _L:
-    """Adds the parts in order: a widget or a layout, alone or with its stretch and alignment, or a stretch."""
+    """Adds the parts in order: a widget or layout, alone or with its factor and alignment; a number is empty room.
+
+    A factor is Qt's share of the room that is left.
+    """
     if margins is not None:
         layout.setContentsMargins(*margins)
     if spacing is not None:
@@ -32,9 +35,9 @@ def arrange(
 
 
 def _add(
-    layout: QBoxLayout, item: QWidget | QLayout, stretch: int = 0, alignment: Qt.AlignmentFlag = _EVERYWHERE
+    layout: QBoxLayout, item: QWidget | QLayout, factor: int = 0, alignment: Qt.AlignmentFlag = _EVERYWHERE
 ) -> None:
     if isinstance(item, QLayout):
-        layout.addLayout(item, stretch)
+        layout.addLayout(item, factor)
     else:
-        layout.addWidget(item, stretch, alignment)
+        layout.addWidget(item, factor, alignment)
