@@ -302,7 +302,7 @@ def test_a_step_of_several_is_measured_by_its_tokens_and_seconds(
     """By a clock of the test, on which a second goes by in each step."""
     seen, seconds = list[tuple[object, ...]](), iter(range(1000))
     monkeypatch.setattr(Sharing, "observe", lambda _, *step: seen.append(step))
-    monkeypatch.setattr("engine.runtime.writing.time", SimpleNamespace(perf_counter=lambda: next(seconds)))
+    monkeypatch.setattr("engine.runtime.scheduler.time", SimpleNamespace(perf_counter=lambda: next(seconds)))
     harness = Harness(model(family))
     for salt in range(3):
         harness.submit(asking(prompt(6, salt), 9, speculation=Speculation.off()))

@@ -13,7 +13,7 @@ FILES = (
     "engine/runtime/pair.py",
     "engine/runtime/rounds.py",
     "engine/runtime/sharing.py",
-    "engine/runtime/writing.py",
+    "engine/runtime/scheduler.py",
 )
 
 _ROUND = ("engine/test_invariants", "engine/test_hidden_states", "engine/test_replies")
@@ -161,7 +161,7 @@ _TESTS = {
         "engine/test_background",
     ),
     "engine/runtime/sharing": ("unit/test_sharing",),
-    "engine/runtime/writing": _COMPANY,
+    "engine/runtime/scheduler": _COMPANY,
 }
 
 
