@@ -1,4 +1,4 @@
-"""How much faster drafting made a reply, from what its rounds and plain passes took; on real ones: test_recorded_rounds."""
+"""How much faster drafting made a reply, from what its rounds took; on real ones: test_recorded_rounds."""
 
 from __future__ import annotations
 
