@@ -38,7 +38,7 @@ from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBu
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey
 from app.markup.inline_formula import TINT, FormulaObject
-from app.markup.lines import line_segments
+from app.markup.lines import fragments, line_segments
 from app.markup.long_lines import line_around
 from app.markup.plain_growth import added_text, may_have_address
 from app.markup.tables import address_at, char_near, place_from_right, runs_from_right
@@ -109,15 +109,12 @@ def _code_rects(block: QTextBlock, corner: QPointF, clip: QRectF, style: Documen
     first, last = _chars_within(block, clip.translated(-corner))
     metrics = QFontMetricsF(style.mono)
     result: list[QRectF] = []
-    fragments = block.begin()
-    while not fragments.atEnd():
-        fragment = fragments.fragment()
+    for fragment in fragments(block):
         start = fragment.position() - block.position()
         if start >= last:
             break
         if start + fragment.length() > first and fragment.charFormat().property(CODE):
             result.extend(_fragment_rects(block, start, start + fragment.length(), corner, metrics))
-        fragments += 1
     return result
 
 
