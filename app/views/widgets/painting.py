@@ -58,9 +58,8 @@ def _corners(radius: int, ground: int, edge: int, ratio: float) -> QPixmap:
 
 def paint_surface(widget: QWidget, colors: Palette, radius: int = RADIUS_CARD) -> None:
     """The whole of a widget that lies over others."""
-    painter = QPainter(widget)
-    paint_card(painter, widget.rect(), radius, colors.surface, colors.hairline)
-    painter.end()
+    with QPainter(widget) as painter:
+        paint_card(painter, widget.rect(), radius, colors.surface, colors.hairline)
 
 
 def paint_row_ground(painter: QPainter, row: QRect, colors: Palette, filled: bool, ring: bool) -> None:
