@@ -49,11 +49,10 @@ from app.system.unix_signals import Interrupts, end_process_after
 from app.system.worker import RETRY_INTERVAL_MS, JobThread, ignore
 from app.theme import Appearance, Motion, Theme, use_fusion
 from app.views.shell import start_notices
-from app.views.shell.applications_offer import AppOffer, MoveOffer
 from app.views.shell.help_menu import HelpMenu
 from app.views.shell.main_window import MainWindow
 from app.views.shell.server_menu import ServerMenu
-from app.views.shell.start_notices import WaitingStart
+from app.views.shell.start_notices import AppOffer, MoveOffer, WaitingStart
 from app.views.widgets.banner import BannerText, problem_text
 from app.views.widgets.side_window import bring_to_front
 from app.words.languages import Translation, compiled_sentences
@@ -471,7 +470,7 @@ def look_for_updates(application: Application) -> None:
     channel = updates.CHANNEL
     if channel is not None:
         from app.controllers.updates import Updates
-        from app.views.shell.update_offer import UpdateOffer
+        from app.views.shell.start_notices import UpdateOffer
 
         asked = Updates(channel, application.settings, application.calls.post, parent=application)
         application.ending.connect(asked.close)

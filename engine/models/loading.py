@@ -1,6 +1,7 @@
 """From a folder to a model that can run: checks first, then mlx-lm's loader, every failure as a typed error.
 
-Runs on the engine thread only. Never executes code from a model's folder.
+Files that mlx-lm and transformers open by themselves must be plain ones of limited size, without more added tokens than
+a tokenizer can add in some seconds. Runs on the engine thread only. Never executes code from a model's folder.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PosixPath
+from stat import S_ISDIR, S_ISREG
 from typing import Any, Protocol
 
 import mlx.core as mx
@@ -44,12 +46,23 @@ from engine.models.compatibility import token_map
 from engine.models.declared import adopt_declared
 from engine.models.first_use import FirstUse
 from engine.models.fit import LEAST_CONTEXT_TOKENS
-from engine.models.folder_files import check_files
 from engine.models.inspect import WEIGHTS, inspect_model, tower_bytes, weight_tensors
 from engine.models.memory import MemoryNeed, available_bytes, memory_need, most_bytes
-from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, JsonObject, object_in, stamp
+from engine.models.model_files import (
+    CONFIG_LIMIT_BYTES,
+    INDEX_LIMIT_BYTES,
+    TEMPLATE_LIMIT_BYTES,
+    TOKENIZER_CONFIG_LIMIT_BYTES,
+    TOKENIZER_LIMIT_BYTES,
+    FileError,
+    JsonObject,
+    entries,
+    object_at,
+    object_in,
+    stamp,
+)
 from engine.models.mtp_families import head_to_leave_out
-from engine.models.numbers import check_groups, check_read_numbers
+from engine.models.numbers import MOST_ADDED, check_groups, check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
 from engine.models.vision_config import VisionConfig, looking_bytes, read_vision_config
@@ -70,6 +83,20 @@ _PARTS_A_TENSOR = 8
 _PARTS_BESIDE = 256
 
 _NEW_PART = nn.Module.__init__.__code__
+MOST_ENDS = 1024
+MOST_NAMED = 2**14  # in a list of special tokens: transformers compares each with all before it
+_TEMPLATES = "additional_chat_templates"
+_MOST_TEMPLATES = 64
+_SUFFIXES = {".json", ".jsonl", ".jinja", ".txt", ".model", ".tiktoken", ".spm", ".vocab", ".bpe", ".codes"}
+_LIMITS: Mapping[str, int] = {
+    "config.json": CONFIG_LIMIT_BYTES,
+    "generation_config.json": CONFIG_LIMIT_BYTES,
+    "hf_quant_config.json": CONFIG_LIMIT_BYTES,
+    "tokenizer_config.json": TOKENIZER_CONFIG_LIMIT_BYTES,
+    "special_tokens_map.json": TOKENIZER_CONFIG_LIMIT_BYTES,
+    "added_tokens.json": TOKENIZER_CONFIG_LIMIT_BYTES,
+    "model.safetensors.index.json": INDEX_LIMIT_BYTES,
+}
 
 
 class DraftTranslation:
@@ -478,3 +505,56 @@ def guarded(
         raise ModelUnsupported(folder, str(error)) from error
     except BaseException as error:
         raise failure(folder, f"{type(error).__name__}: {error}"[:500]) from error
+
+
+def check_files(folder: Path) -> None:
+    """Raises FileError, or an OSError."""
+    for path in (*folder.iterdir(), *_templates(folder / _TEMPLATES)):
+        if path.suffix in _SUFFIXES:
+            _check_file(path)
+    for name in ("config.json", "generation_config.json"):
+        _check_ends(folder / name)
+    for name in ("tokenizer_config.json", "special_tokens_map.json"):
+        _check_lists(folder / name)
+    _check_count("added_tokens.json", "added tokens", len(_content(folder / "added_tokens.json")), MOST_ADDED)
+
+
+def _templates(folder: Path) -> Iterator[Path]:
+    found = list(folder.iterdir()) if folder.is_dir() else []
+    _check_count(folder.name, "files", len(found), _MOST_TEMPLATES)
+    yield from found
+
+
+def _check_file(path: Path) -> None:
+    try:
+        stat = path.stat()
+    except FileNotFoundError:  # a broken link, which is never opened
+        return
+    if S_ISDIR(stat.st_mode):
+        return
+    if not S_ISREG(stat.st_mode):
+        raise FileError(f"{path.name}: not a file")
+    limit = TEMPLATE_LIMIT_BYTES if path.suffix == ".jinja" else _LIMITS.get(path.name, TOKENIZER_LIMIT_BYTES)
+    if stat.st_size > limit:
+        raise FileError(f"{path.name}: larger than {limit} bytes")
+
+
+def _check_ends(path: Path) -> None:
+    config = _content(path)
+    for part in (config, object_at(config, "text_config")):
+        _check_count(path.name, "end tokens", len(entries(part, "eos_token_id")), MOST_ENDS)
+
+
+def _check_lists(path: Path) -> None:
+    for key, value in _content(path).items():
+        if isinstance(value, list | dict):
+            _check_count(path.name, key[:100], len(value), MOST_ADDED if key == "added_tokens_decoder" else MOST_NAMED)
+
+
+def _content(path: Path) -> JsonObject:
+    return object_in(path, _LIMITS[path.name])  # what a file that cannot be read means is its reader's to decide
+
+
+def _check_count(name: str, what: str, count: int, most: int) -> None:
+    if count > most:
+        raise FileError(f"{name}: {count} {what}, more than {most}")

@@ -23,7 +23,7 @@ from engine.runtime.batch import Batch
 from engine.runtime.output import Output
 from engine.runtime.reply import Reply
 from engine.runtime.rounds import Rounds, RoundStatistics
-from engine.runtime.writing import Writing
+from engine.runtime.scheduler import Writing
 from tests.engine.batch_harness import Harness, Recorder, alone, asking, draft, model, prompt
 from tests.helpers.samples import fair
 

@@ -19,8 +19,8 @@ from app.view_models.downloads import DownloadEntry, DownloadState
 from app.view_models.model_list import DraftState, PairState
 from app.views.models.download_row import DownloadRow
 from app.views.models.find import OfferRow
-from app.views.models.model_row import ModelRow
 from app.views.models.view import ModelsView
+from app.views.models.yours import ModelRow
 from app.views.transcript.message_footer import MessageFooter
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel

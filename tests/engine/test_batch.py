@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
+from typing import Any
 
 import mlx.core as mx
 import pytest
@@ -27,6 +28,7 @@ from engine.decoding.sequence import Sequence
 from engine.drafting.controller import History
 from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
+from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
 from engine.runtime.sharing import BatchWay, Sharing
 from tests.engine.batch_harness import (
@@ -300,7 +302,7 @@ def test_a_step_of_several_is_measured_by_its_tokens_and_seconds(
     """By a clock of the test, on which a second goes by in each step."""
     seen, seconds = list[tuple[object, ...]](), iter(range(1000))
     monkeypatch.setattr(Sharing, "observe", lambda _, *step: seen.append(step))
-    monkeypatch.setattr("engine.runtime.writing.time", SimpleNamespace(perf_counter=lambda: next(seconds)))
+    monkeypatch.setattr("engine.runtime.scheduler.time", SimpleNamespace(perf_counter=lambda: next(seconds)))
     harness = Harness(model(family))
     for salt in range(3):
         harness.submit(asking(prompt(6, salt), 9, speculation=Speculation.off()))
@@ -357,3 +359,24 @@ def test_merged_caches_that_stay_broken_end_every_reply_in_them(monkeypatch: pyt
 
     assert not harness.scheduler.busy
     assert [len(recorder.terminal) for recorder in heard] == [1, 1, 1]
+
+
+def test_a_draft_that_paused_goes_on_from_its_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = Harness(model("qwen3"), draft())
+    recorder = harness.submit(asking(prompt(9), 60, speculation=Speculation.fixed(4)))
+    harness.until_written(recorder, 20)
+    harness.scheduler.set_speculation(recorder.queued.id, Speculation.off())
+    harness.until_written(recorder, recorder.written + 3)
+    cached: list[int] = []
+    take = PrefixStore.take
+
+    def taken(*arguments: Any, **options: Any) -> Sequence:
+        sequence = take(*arguments, **options)
+        cached.append(sequence.caches.position)
+        return sequence
+
+    monkeypatch.setattr(PrefixStore, "take", taken)
+    harness.scheduler.set_speculation(recorder.queued.id, Speculation.fixed(4))
+    harness.run_dry()
+    assert len(cached) == 1
+    assert cached[0] > 9 + 20 - 6  # all but the latest tokens of prompt and reply

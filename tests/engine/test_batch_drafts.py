@@ -327,3 +327,18 @@ def test_a_reply_whose_draft_lags_can_be_meddled_with(meddling: str) -> None:
         whole = alone("qwen3", one).tokens
         assert reply.tokens == (whole[:1] if meddling == "cancel" and reply is long else whole)
     assert other.finished.reason is FinishReason.LENGTH
+
+
+def test_the_time_of_steps_that_drafted_in_company_is_split_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else all of it would be neither the draft's nor the main model's. A row without a draft has none of it."""
+    forced(monkeypatch, BatchWay.DRAFTED)
+    harness = Harness(model("qwen3"), draft())
+    modes = (Speculation.fixed(3), Speculation.fixed(3), Speculation.off())
+    heard = [harness.submit(asking(prompt(9, salt), 30, speculation=mode)) for salt, mode in enumerate(modes)]
+    while not any(reply.ended for reply in heard):
+        harness.scheduler.step()
+    for reply, drafts in zip(heard, (True, True, False), strict=True):
+        stats = reply.reply.stats.freeze()
+        assert stats.shared_rounds == stats.rounds - 1
+        assert (stats.draft_s > 0) is drafts
+        assert 0 < stats.verify_s <= stats.decode_s - stats.draft_s

@@ -1,4 +1,4 @@
-"""What a reply's statistics and the prices of rounds count of a round's time."""
+"""What a reply's statistics and the prices of rounds count of a round's time, and when a drafter reads on meanwhile."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from engine import Speculation
 from engine.api.stats import StatsRecorder
 from engine.decoding.round import Round
 from engine.drafting.controller import FixedController, History
+from engine.drafting.costs import ReplyTime, TimeInPlainRounds
 from engine.drafting.planner import Drafting
+from engine.drafting.plans import Plan
 from engine.drafting.proposers.forced import ForcedProposer
-from engine.runtime.rounds import RoundStatistics
+from engine.runtime.rounds import TIMED_EVERY_ROUNDS, RoundStatistics
+from tests.engine.batch_harness import Harness, asking, draft, model, prompt
 
 DONE = Round(emitted=(1, 2), seconds=0.5)
 
@@ -91,3 +95,42 @@ def test_a_shared_round_is_counted_and_not_priced(counted: Counted) -> None:
     counted.take(None)
     assert (counted.stats.shared_rounds, counted.stats.shared_gained, counted.stats.shared_s) == (1, 1, 2.0)
     assert counted.passes == []
+
+
+def test_what_the_rounds_would_have_taken_without_a_draft_is_kept(
+    counted: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ReplyTime, "total", lambda _account, _reading_s: TimeInPlainRounds(3.0, 0.1, 6.6))
+    counted.take(0.0)
+    stats = counted.stats
+    assert (stats.plain_rounds, stats.plain_rounds_error, stats.plain_passes) == (3.0, 0.1, 7)
+
+
+def test_a_drafter_reads_on_except_beside_others_before_a_timed_round_and_after_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    harness, seen, observe = Harness(model("qwen3"), draft()), list[tuple[int, bool]](), Drafting.observe
+
+    def watched(drafting: Drafting, plan: Plan, done: Round, *, reads_on: bool = False) -> None:
+        seen.append((recorder.reply.stats.draft_rounds, reads_on))
+        observe(drafting, plan, done, reads_on=reads_on)
+
+    monkeypatch.setattr(Drafting, "observe", watched)
+    recorder = harness.submit(asking(prompt(9), 60, speculation=Speculation.fixed(2)))
+    harness.run_dry()
+    *rounds, (_, after_the_last) = seen
+    assert not after_the_last
+    assert len(rounds) > 2 * TIMED_EVERY_ROUNDS
+    assert all(reads_on == bool((number + 1) % TIMED_EVERY_ROUNDS) for number, reads_on in rounds)
+    seen.clear()
+    recorder = harness.submit(asking(prompt(9), 5, speculation=Speculation.fixed(2)))
+    while not recorder.ended:
+        reply = recorder.queued.reply
+        if reply is None:
+            harness.scheduler.step()
+        else:
+            reply.step(alone=False)
+            if reply.ended:
+                break
+    assert seen
+    assert not any(reads_on for _, reads_on in seen)

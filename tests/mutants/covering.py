@@ -13,7 +13,7 @@ FILES = (
     "engine/runtime/pair.py",
     "engine/runtime/rounds.py",
     "engine/runtime/sharing.py",
-    "engine/runtime/writing.py",
+    "engine/runtime/scheduler.py",
 )
 
 _ROUND = ("engine/test_invariants", "engine/test_hidden_states", "engine/test_replies")
@@ -91,7 +91,7 @@ _TESTS = {
         "unit/test_controller",
         "engine/test_draft_model",
     ),
-    "engine/drafting/pass_ratio": ("unit/test_verdict", "unit/test_recorded_rounds"),
+    "engine/drafting/pass_ratio": ("unit/test_verdict", "unit/test_recorded_rounds", "engine/test_tuning"),
     "engine/drafting/costs": (
         "unit/test_costs",
         "unit/test_verdict",
@@ -153,9 +153,15 @@ _TESTS = {
         "engine/test_engine_faults",
         *_COMPANY,
     ),
-    "engine/runtime/rounds": ("engine/test_round_statistics", *_ROUND, *_COMPANY, "engine/test_background"),
+    "engine/runtime/rounds": (
+        "engine/test_round_statistics",
+        *_ROUND,
+        *_COMPANY,
+        "engine/test_exactness",
+        "engine/test_background",
+    ),
     "engine/runtime/sharing": ("unit/test_sharing",),
-    "engine/runtime/writing": _COMPANY,
+    "engine/runtime/scheduler": _COMPANY,
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.controllers.program_requests import WatchedEngine
+from app.controllers.server import WatchedEngine
 from engine import Engine, EngineState, Event, Request, Sampling, ServerOptions, TextDelta, TokenScore, TokensScored
 from engine.server.dialect import CallContext
 from engine.server.fields import Fields

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app import application
 from app.application import offer_app
 from app.system import bundle
-from app.views.shell.applications_offer import AppOffer
+from app.views.shell.start_notices import AppOffer
 from app.views.widgets.banner import BannerText
 from tests.helpers.app_harness import AppHarness
 

@@ -16,8 +16,19 @@ from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.search_field import SearchField
 from tests.helpers.composing import compose, paste
-from tests.helpers.contrast import contrast
 from tests.helpers.tooltips import tooltip_text
+
+
+def luminance(color: QColor) -> float:
+    channels = (color.redF(), color.greenF(), color.blueF())
+    parts = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """As the WCAG has it: 4.5 is needed to read text."""
+    lights = sorted(luminance(color) + 0.05 for color in (one, other))
+    return lights[1] / lights[0]
 
 
 def shown_contrast(field: QWidget, ground: QColor) -> float:

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.theme import Theme
 from app.view_models.help_pages import PAGES, help_pages
 from app.views.models.model_card import CardText
-from app.views.shell.help_menu import LicencesDialog, ReportDialog
+from app.views.shell.help_menu import LicencesDialog, ReportDialog, redacted
 from app.views.shell.help_window import HelpWindow
 from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import ShortcutTable
@@ -24,7 +24,6 @@ from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel
 from app.views.widgets.roles import install_roles
 from app.views.widgets.spotlight import Spotlight
-from app.words.diagnostics import redacted
 from app.words.languages import Translation
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.unit.test_help_pages import KEY

@@ -16,8 +16,7 @@ from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import ModelKind, ModelSort
 from app.views.models.badge import DraftBadge
 from app.views.models.find import OfferRow, Recommended
-from app.views.models.model_row import ModelRow
-from app.views.models.yours import TemplateDialog, YoursPage
+from app.views.models.yours import ModelRow, TemplateDialog, YoursPage
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel
 from engine import (

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app import application
 from app.system.bundle import copy_to, is_mounted, own_bundle
-from app.views.shell.applications_offer import MoveOffer
+from app.views.shell.start_notices import MoveOffer
 from tests.helpers.app_harness import AppHarness
 
 

@@ -20,9 +20,8 @@ from app.system.small_file import open_plain
 from app.view_models.chat_options import Scope
 from app.view_models.request_table import RequestRow
 from app.views.models.download_row import DownloadRow
-from app.views.models.model_row import FolderRow, ModelRow
 from app.views.models.view import FIND, ModelsView
-from app.views.models.yours import YoursPage
+from app.views.models.yours import FolderRow, ModelRow, YoursPage
 from app.views.settings.advanced import HubCard
 from app.views.settings.options import ThinkingField
 from app.views.settings.window import SettingsWindow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -49,10 +48,9 @@ def shown_acts(footer: MessageFooter) -> set[str]:
 
 
 @pytest.fixture(autouse=True)
-def _has_lexer() -> None:
+def _has_lexer(qtbot: QtBot) -> None:
     """These tests look at colours at once; how the first code of a language waits for its lexer is another's matter."""
-    while not all(map(has_lexer, ("py", "python"))):
-        time.sleep(0.01)
+    qtbot.waitUntil(lambda: all(map(has_lexer, ("py", "python"))))
 
 
 # Text

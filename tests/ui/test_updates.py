@@ -16,7 +16,7 @@ from app.controllers.updates import Updates
 from app.settings import Settings
 from app.system import updates
 from app.system.updates import Channel, UpdateNotice
-from app.views.shell import update_offer
+from app.views.shell import start_notices
 from app.views.widgets.dialog import Dialog
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.notices import NoticeServer, answer, notice_server
@@ -92,7 +92,7 @@ def test_no_channel_no_question(
     assert Asked(tmp_path, None, qtbot).look() == []
     monkeypatch.setattr(updates, "CHANNEL", None)
     look_for_updates(harness.application)
-    assert not harness.window.findChildren(update_offer.UpdateOffer)
+    assert not harness.window.findChildren(start_notices.UpdateOffer)
     general = harness.show_settings("general").general
     assert not general.updates.isVisible()
 
@@ -140,7 +140,7 @@ def test_the_notes_are_in_the_users_language_and_lead_to_the_page(
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
-    monkeypatch.setattr(update_offer, "update_command", lambda: command)
+    monkeypatch.setattr(start_notices, "update_command", lambda: command)
     monkeypatch.setattr(updates, "CHANNEL", server.channel)
     banner = harness.window.banner
     look_for_updates(harness.application)

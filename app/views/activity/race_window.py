@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWid
 from app.controllers.race import Race, RaceRequest, RequestOf
 from app.theme import RADIUS_CARD, Theme
 from app.view_models.race import Lap, LapState, RaceState, RaceView
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.fields import Segments
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -183,18 +184,11 @@ class RaceWindow(Translated, SideWindow):
             lanes.addWidget(lane, 1)
         self._foot.setSpacing(_APART_PX)
         self._foot.addWidget(self.sampling, 0, Qt.AlignmentFlag.AlignLeft)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(_APART_PX)
-        buttons.addStretch(1)
-        buttons.addWidget(self.close_button)
-        buttons.addWidget(self.go_button)
+        buttons = arrange(QHBoxLayout(), 1, self.close_button, self.go_button, spacing=_APART_PX)
         self._foot.addLayout(buttons, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(_SIDE_PX, 18, _SIDE_PX, 18)
-        column.setSpacing(14)
-        column.addWidget(self.sentence)
-        column.addLayout(lanes, 1)
-        column.addLayout(self._foot)
+        arrange(
+            QVBoxLayout(self), self.sentence, (lanes, 1), self._foot, spacing=14, margins=(_SIDE_PX, 18, _SIDE_PX, 18)
+        )
 
     def _fold(self) -> None:
         """The buttons are below the choice where there is no room for them beside it."""
@@ -295,12 +289,7 @@ class Lane(QWidget):
         self.text.viewport().setAutoFillBackground(False)
         self.figures = TextLabel(theme, TextStyle.FINE)
         ThinScrollBars(self.text, theme)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 12, 14, 10)
-        column.setSpacing(8)
-        column.addWidget(self.name)
-        column.addWidget(self.text, 1)
-        column.addWidget(self.figures)
+        arrange(QVBoxLayout(self), self.name, (self.text, 1), self.figures, spacing=8, margins=(14, 12, 14, 10))
         theme.changed.connect(self._restyle)
         self._restyle()
 

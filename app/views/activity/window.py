@@ -12,6 +12,7 @@ from app.theme import Theme
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import RequestStats
 from app.views.activity.request_table import RequestTable, speed_color
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page, clear
 from app.views.widgets.dialog import DialogText, ask
@@ -64,9 +65,7 @@ class ActivityWindow(Translated, SideWindow):
 
     def _requests_page(self) -> QWidget:
         page = QWidget()
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.more_button)
+        foot = arrange(QHBoxLayout(), 1, self.more_button)
         column = QVBoxLayout(page)
         column.setContentsMargins(_SIDE_PX, 4, _SIDE_PX, 12)
         column.setSpacing(8)
@@ -175,11 +174,7 @@ class TotalsCard(Translated, Card):
 
     def _figure(self, caption: QWidget, value: QWidget) -> QWidget:
         figure = QWidget()
-        column = QVBoxLayout(figure)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(caption)
-        column.addWidget(value)
+        arrange(QVBoxLayout(figure), caption, value, spacing=2, margins=(0, 0, 0, 0))
         return figure
 
     def _ask_to_clear(self) -> None:

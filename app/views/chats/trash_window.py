@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.controllers.deletions import Deletions
 from app.theme import FOOTER_PX, UI_PX, Theme
 from app.view_models.trash_list import DELETION, Deletion, TrashListModel
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.flow import Flow
@@ -137,15 +138,9 @@ class TrashWindow(Translated, SideWindow):
         buttons = Flow(self._buttons)
         for button in (self.restore_button, self.forget_button, self.empty_button):
             buttons.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(8)
-        for widget in (self.title, self.about):
-            column.addWidget(widget)
+        column = arrange(QVBoxLayout(self), self.title, self.about, spacing=8, margins=(20, 18, 20, 16))
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        column.addWidget(self.nothing, 1)
-        column.addWidget(self.list, 1)
-        column.addWidget(self._buttons)
+        arrange(column, (self.nothing, 1), (self.list, 1), self._buttons)
 
     def _connect(self) -> None:
         self._deletions.changed.connect(self._refresh_if_shown)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPlainTextEdit, 
 from app.controllers.imports import ImportController, Imported, Preview
 from app.theme import FOOTER_PX, Theme
 from app.views.files.progress_dialog import ProgressDialog
+from app.views.widgets.arrange import arrange
 from app.views.widgets.banner import Banner, BannerText, problem_text
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.dialog import DialogText
@@ -63,10 +64,7 @@ class ImportDialog(ProgressDialog):
         self.problems.setFrameShape(QFrame.Shape.NoFrame)
         self.problems.setTabChangesFocus(True)
         ThinScrollBars(self.problems, self.theme)
-        row = QHBoxLayout()
-        row.setSpacing(10)
-        row.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.again_words, 1)
+        row = arrange(QHBoxLayout(), (self.again, 0, Qt.AlignmentFlag.AlignTop), (self.again_words, 1), spacing=10)
         self.content.addWidget(self.problems)
         self.content.addLayout(row)
 

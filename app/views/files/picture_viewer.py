@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QSizePolicy, Q
 
 from app.theme import Theme
 from app.view_models.transcript import Attachment
+from app.views.widgets.arrange import arrange
 from app.views.widgets.attachment_chip import picture_size, picture_title
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.clipboard import copy_image
@@ -108,15 +109,8 @@ class PictureViewer(Translated, QDialog):
         self._fit()
 
     def _arrange(self) -> None:
-        foot = QHBoxLayout()
-        foot.addWidget(self.facts, 1)
-        for button in (self.copy, self.remove, self.close_button):
-            foot.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(_EDGE, 14, _EDGE, 14)
-        column.setSpacing(12)
-        column.addWidget(self.page, 1)
-        column.addLayout(foot)
+        foot = arrange(QHBoxLayout(), (self.facts, 1), self.copy, self.remove, self.close_button)
+        arrange(QVBoxLayout(self), (self.page, 1), foot, spacing=12, margins=(_EDGE, 14, _EDGE, 14))
 
     def _fit(self) -> None:
         """As large as the picture, where the screen is; what is below it is never over it."""

@@ -11,6 +11,7 @@ from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
 from app.views.link_dialog import ask_to_open
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.flow import Flow
@@ -63,15 +64,8 @@ class DownloadRow(Translated, QWidget):
 
     def _arrange(self) -> None:
         """Only icons are beside the name, so that the words have the whole width at any size."""
-        head = QHBoxLayout()
-        head.setSpacing(4)
-        head.addWidget(self.name, 1)
-        head.addWidget(self.go_button)
-        head.addWidget(self.cancel_button)
-        line = QHBoxLayout()
-        line.setSpacing(4)
-        line.addWidget(self.files_button, 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(self.words, 1)
+        head = arrange(QHBoxLayout(), (self.name, 1), self.go_button, self.cancel_button, spacing=4)
+        line = arrange(QHBoxLayout(), (self.files_button, 0, Qt.AlignmentFlag.AlignTop), (self.words, 1), spacing=4)
         self._buttons = QWidget()
         buttons = Flow()
         self._buttons.setLayout(buttons)

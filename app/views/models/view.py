@@ -11,6 +11,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.views.models.find import DiscoverPanel
 from app.views.models.yours import YoursPage
+from app.views.widgets.arrange import arrange
 from app.views.widgets.fields import Segments
 from app.views.widgets.focus import in_reading_order
 from app.views.widgets.translated import Translated
@@ -35,18 +36,10 @@ class ModelsView(Translated, QWidget):
         self._retranslate()
 
     def _arrange(self) -> None:
-        strip = QHBoxLayout()
-        strip.setContentsMargins(28, 4, 28, 4)
-        strip.addStretch(1)
-        strip.addWidget(self.tabs)
-        strip.addStretch(1)
+        strip = arrange(QHBoxLayout(), 1, self.tabs, 1, margins=(28, 4, 28, 4))
         for page in self._pages.values():
             self._stack.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(strip)
-        column.addWidget(self._stack, 1)
+        arrange(QVBoxLayout(self), strip, (self._stack, 1), spacing=0, margins=(0, 0, 0, 0))
 
     @property
     def tab(self) -> str:

@@ -15,6 +15,7 @@ from app.view_models.downloads import DownloadState, share_done
 from app.view_models.installed_list import is_too_large
 from app.view_models.machines import AskingState, PairingView, PlanView
 from app.view_models.model_list import PairState
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.dialog import Dialog, DialogText, ask
@@ -214,10 +215,7 @@ class PairedCard(Translated, Card):
         button = self.buttons[fingerprint] = PillButton(self.theme)
         button.clicked.connect(lambda: self.ask_to_remove(fingerprint))
         both = QWidget()
-        beside = QHBoxLayout(both)
-        beside.setContentsMargins(0, 0, 0, 0)
-        for each in (move, button):
-            beside.addWidget(each)
+        arrange(QHBoxLayout(both), move, button, margins=(0, 0, 0, 0))
         return SettingRow(self.theme, both)
 
     def ask_to_remove(self, fingerprint: str) -> Dialog:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from app.option_checks import LONGEST_THINKING
 from app.settings import Settings
 from app.theme import Theme
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import SettingRow
 from app.views.widgets.composing import Composing
@@ -180,11 +181,7 @@ class ThinkingField(Translated, QWidget):
         self.choice = ChoiceButton(theme, self)
         self.tokens = WholeField(theme, 1, LONGEST_THINKING, _TOKENS_PX)
         self.tokens.setValue(_USUAL_LIMIT)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(self.choice)
-        row.addWidget(self.tokens)
+        arrange(QHBoxLayout(self), self.choice, self.tokens, spacing=6, margins=(0, 0, 0, 0))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setFocusProxy(self.choice)
         self.choice.chosen.connect(self._on_chosen)

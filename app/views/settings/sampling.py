@@ -13,6 +13,7 @@ from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairView
 from app.views.settings.options import STEPS, BoundOption, OptionRow, PromptField, make_field
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow, Words
 from app.views.widgets.fields import Switch
@@ -86,9 +87,7 @@ class SamplingPage(Translated, Page):
             for name in names:
                 card.add(self.rows[name])
             self.column.addWidget(card)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.reset)
+        foot = arrange(QHBoxLayout(), 1, self.reset)
         self.column.addLayout(foot)
         self.end()
 

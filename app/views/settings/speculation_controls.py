@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.settings import Settings
 from app.theme import Theme
+from app.views.widgets.arrange import arrange
 from app.views.widgets.fields import Segments, WholeField
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
@@ -27,9 +28,7 @@ class SpeculationControls(Translated, QWidget):
         self.modes = Segments(theme, self)
         self.tokens = WholeField(theme, 1, _MOST_TOKENS, width_px=56)
         self.explanation = TextLabel(theme, TextStyle.FINE, self)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.modes)
+        row = arrange(QHBoxLayout(), self.modes, spacing=8)
         # Where the row ends at the right the number comes first, and keeps its place while it is hidden: so the
         # choices stay under the pointer.
         row.insertWidget(0 if offers_fixed else 1, self.tokens)
@@ -37,11 +36,7 @@ class SpeculationControls(Translated, QWidget):
         policy.setRetainSizeWhenHidden(offers_fixed)
         self.tokens.setSizePolicy(policy)
         row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addLayout(row)
-        column.addWidget(self.explanation)
+        arrange(QVBoxLayout(self), row, self.explanation, spacing=6, margins=(0, 0, 0, 0))
         self.modes.chosen.connect(self._emit_chosen)
         self.tokens.chosen.connect(self._emit_chosen)
         self._retranslate()

@@ -23,6 +23,7 @@ from app.view_models.model_list import PairState
 from app.views.settings.options import ThinkingField, make_field
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.shell_window import ShellWindow
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, SettingRow, Words
 from app.views.widgets.dialog import Dialog, DialogText, ask
@@ -98,11 +99,7 @@ class PresetRow(Translated, QWidget):
         self.name = NameField(theme, parent=self)
         self.name.setMaxLength(_LONGEST_NAME)
         self.name.hide()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.choice, 1)
-        row.addWidget(self.name, 1)
-        row.addWidget(self.more)
+        arrange(QHBoxLayout(self), (self.choice, 1), (self.name, 1), self.more, margins=(0, 0, 0, 0))
         self.choice.chosen.connect(lambda value: options.choose_preset(str(value)))
         self.more.clicked.connect(self._open_menu)
         self.name.taken.connect(self._take_name)
@@ -204,17 +201,11 @@ class ChatSettings(Translated, QWidget):
         return Scope(str(self.scopes.value))
 
     def _arrange(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self.scopes)
-        head.addStretch(1)
-        head.addWidget(self.close_button)
+        head = arrange(QHBoxLayout(), self.scopes, 1, self.close_button)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(14, 12, 8, 10)
         column.setSpacing(10)
-        column.addLayout(head)
-        column.addWidget(self.presets)
-        column.addWidget(self.page, 1)
-        column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
+        arrange(column, head, self.presets, (self.page, 1), (self.reset, 0, Qt.AlignmentFlag.AlignLeft))
         rows = self.page.column
         self.page.side_px = 0  # the panel has its own
         rows.setContentsMargins(0, 0, 0, 0)

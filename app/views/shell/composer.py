@@ -5,35 +5,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAccessible,
+    QFont,
+    QFontMetrics,
     QGuiApplication,
     QMouseEvent,
+    QPainter,
     QPaintEvent,
+    QPen,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.changes import KEEP_DELAY_MS
 from app.controllers.chat import ChatController
-from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
+from app.theme import COLUMN_PX, FOOTER_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.installed_list import ModelOffer
 from app.view_models.transcript import ReplyStatus
+from app.views.widgets.arrange import arrange
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
-from app.views.widgets.context_ring import SPEAKS_UP_AT, ContextRing
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.tooltips import set_tooltip, show_tooltip
 from app.views.widgets.translated import Translated
-from app.words.formats import count, fill, sentences, size
+from app.words.formats import count, fill, percent, sentences, size, spoken
 from app.words.hub import install_text
 from app.words.model_names import human_name, question_hint
 
 _GROWS_TO = 0.4  # of the window's height
 _WORDS_NEED_PX = 180  # beside the buttons
+_LEAST_SHARE = 1 / 16  # less is a speck, and no arc
+SPEAKS_UP_AT = 0.8
+_Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
 
 
 class UnsentWords(QObject):
@@ -197,6 +205,117 @@ class _Tokens:
         ring.set_usage(used, self.limit or (self.model_limit if shows else 0))
 
 
+class ContextRing(Translated, QWidget):
+    accessible_role = QAccessible.Role.ProgressBar
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.used_tokens = 0
+        self._limit_tokens = 0
+        self._model_tokens = self._memory_tokens = 0  # 0: not known
+        theme.changed.connect(self.updateGeometry)
+        self._retranslate()
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self.used_tokens / self.effective_tokens) if self._limit_tokens else 0.0
+
+    @property
+    def effective_tokens(self) -> int:
+        """What a chat may come to: what it was given, or what memory has room for."""
+        return min(self._limit_tokens, self._memory_tokens or self._limit_tokens)
+
+    @property
+    def _beyond(self) -> int:
+        """Tokens that a chat may not come to."""
+        return max(0, self.used_tokens - self._limit_tokens) if self._limit_tokens else 0
+
+    def accessible_value(self) -> str:
+        return percent(self.share)
+
+    def set_usage(self, used_tokens: int, limit_tokens: int) -> None:
+        if (used_tokens, limit_tokens) == (self.used_tokens, self._limit_tokens):
+            return
+        before = self._shown()
+        self.used_tokens = used_tokens
+        self._limit_tokens = limit_tokens
+        if self._shown() != before:
+            self._retranslate()
+        set_tooltip(self, "\n".join(self._lines()))
+
+    def _shown(self) -> tuple[int, int]:
+        """What can be seen of the figures, which change with every few words of a reply."""
+        return round(self.share * 360) + self._beyond if self.used_tokens else -1, self._limit_tokens
+
+    def set_room(self, model_tokens: int, memory_tokens: int) -> None:
+        """What the main model holds, and what there is room for in memory, about."""
+        if (model_tokens, memory_tokens) != (self._model_tokens, self._memory_tokens):
+            self._model_tokens = model_tokens
+            self._memory_tokens = memory_tokens
+            self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.setVisible(self._limit_tokens > 0 and self.used_tokens > 0)
+        words = self._lines()
+        set_tooltip(self, "\n".join(words))
+        self.setAccessibleName(spoken(*words))
+        self.updateGeometry()
+        self.update()
+
+    def _lines(self) -> list[str]:
+        sentence = self.tr("Context: %1 of %2 tokens")
+        return [fill(sentence, count(self.used_tokens), count(self.effective_tokens)), *self._reasons()]
+
+    def _reasons(self) -> list[str]:
+        """Why it is less than the model holds."""
+        reasons = []
+        if self._limit_tokens < self._model_tokens:
+            asked = self.tr("Limited to %1 tokens in Settings (model: %2)")
+            reasons.append(fill(asked, count(self._limit_tokens), count(self._model_tokens)))
+        if self.effective_tokens < self._limit_tokens:
+            room = self.tr("Memory holds about %1 tokens (model: %2)")
+            reasons.append(fill(room, count(self._memory_tokens), count(self._model_tokens)))
+        return reasons
+
+    def _speaks_up(self) -> bool:
+        return self.share >= SPEAKS_UP_AT
+
+    def _words(self) -> str:
+        """What does not fit is said before it is sent."""
+        if self._beyond:
+            return fill(self.tr("%1 tokens too many"), count(self._beyond))
+        return fill(self.tr("%1 full", "the context"), percent(self.share))
+
+    def _face(self) -> QFont:
+        return self._theme.ui_font(FOOTER_PX, tabular=True)
+
+    def sizeHint(self) -> QSize:
+        side = self._theme.px(18)
+        if not self._speaks_up():
+            return QSize(side, self._theme.px(32))
+        words = QFontMetrics(self._face()).horizontalAdvance(self._words())
+        return QSize(side + self._theme.px(8) + words, self._theme.px(32))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            side = self._theme.px(16)
+            ring = QRectF(self.width() - side - 1, (self.height() - side) / 2, side, side)
+            painter.setPen(QPen(colors.hairline, 2))
+            painter.drawEllipse(ring)
+            color = colors.cost if self._speaks_up() else colors.secondary
+            painter.setPen(QPen(color, 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawArc(ring, 90 * 16, -round(max(self.share, _LEAST_SHARE) * 360 * 16))
+            if self._speaks_up():
+                painter.setFont(self._face())
+                painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._words())
+
+
 class Composer(Translated, QWidget):
     """The card with the text, the context meter and the round button.
 
@@ -269,24 +388,10 @@ class Composer(Translated, QWidget):
         self.unsent.restore(chats.keeping.unsent())
 
     def _arrange(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(10)
-        buttons.addWidget(self.ring)
-        buttons.addWidget(self.attach_button)
-        buttons.addWidget(self.button)
-        foot = QVBoxLayout()
-        foot.addStretch()
-        foot.addLayout(buttons)
-        row = QHBoxLayout()
-        row.setSpacing(12)
-        row.addWidget(self.edit, 1, Qt.AlignmentFlag.AlignVCenter)
-        row.addLayout(foot)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(4)
-        self._column.addWidget(self.attached)
-        self._column.addLayout(row)
-        self._column.addWidget(self.queue_note)
-        self._column.addWidget(self.unseen_note)
+        buttons = arrange(QHBoxLayout(), self.ring, self.attach_button, self.button, spacing=10)
+        foot = arrange(QVBoxLayout(), 0, buttons)
+        row = arrange(QHBoxLayout(), (self.edit, 1, Qt.AlignmentFlag.AlignVCenter), foot, spacing=12)
+        self._column = arrange(QVBoxLayout(self), self.attached, row, self.queue_note, self.unseen_note, spacing=4)
 
     def show_for(self, main: str) -> None:
         """`main`: as the settings name it."""
@@ -489,9 +594,6 @@ class Composer(Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_surface(self, self._theme.palette, RADIUS_BUBBLE)
-
-
-_Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
 
 
 class UnseenNote(Translated, QWidget):

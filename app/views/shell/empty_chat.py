@@ -15,6 +15,7 @@ from app.view_models.installed_list import PairOffer
 from app.views.icons import icon
 from app.views.models.download_row import DownloadRow
 from app.views.models.model_facts import offer_text
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.flow import Flow
@@ -135,11 +136,7 @@ class EmptyChat(Translated, QScrollArea):
         self.setMinimumHeight(1)  # the composer needs what there is
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         content = QWidget()
-        row = QHBoxLayout(content)
-        row.setContentsMargins(24, 8, 24, 8)
-        row.addStretch(1)
-        row.addLayout(self._middle(), 1000)
-        row.addStretch(1)
+        arrange(QHBoxLayout(content), 1, (self._middle(), 1000), 1, margins=(24, 8, 24, 8))
         set_up_scroll_area(self, self._theme, content)
         keep_room_for_bar(self)
         self._theme.changed.connect(self._limit_width)
@@ -149,13 +146,9 @@ class EmptyChat(Translated, QScrollArea):
         self.line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.line.setContentsMargins(0, 10, 0, 18)  # which go where the line does
         self.card = self._offer_card()
-        middle = QVBoxLayout()
-        middle.setSpacing(8)
-        middle.addStretch(3)
-        middle.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignHCenter)
-        middle.addWidget(self.line)
-        for button in self.questions:
-            middle.addWidget(button)
+        middle = arrange(
+            QVBoxLayout(), 3, (self.mark, 0, Qt.AlignmentFlag.AlignHCenter), self.line, *self.questions, spacing=8
+        )
         middle.addSpacing(12)
         middle.addWidget(self.card)
         middle.addStretch(4)
@@ -168,11 +161,7 @@ class EmptyChat(Translated, QScrollArea):
 
     def _offer_card(self) -> Card:
         card = Card(self._theme)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.offer)
-        words.addWidget(self.offer_reason)
-        words.addWidget(self.download)
+        words = arrange(QVBoxLayout(), self.offer, self.offer_reason, self.download, spacing=2)
         self.download.hide()
         buttons = Flow()
         buttons.addWidget(self.install_button)

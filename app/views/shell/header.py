@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.views.icons import icon
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.labels import ElidedLabel, TextStyle
 from app.views.widgets.tooltips import set_tooltip
@@ -50,15 +51,9 @@ class Header(Translated, QWidget):
         self._retranslate()
 
     def _arrange(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 0, 12, 0)
-        row.setSpacing(6)
-        row.addWidget(self.show_button)
-        row.addWidget(self.new_button)
+        row = arrange(QHBoxLayout(self), self.show_button, self.new_button, spacing=6, margins=(12, 0, 12, 0))
         # Each holds to an edge of its own: neither moves when the other's words change.
-        row.addWidget(self.title, 0)
-        row.addStretch(1)
-        row.addWidget(self.chip, 0)
+        arrange(row, (self.title, 0), 1, (self.chip, 0))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

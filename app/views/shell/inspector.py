@@ -20,6 +20,7 @@ from app.settings import Settings
 from app.theme import FOOTER_PX, TITLE_PX, Theme
 from app.view_models.transcript import RequestStats
 from app.views.shell.shell_window import ShellWindow
+from app.views.widgets.arrange import arrange
 from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -84,17 +85,11 @@ class InspectorPanel(Translated, QWidget):
         column.addStretch(1)
         self.area = ScrolledText(self._theme, self)
         set_up_scroll_area(self.area, self._theme, content)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(1, 0, 0, 0)
-        outer.addWidget(self.area)
+        arrange(QVBoxLayout(self), self.area, margins=(1, 0, 0, 0))
 
     def _arranged_charts(self) -> QWidget:
         self.pictures = QWidget()
-        column = QVBoxLayout(self.pictures)
-        column.setContentsMargins(0, 8, 0, 8)
-        column.setSpacing(14)
-        for chart in self.charts:
-            column.addWidget(chart)
+        arrange(QVBoxLayout(self.pictures), *self.charts, spacing=14, margins=(0, 8, 0, 8))
         return self.pictures
 
     def show_reply(self, stats: RequestStats | None, *, running: bool, of_starter: bool = False) -> None:

@@ -24,6 +24,7 @@ from app.view_models.matching import distance
 from app.views.chats.trash_window import SHOW_ALL
 from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import plain_words, shortcut_text
+from app.views.widgets.arrange import arrange
 from app.views.widgets.focus import FocusBefore
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.page_list import PageEntry, PageList
@@ -130,12 +131,7 @@ class CommandPalette(Translated, QWidget):
         self.hide()
 
     def _arrange(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 10, 10, 10)
-        column.setSpacing(8)
-        for widget in (self.field, self.nothing):
-            column.addWidget(widget)
-        column.addWidget(self.list, 1)
+        arrange(QVBoxLayout(self), self.field, self.nothing, (self.list, 1), spacing=8, margins=(10, 10, 10, 10))
 
     def _connect(self) -> None:
         self.field.textChanged.connect(self._fill)

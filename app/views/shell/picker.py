@@ -23,6 +23,7 @@ from app.view_models.matching import distance
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry, PairState, PairView
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.shell_window import ShellWindow
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline
 from app.views.widgets.fields import Segments
@@ -95,9 +96,7 @@ class Picker(Translated, QWidget):
         self.note.setIndent(self._theme.px(EDGE_PX))
 
     def _arrange(self) -> None:
-        about = QHBoxLayout()
-        about.addWidget(self.note, 1)
-        about.addWidget(self.more_button)
+        about = arrange(QHBoxLayout(), (self.note, 1), self.more_button)
         self.more.setVisible(False)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(12, 12, 12, 10)
@@ -363,10 +362,7 @@ class PickerMore(Translated, ScrolledText):
         buttons = Flow()
         for button in (self.race_button, self.search_button, self.models_button, self.eject_button):
             buttons.addWidget(button)
-        column.addLayout(buttons)
-        column.addWidget(self.compared)
-        column.addWidget(self.details)
-        column.addStretch(1)
+        arrange(column, buttons, self.compared, self.details, 1)
         set_up_scroll_area(self, self._theme, content)
 
     def show_pair(self, pair: PairView) -> None:

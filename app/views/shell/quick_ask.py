@@ -27,6 +27,7 @@ from app.view_models.transcript import TranscriptModel
 from app.views.link_dialog import ask_to_open
 from app.views.shell.type_anywhere import TypeAnywhere
 from app.views.transcript import TranscriptView
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
 from app.views.widgets.drop_target import DropTarget, TakesDrops
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -74,14 +75,8 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         line.addWidget(self.edit, 1, Qt.AlignmentFlag.AlignVCenter)
         for button in (self.button, self.close_button):
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        foot = QHBoxLayout()
-        foot.addWidget(self.note, 1)
-        foot.addWidget(self.open_button)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(10)
-        self._column.addLayout(line)
-        self._column.addWidget(self.answer, 1)
-        self._column.addLayout(foot)
+        foot = arrange(QHBoxLayout(), (self.note, 1), self.open_button)
+        self._column = arrange(QVBoxLayout(self), line, (self.answer, 1), foot, spacing=10)
 
     def _connect(self) -> None:
         self.edit.submitted.connect(self._submit)

@@ -15,6 +15,7 @@ from app.view_models.downloads import UNDER_WAY, DownloadEntry, DownloadState, s
 from app.views.chats.chat_list import ChatList
 from app.views.chats.trash_window import TrashMenu, TrashWindow
 from app.views.shell.menu import MenuBar
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, IconButton, PaintedButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.search_field import SearchField
@@ -57,13 +58,8 @@ class Sidebar(Translated, QWidget):
     def _arrange(self) -> None:
         for button in (self.new_button, self.models_button):
             button.left_aligned = True
-        top = QHBoxLayout()
-        top.addWidget(self.new_button, 1)
-        top.addWidget(self.hide_button)
-        foot = QHBoxLayout()
-        foot.addWidget(self.models_button, 1)
-        foot.addWidget(self.downloads)
-        foot.addWidget(self.settings_button)
+        top = arrange(QHBoxLayout(), (self.new_button, 1), self.hide_button)
+        foot = arrange(QHBoxLayout(), (self.models_button, 1), self.downloads, self.settings_button)
         self.nothing.setVisible(False)
         self.still.setVisible(False)
         for line in (self.nothing, self.still):

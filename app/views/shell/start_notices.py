@@ -1,20 +1,29 @@
-"""Notices of a start: a repair, settings that could not be read, a crash, another Hunch that is still there."""
+"""Notices of a start: a repair, settings that could not be read, a crash, another Hunch that is still there, a newer
+Hunch, a place in Applications."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QTimer
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
+from app.controllers.updates import Updates
 from app.settings import STARTER_FOLDER, Settings
+from app.system import bundle
 from app.system.crash_marker import SessionMark
 from app.system.only_instance import OnlyInstance
 from app.system.paths import APP_NAME
+from app.system.updates import Channel, UpdateNotice, update_command
+from app.system.worker import Deliver, JobThread
 from app.theme import Theme
+from app.views.shell.shell_window import ShellWindow
+from app.views.widgets import clipboard
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.dialog import Dialog, DialogText
 from app.words.formats import count, fill
@@ -23,6 +32,7 @@ from app.words.languages import Translation, compiled_sentences
 _PATIENCE_MS = 1500
 _SILENT_MS = 1000  # an end takes about that long
 _LOOK_MS = 100
+_log = logging.getLogger(__name__)
 
 
 class Opening(QTimer):
@@ -194,3 +204,146 @@ class WaitingStart(QObject):
             self.tr("Force quit it if it does not quit by itself."),
             cancel=self.tr("Quit Hunch"),
         )
+
+
+class UpdateOffer(QObject):
+    def __init__(
+        self, window: ShellWindow, theme: Theme, updates: Updates, channel: Channel, translation: Translation
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._updates = updates  # keeps the object alive
+        self._channel = channel
+        self._translation = translation
+        updates.found.connect(self._offer)
+
+    def _offer(self, notice: UpdateNotice) -> None:
+        self._window.banner.show_offer(lambda: _available(notice), lambda: self._show_notes(notice))
+
+    def _show_notes(self, notice: UpdateNotice) -> None:
+        command = update_command()
+        dialog = Dialog(self._theme, self._window, lambda: _notes(notice, self._translation.language, command))
+        dialog.accepted.connect(lambda: self._open(notice))
+        dialog.other_chosen.connect(lambda: clipboard.copy(command, self._window))
+        dialog.open()
+
+    def _open(self, notice: UpdateNotice) -> None:
+        QDesktopServices.openUrl(QUrl(self._channel.pages + notice.page, QUrl.ParsingMode.StrictMode))
+
+
+def _available(notice: UpdateNotice) -> BannerText:
+    return BannerText(
+        fill(QCoreApplication.translate("Updates", "Hunch %1 is available"), notice.version),
+        button=QCoreApplication.translate("Updates", "What's New"),
+    )
+
+
+def _notes(notice: UpdateNotice, language: str, command: str) -> DialogText:
+    how = QCoreApplication.translate("Updates", "To update, run in a terminal: %1")
+    return DialogText(
+        fill(QCoreApplication.translate("Updates", "Hunch %1"), notice.version),
+        notice.notes_in(language),
+        fill(how, command) if command else "",
+        act=QCoreApplication.translate("Updates", "Open Page"),
+        cancel=QCoreApplication.translate("Updates", "Close"),
+        other=QCoreApplication.translate("Updates", "Copy Command") if command else "",
+    )
+
+
+class _PlaceOffer(QObject):
+    """Does what the user agrees to on a thread of its own: a disk may take long."""
+
+    def __init__(self, window: ShellWindow, deliver: Deliver) -> None:
+        super().__init__(window)
+        self._banner = window.banner
+        self._deliver = deliver
+
+    def _do(self, job: Callable[[], Path], done: Callable[[Path], None], refused: Callable[[], BannerText]) -> None:
+        worker = JobThread("a place in Applications", self._deliver)
+        worker.ask(job, done, partial(self._on_refused, refused))
+        worker.close(0.0)  # after that
+
+    def _on_refused(self, refused: Callable[[], BannerText], error: Exception) -> None:
+        if not isinstance(error, OSError):
+            raise error
+        _log.warning("not put into Applications: %s", error.strerror)
+        self._banner.show_warning(refused)
+
+
+class MoveOffer(_PlaceOffer):
+    """Where Hunch.app was started from its disk image, or from a place that macOS made up."""
+
+    def __init__(
+        self,
+        window: ShellWindow,
+        deliver: Deliver,
+        end: Callable[[], object],
+        app: Path,
+        folder: Path = bundle.APPLICATIONS,
+    ) -> None:
+        """`end` ends this run; the next one waits for it."""
+        super().__init__(window, deliver)
+        self._end = end
+        self._copy = partial(bundle.copy_to, folder, app)
+        self._banner.show_warning(_offer, self._move, behind=True)
+
+    def _move(self) -> None:
+        self._banner.show_info(_moving, stays=True)
+        self._do(self._copy, self._on_moved, _refused)
+
+    def _on_moved(self, target: Path) -> None:
+        bundle.start(target)
+        self._end()
+
+
+def _offer() -> BannerText:
+    return BannerText(
+        QCoreApplication.translate("MoveOffer", "It runs from a temporary place, such as a disk image."),
+        QCoreApplication.translate("MoveOffer", "Move Hunch to Applications?"),
+        button=QCoreApplication.translate("MoveOffer", "Move and Reopen"),
+    )
+
+
+def _moving() -> BannerText:
+    return BannerText(QCoreApplication.translate("MoveOffer", "Moving to Applications…"))
+
+
+def _refused() -> BannerText:
+    return BannerText(
+        QCoreApplication.translate("MoveOffer", "Drag Hunch to the Applications folder in Finder."),
+        QCoreApplication.translate("MoveOffer", "Hunch could not move itself"),
+    )
+
+
+class AppOffer(_PlaceOffer):
+    """Once, where a tool installed Hunch, which has no Hunch.app then: one in the user's Applications."""
+
+    def __init__(self, window: ShellWindow, deliver: Deliver, settings: Settings, folder: Path) -> None:
+        super().__init__(window, deliver)
+        settings.app_offered = True
+        write = partial(bundle.write_app, folder)
+        self._banner.show_offer(_offer_to_write, lambda: self._do(write, self._on_written, _not_written))
+
+    def _on_written(self, _app: Path) -> None:
+        self._banner.show_info(_written)
+
+
+def _offer_to_write() -> BannerText:
+    return BannerText(
+        QCoreApplication.translate("AppOffer", "Hunch then opens from Spotlight and the Dock, like any app."),
+        QCoreApplication.translate("AppOffer", "Add Hunch to your Applications?"),
+        button=QCoreApplication.translate("AppOffer", "Add"),
+    )
+
+
+def _written() -> BannerText:
+    sentence = QCoreApplication.translate("AppOffer", "Hunch is in the Applications folder in your home folder.")
+    return BannerText(sentence)
+
+
+def _not_written() -> BannerText:
+    return BannerText(
+        QCoreApplication.translate("AppOffer", "The Applications folder in your home folder cannot be written to."),
+        QCoreApplication.translate("AppOffer", "Hunch was not added"),
+    )

@@ -21,7 +21,7 @@ from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.code_colors import CodeColors
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.painting import paint_card
@@ -31,7 +31,7 @@ _COPIED_MS = 1400
 _TOLD_MS = 6000
 
 
-class CodePart(Hovered, SelectableInside, Translated, QWidget):
+class CodePart(Hovered, Translated, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context

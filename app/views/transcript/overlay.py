@@ -33,7 +33,7 @@ from app.theme import RADIUS_CARD, Theme
 from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.views.transcript.parts import Part
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.words.overlay import CardWords, card_words
@@ -302,10 +302,8 @@ def _text_of(part: Part) -> ReadOnlyText | None:
     """The widget that shows the part's words, if it is a block of a reply."""
     if not isinstance(part.content, Block) or part.address is None:
         return None
-    widget: object = part.widget
-    if isinstance(widget, SelectableInside):
-        return widget.text
-    return widget if isinstance(widget, ReadOnlyText) else None
+    text = part.selectable
+    return text if isinstance(text, ReadOnlyText) else None
 
 
 def _same(known: object, looks: tuple[object, ...]) -> bool:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout,
 
 from app.theme import Theme
 from app.views.icons import icon
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
@@ -91,12 +92,7 @@ class Banner(Translated, QWidget):
         for label in (self.title, self.sentence, self.hint):
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             words.addWidget(label)
-        self._buttons = QVBoxLayout()
-        self._buttons.setSpacing(6)
-        self._buttons.addStretch(1)
-        self._buttons.addWidget(self.button)
-        self._buttons.addWidget(self.other_button)
-        self._buttons.addStretch(1)
+        self._buttons = arrange(QVBoxLayout(), 1, self.button, self.other_button, 1, spacing=6)
         self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._content.setSpacing(12)
         self._content.addLayout(words, 1)

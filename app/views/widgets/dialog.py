@@ -15,6 +15,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.held_keys import presses
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -99,18 +100,10 @@ class Dialog(Translated, QDialog):
 
     def _arrange(self) -> None:
         self.content = QVBoxLayout()  # for what comes between the words and the buttons
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.other_button)
-        buttons.addWidget(self.act_button)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(24, 22, 24, 18)
-        self._column.setSpacing(8)
-        for part in (self.title, self.sentence, self.detail):
-            self._column.addWidget(part)
-        self._column.addLayout(self.content)
+        buttons = arrange(QHBoxLayout(), 1, self.cancel_button, self.other_button, self.act_button, spacing=8)
+        self._column = arrange(
+            QVBoxLayout(self), self.title, self.sentence, self.detail, self.content, spacing=8, margins=(24, 22, 24, 18)
+        )
         self._column.addSpacing(8)
         self._column.addLayout(buttons)
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.theme import Theme
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.roles import tell_shows_more
@@ -37,10 +38,7 @@ class Meanings(Translated, QWidget):
             column.addSpacing(6)
             column.addWidget(name)
             column.addWidget(meaning)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        whole.addWidget(self._text)
+        arrange(QVBoxLayout(self), (self.button, 0, Qt.AlignmentFlag.AlignLeft), self._text, margins=(0, 0, 0, 0))
         self._text.hide()
         self.button.toggled.connect(self._text.setVisible)
         self._retranslate()

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.focus import in_reading_order
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -154,15 +155,8 @@ class PagesSide(QWidget):
         self.search = SearchField(theme)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY)
         self.list = PageList(theme)
-        head = QHBoxLayout()
-        head.addWidget(self.index)
-        head.addWidget(self.search, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SIDE_PX, 14, SIDE_PX, 10)
-        column.setSpacing(8)
-        column.addLayout(head)
-        column.addWidget(self.nothing)
-        column.addWidget(self.list, 1)
+        head = arrange(QHBoxLayout(), self.index, (self.search, 1))
+        arrange(QVBoxLayout(self), head, self.nothing, (self.list, 1), spacing=8, margins=(SIDE_PX, 14, SIDE_PX, 10))
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, window)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(0)

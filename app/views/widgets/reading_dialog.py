@@ -7,6 +7,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.long_text import ShownText
@@ -53,12 +54,7 @@ class ReadingDialog(Translated, QDialog):
         self.resize(self._theme.px(720), self._theme.px(560))
         self.buttons.addStretch(1)
         self.buttons.addWidget(self.close_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(18, 14, 18, 14)
-        column.setSpacing(10)
-        column.addWidget(self.facts)
-        column.addWidget(self.text, 1)
-        column.addLayout(self.buttons)
+        arrange(QVBoxLayout(self), self.facts, (self.text, 1), self.buttons, spacing=10, margins=(18, 14, 18, 14))
 
     def _show_more(self) -> None:
         self.text.append(self._left[:_STEP_CHARACTERS])
