@@ -27,7 +27,6 @@ from engine.models.access import body_of
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from tests.helpers.samples import fair
-from tests.helpers.taught_heads import Taught, knows, teach
 
 WRITTEN, LONGEST, STRIDE = 24, examined.LONGEST, examined.STRIDE
 PLACES = len(range(0, WRITTEN - LONGEST + 1, STRIDE))
@@ -272,13 +271,3 @@ def agreement(main: Any, head: MtpDrafter, prompts: int = 3, length: int = 160) 
         right += int((mx.argmax(head.logits(own), axis=-1) == verdicts[1:])[80:].sum().item())  # type: ignore[arg-type]
         count += length - 81
     return right / count
-
-
-@pytest.fixture(scope="module")
-def taught() -> Taught:
-    return teach(100, 50)
-
-
-@pytest.mark.slow
-def test_what_a_head_was_taught_it_drafts(taught: Taught) -> None:
-    assert knows(taught, taught.head()) > 0.9

@@ -7,8 +7,7 @@ import time
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.markup.formula import LONGEST_SIDE_PX, MOST_PX, MOST_S, FormulaKey, FormulaState, draw
-from app.views.transcript.formula_part import FormulaPart
+from app.markup.formula import LONGEST_SIDE_PX, MOST_PX, MOST_S, FormulaKey, draw
 from app.views.transcript.parts import PartKind
 from tests.helpers.transcript_harness import TranscriptHarness, reply
 
@@ -53,5 +52,4 @@ class FormulaSetup:
         self.harness.model.set_messages([reply(1, f"$$\n{tex}\n$$")])
         self._qtbot.waitUntil(lambda: not self._pending(), timeout=120_000)
         (part,) = self.harness.parts(PartKind.FORMULA)
-        assert isinstance(part.widget, FormulaPart)
-        return part.widget.text.toPlainText() if part.widget.state is FormulaState.FAILED else None
+        return part.document.toPlainText() if part.document is not None else None

@@ -19,8 +19,8 @@ from app.storage import Match, MessageStore
 from app.storage import messages as storage_messages
 from app.view_models.race import RaceState
 from app.view_models.transcript import ReplyStatus
-from app.views.transcript.message_column import ReadingPlace
 from app.views.transcript.message_item import MessageItem
+from app.views.transcript.reading_places import ReadingPlace
 from tests.drills.test_many_messages import fill
 from tests.helpers.app_harness import AppHarness, open_app
 

@@ -162,7 +162,7 @@ def test_a_link_in_focus_is_seen_and_heard(open_window: Callable[..., Window]) -
 def test_tab_goes_through_the_buttons_in_sight_from_the_top(open_window: Callable[..., Window]) -> None:
     """Widgets that scrolled out above are lent again below."""
     code = "\n\n".join(f"Word {number}:\n\n```python\nx = {number}\n```" for number in range(30))
-    window = open_window([question(1, "Code?"), replace(reply(2, code), thinking="Hm."), *long_chat(2)])
+    window = open_window([question(91, "Code?"), replace(reply(92, code), thinking="Hm."), *long_chat(2)])
     for share in (0.2, 0.05, 0.3, 0.0):
         window.harness.scroll_to(int(share * window.harness.bottom))
     window.view.setFocus()
@@ -171,7 +171,9 @@ def test_tab_goes_through_the_buttons_in_sight_from_the_top(open_window: Callabl
     while (focused := QApplication.focusWidget()) is not window.behind:
         assert focused is not None
         assert not focused.visibleRegion().isEmpty(), "the button in focus is not in sight"
-        reached.append(focused.mapTo(window.view.viewport(), QPoint(0, 0)).y() + window.view.top_px())
+        reached.append(
+            focused.mapTo(window.view.viewport(), QPoint(0, 0)).y() + window.view.verticalScrollBar().value()
+        )
         window.press(Qt.Key.Key_Tab)
     assert len(reached) == 31
     assert reached == sorted(reached)
@@ -227,7 +229,7 @@ def test_return_goes_from_a_footnote_mark_to_its_note_and_back(open_window: Call
 
 
 def test_a_click_on_a_footnote_mark_shows_the_note(open_window: Callable[..., Window]) -> None:
-    window = open_window([reply(1, NOTED), *long_chat(3)])
+    window = open_window([reply(91, NOTED), *long_chat(3)])
     window.harness.scroll_to(0)
     text = window.harness.parts(PartKind.TEXT)[0].widget
     assert isinstance(text, TextPart)

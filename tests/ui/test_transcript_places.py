@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
-from app.views.transcript.message_column import ReadingPlace
 from app.views.transcript.parts import as_widget
+from app.views.transcript.reading_places import ReadingPlace
 from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
 
 CODE = "\n".join(f"value_{number} = {number}" for number in range(900))

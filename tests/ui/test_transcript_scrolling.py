@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside, TextPart
+from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
 
 NONE = Qt.KeyboardModifier.NoModifier
@@ -106,7 +106,7 @@ def test_a_step_of_the_wheel_paints_what_comes_into_sight_and_no_more(open_trans
     view = harness.view
     for _ in range(8):  # until there are enough widgets
         wheel(view.viewport(), 120)
-    painted, page = Painted(view.viewport()), view.viewport().width() * view.page_px()
+    painted, page = Painted(view.viewport()), view.viewport().width() * view.viewport().height()
     for step in range(15):
         wheel(view.viewport(), 120 if step < 10 else -120)
     assert view.jump_button.isVisible()
@@ -266,8 +266,7 @@ def wide(open_transcript: Opener) -> TranscriptHarness:
 
 
 def text_of(harness: TranscriptHarness, kind: PartKind) -> ReadOnlyText:
-    widget: object = harness.parts(kind)[0].widget
-    text = widget.text if isinstance(widget, SelectableInside) else widget
+    text = harness.parts(kind)[0].selectable
     assert isinstance(text, ReadOnlyText)
     return text
 

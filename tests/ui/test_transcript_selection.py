@@ -13,12 +13,10 @@ from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
-from app.views.transcript.code_part import CodePart
-from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import Part, as_widget
 from app.views.transcript.selection import TextPlace
 from app.views.transcript.selection_keys import SelectionPointer
-from app.views.transcript.text_parts import BubblePart, ReadOnlyText
+from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.view import TranscriptMenu
 from tests.helpers.transcript_harness import (
     PARAGRAPH,
@@ -42,15 +40,13 @@ CHAT = [
 
 
 def text_of(part: Part) -> ReadOnlyText:
-    widget: object = part.widget
-    if isinstance(widget, (BubblePart, CodePart, FormulaPart)):
-        return widget.text
-    assert isinstance(widget, ReadOnlyText)
-    return widget
+    text = part.selectable
+    assert isinstance(text, ReadOnlyText)
+    return text
 
 
 def texts(harness: TranscriptHarness) -> list[ReadOnlyText]:
-    parts = [part for part, _ in harness.view.visible_parts.shown() if part.selectable is not None]
+    parts = [part for part, _ in harness.view.visible_parts.shown() if isinstance(part.selectable, ReadOnlyText)]
     return [text_of(part) for part in sorted(parts, key=lambda part: as_widget(part.widget).y())]  # type: ignore[arg-type]
 
 

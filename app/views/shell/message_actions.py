@@ -46,7 +46,7 @@ class MessageActions(QObject):
 
     def _on_chat(self, _chat_id: int, _title: str) -> None:
         """Another chat opens where its reader left it; a change of the title moves nothing, nor does restoring it."""
-        from app.views.transcript.message_column import ReadingPlace  # not before the first frame
+        from app.views.transcript.reading_places import ReadingPlace  # not before the first frame
 
         chat_id = self._chats.chat_id
         if chat_id != self._chat_id:

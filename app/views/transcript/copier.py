@@ -11,9 +11,7 @@ from PySide6.QtGui import QTextCursor, QTextDocument
 
 from app.markup import copying, long_lines
 from app.markup.block import Block, BlockKind
-from app.markup.document import DocumentBuilder
-from app.view_models.transcript import TranscriptModel
-from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.layout import Layout
 from app.views.transcript.message_footer import COPY_PLAIN
 from app.views.transcript.message_item import MessageItem, Unread
 from app.views.transcript.part_context import PartContext
@@ -93,34 +91,27 @@ class CopiedText:
     def _bubble(self, part: Part, bubble: Bubble, text_range: TextRange) -> str:
         if text_range == (0, None):
             return bubble.text
-        return long_lines.text_between(*self._bounded(self._shown(part) or _plain_document(bubble.text), text_range))
+        return long_lines.text_between(*self._bounded(part.document or _plain_document(bubble.text), text_range))
 
     def _code(self, part: Part, block: Block, text_range: TextRange) -> _Piece:
         code = block.text
         if text_range != (0, None):
-            document = self._shown(part) or _plain_document(code.removesuffix("\n"))
+            document = part.document or _plain_document(code.removesuffix("\n"))
             code = long_lines.text_between(*self._bounded(document, text_range))
         elif not block.goes_on:
             code = code.removesuffix("\n")
         return _Piece(code, "" if block.continues_code else block.glue, block.language)
 
     def _formula(self, part: Part, block: Block, text_range: TextRange) -> str:
-        document = self._shown(part)
+        document = part.document
         if document is not None and text_range != (0, None):
             return long_lines.text_between(*self._bounded(document, text_range))
         return f"$$\n{block.text}\n$$" if self._markdown else block.text
 
     def _text(self, part: Part, block: Block, text_range: TextRange) -> str:
-        document = self._shown(part)
-        if document is None:
-            document = QTextDocument()
-            style = self._context.document_style(secondary=part.secondary)
-            DocumentBuilder(document, style, self._context.formulas.only_known()).write(block.tokens)
+        document = part.document or self._context.document_of(block, secondary=part.secondary)
         read = copying.markdown if self._markdown else copying.plain_text
         return read(*self._bounded(document, text_range))
-
-    def _shown(self, part: Part) -> QTextDocument | None:
-        return part.selectable.document_of() if part.selectable is not None else None
 
     def _bounded(self, document: QTextDocument, text_range: TextRange) -> tuple[QTextDocument, int, int]:
         length = copying.length_of(document)
@@ -136,21 +127,12 @@ def _plain_document(text: str) -> QTextDocument:
 class Copier(QObject):
     message_copied = Signal(int)
 
-    def __init__(
-        self,
-        context: PartContext,
-        model: TranscriptModel,
-        column: MessageColumn,
-        selection: TranscriptSelection,
-        make_item: Callable[[int], MessageItem],
-    ) -> None:
-        """`make_item` makes one of a row, to read where the column's was never read."""
+    def __init__(self, context: PartContext, layout: Layout, selection: TranscriptSelection) -> None:
         super().__init__(context)
         self.context = context
-        self._model = model
-        self._column = column
+        self._layout = layout
+        self._model = layout.model
         self._selection = selection
-        self._make_item = make_item
         context.act_requested.connect(self._on_act)
 
     def copy(self, message_id: int | None) -> None:
@@ -193,8 +175,8 @@ class Copier(QObject):
 
     def item(self, row: int) -> MessageItem:
         """Cut into parts; one of its own where the message was not in sight yet."""
-        item = self._column.items[row]
+        item = self._layout.column.items[row]
         if not item.is_read:
-            item = self._make_item(row)
+            item = self._layout.make_item(row)
             item.sync(_ANY_WIDTH_PX)
         return item

@@ -226,7 +226,9 @@ class EditorPart(Hovered, Translated, QWidget):
 
     def _field_px(self, width_px: int) -> int:
         line = self.field.fontMetrics().lineSpacing()
-        most = max(3 * line, round(self._context.editing.page_px() * _GROWS_TO))
+        transcript = self.parentWidget()
+        assert transcript is not None
+        most = max(3 * line, round(transcript.height() * _GROWS_TO))
         self.field.resize(width_px, self.field.height())
         if not self.field.isVisible():  # Qt lays out the lines of a hidden one when it is shown
             for widget in (self.field, self.field.viewport()):
@@ -255,10 +257,9 @@ class EditorPart(Hovered, Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
-        painter = QPainter(self)
-        edge = colors.ink if self.field.hasFocus() else colors.hairline
-        paint_card(painter, self._card, RADIUS_BUBBLE, colors.surface, edge)
-        painter.end()
+        with QPainter(self) as painter:
+            edge = colors.ink if self.field.hasFocus() else colors.hairline
+            paint_card(painter, self._card, RADIUS_BUBBLE, colors.surface, edge)
 
     # What is typed
 
@@ -297,7 +298,7 @@ class EditorPart(Hovered, Translated, QWidget):
         else:
             self._report_timer.start()
         if self.field.hasFocus():
-            self._context.editing.typed_in(self.message_id)
+            self._context.editing.caret_moved.emit(self.message_id)
 
     def _report(self) -> None:
         self._report_timer.stop()

@@ -10,32 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QTextDocument
 
 from app.markup.block import Block, BlockKind
-from app.markup.document import DocumentBuilder
 from app.markup.folding import TextSpan, fold, occurrences, occurrences_of_any
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
-from app.views.transcript.message_column import Anchor, MessageColumn, ScrollPort
+from app.views.transcript.layout import Layout
 from app.views.transcript.message_item import MessageItem, Unread, blocks_of
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Bubble, Part, PartKind, as_widget
+from app.views.transcript.parts import Bubble, Part, PartKind
 from app.views.transcript.selection import Address
 from app.views.transcript.status_parts import AttachmentsPart
-from app.views.transcript.visible_parts import VisibleParts
 
 _SLICE_S = 0.004
 _TOP: Address = (-1, 0, 0)
 _CLEAR_PX = 24  # what is found is that far from the edges of the page
 # What Markdown hides: it may be between letters that are read side by side.
 _HIDDEN = re.compile(r"\]\((?:[^)\]\n]++|\](?!\())*+\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
-
-_ABOVE_SHARE = 0.3  # of the page, above what is brought into sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,60 +189,6 @@ class FoundPlaces:
         return -1 if row is None else row
 
 
-def bring_into_sight(
-    column: MessageColumn, port: ScrollPort, row: int, address: Address, start_of: Callable[[Part], int], clear_px: int
-) -> None:
-    """`start_of` says which character, once the part has a widget. It is kept clear of the edges of the page."""
-    item = column.items[row]
-    part = part_at(item, address, row, port)
-    if part is None:
-        return
-    if part.selectable is None:
-        _show(item, part, port, 0)
-    text = part.selectable
-    if text is None or part.widget is None:
-        return
-    char = start_of(part)
-    rect = text.rect_of(char).translated(as_widget(part.widget).pos())
-    if rect.top() < clear_px or rect.bottom() > port.page_px() - clear_px:
-        part_top = item.top_px + item.top_of(item.parts.index(part))
-        _show(item, part, port, rect.top() + port.top_px() - part_top)
-    text.show_char(char)
-
-
-def show_attachments(column: MessageColumn, port: ScrollPort, row: int) -> None:
-    """Brings the attachments of a message into sight, if it shows any."""
-    item = column.items[row]
-    if not item.is_read:
-        item.sync(port.column_px())
-        port.arrange()
-    part = next((part for part in item.parts if part.kind is PartKind.ATTACHMENTS), None)
-    if part is not None:
-        _show(item, part, port, 0)
-
-
-def _show(item: MessageItem, part: Part, port: ScrollPort, inside_px: int) -> None:
-    above = round(port.page_px() * _ABOVE_SHARE)
-    port.show_at(Anchor(item, item.parts.index(part), inside_px - above, part))
-
-
-def part_at(item: MessageItem, address: Address, row: int, port: ScrollPort) -> Part | None:
-    """The part with this address; the section that it is in is read for it."""
-    if not item.is_read:
-        item.sync(port.column_px())
-        port.arrange()
-    section = next((part for part in item.parts if _is_section_of(part, address)), None)
-    if section is not None:
-        index = item.parts.index(section)
-        item.read_section(range(index, index + 1), port.column_px())
-        port.arrange()
-    return next((part for part in item.parts if part.address == address), None)
-
-
-def _is_section_of(part: Part, address: Address) -> bool:
-    return isinstance(part.content, Unread) and part.address is not None and part.address[:2] == address[:2]
-
-
 class WantedWords:
     """What is looked for, and where it is in a text, a part or a message."""
 
@@ -276,7 +216,7 @@ class WantedWords:
 
     def ranges_in(self, part: Part) -> Sequence[tuple[int, int]]:
         """Characters of the part's document."""
-        document = part.selectable.document_of() if part.selectable is not None else None
+        document = part.document
         if document is None:  # a drawn formula is one character
             text = self._text(part.content, secondary=part.secondary)
             return [(0, 1) for _ in self._occurrences(text)]
@@ -297,10 +237,7 @@ class WantedWords:
             return ""
         if content.kind in (BlockKind.CODE, BlockKind.FORMULA):
             return content.text
-        document = QTextDocument()
-        style = self._context.document_style(secondary=secondary)
-        DocumentBuilder(document, style, self._context.formulas.only_known()).write(content.tokens)
-        return VisibleText(document).text
+        return VisibleText(self._context.document_of(content, secondary=secondary)).text
 
 
 def _texts_of(part: Part) -> Iterator[tuple[Address, object]]:
@@ -325,27 +262,17 @@ class Finder(QObject):
     changed = Signal()  # the count, or the current one
     stepped = Signal()  # a step that was asked for is done
 
-    def __init__(
-        self,
-        context: PartContext,
-        model: TranscriptModel,
-        column: MessageColumn,
-        parts: VisibleParts,
-        port: ScrollPort,
-        item_of: Callable[[int], MessageItem],
-    ) -> None:
+    def __init__(self, context: PartContext, layout: Layout, item_of: Callable[[int], MessageItem]) -> None:
         """`item_of` gives a row's message cut into parts, also where it was not in sight yet."""
         super().__init__(context)
         self._context = context
-        self._model = model
-        self._column = column
-        self._parts = parts
-        self._port = port
+        self._layout = layout
+        self._model = layout.model
         self._item_of = item_of
         self.query = ""
         self._wanted = WantedWords(context, ())
         self._attachment: _LitAttachment | None = None
-        self.found = FoundPlaces(model)
+        self.found = FoundPlaces(layout.model)
         self._waiting: list[int] = []  # messages to be read, the next one last
         self._ahead = 1  # the direction that they wait in
         self._steps = 0  # that are to be taken, downwards or (below 0) upwards, when what they need is read
@@ -357,13 +284,13 @@ class Finder(QObject):
         self._is_lit = False
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._read_a_slice)
-        for changed in (model.message_inserted, model.text_appended, model.message_changed):
+        for changed in (self._model.message_inserted, self._model.text_appended, self._model.message_changed):
             changed.connect(self._read_again)
-        for changed in (model.was_reset, model.messages_removed):
+        for changed in (self._model.was_reset, self._model.messages_removed):
             changed.connect(lambda *_: self._read_all())
-        model.messages_prepended.connect(self._read_earlier)
-        context.fold_requested.connect(lambda message_id: self._read_again(model.row_of(message_id)))
-        parts.placed.connect(self.light)
+        self._model.messages_prepended.connect(self._read_earlier)
+        context.fold_requested.connect(lambda message_id: self._read_again(self._model.row_of(message_id)))
+        layout.parts.placed.connect(self.light)
 
     # What is asked
 
@@ -416,9 +343,12 @@ class Finder(QObject):
 
     def _show_attachments(self) -> None:
         """Where their message is there."""
-        row = None if self._attachment is None else self._model.row_of(self._attachment.message_id)
-        if row is not None:
-            show_attachments(self._column, self._port, row)
+        item = None if self._attachment is None else self._layout.item(self._attachment.message_id)
+        parts = [] if item is None else self._layout.read(item).parts
+        part = next((part for part in parts if part.kind is PartKind.ATTACHMENTS), None)
+        if part is not None:
+            self._layout.show_part(part)
+            self._layout.show_rect(part, self._layout.place_of(part))
 
     def words_in_attachment(self, message_id: int, number: int) -> Sequence[str]:
         """What is looked for in one that is being opened. What was lit of it has been seen then."""
@@ -475,7 +405,9 @@ class Finder(QObject):
             return message_id, _TOP
         if self.current is not None:
             return self.current.message_id, self.current.address
-        shown = [(place.top(), part) for part, place in self._parts.shown() if place.bottom() > 0 and part.address]
+        shown = [
+            (place.top(), part) for part, place in self._layout.parts.shown() if place.bottom() > 0 and part.address
+        ]
         first = min(shown, key=lambda each: each[0], default=None)
         return None if first is None else (first[1].message_id, first[1].address or _TOP)
 
@@ -550,24 +482,25 @@ class Finder(QObject):
         self._first_in = None
         self._seeks = False
         self.light()
-        row = self._model.row_of(place.message_id)
-        if row is not None:
-            clear_px = self._context.theme.px(_CLEAR_PX)
-            start_of = partial(self._start_of, place)
-            bring_into_sight(self._column, self._port, row, place.address, start_of, clear_px)
+        self._show(place)
         self.light()
         self.changed.emit()
 
-    def _start_of(self, place: FoundPlace, part: Part) -> int:
-        ranges = self._wanted.ranges_in(part)
-        return ranges[place.number][0] if place.number < len(ranges) else 0
+    def _show(self, place: FoundPlace) -> None:
+        item = self._layout.item(place.message_id)
+        part = None if item is None else self._layout.part_at(item, place.address)
+        if part is not None:
+            self._layout.show_part(part)  # which writes its document
+            ranges = self._wanted.ranges_in(part)
+            char = ranges[place.number][0] if place.number < len(ranges) else 0
+            self._layout.show_char(part, char, clear_px=self._context.theme.px(_CLEAR_PX))
 
     def light(self) -> None:
         """Lights what is in sight: parts may have come, left, or been written again."""
         if not self.query and self._attachment is None and not self._is_lit:
             return
         self._is_lit = bool(self.query) or self._attachment is not None
-        for part, _ in self._parts.shown():
+        for part, _ in self._layout.parts.shown():
             if isinstance(part.widget, AttachmentsPart):
                 lit = self._attachment
                 part.widget.light_found(lit.number if lit is not None and lit.message_id == part.message_id else None)

@@ -14,9 +14,9 @@ from app.markup.block import Block
 from app.markup.formula import FormulaKey, FormulaState, Look
 from app.theme import REPLY_PX
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Hovered, Part, Selectable
 from app.views.transcript.selection import TextRange, Unit
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from app.views.transcript.text_parts import ReadOnlyText
 from app.words.formats import labelled
 
 _DISPLAY_FACTOR = 1.2
@@ -25,7 +25,7 @@ _ONWARD = frozenset({_Move.NextCharacter, _Move.NextWord, _Move.EndOfLine, _Move
 _BACK = frozenset({_Move.PreviousCharacter, _Move.PreviousWord, _Move.StartOfLine, _Move.StartOfBlock})
 
 
-class FormulaPart(Hovered, SelectableInside, QWidget):
+class FormulaPart(Hovered, Selectable, QWidget):
     """Drawn, it is one character to the selection."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -39,8 +39,8 @@ class FormulaPart(Hovered, SelectableInside, QWidget):
         self._is_text = False  # it shows its source
         self._found: bool | None = None  # words of its source: the current ones (True), others, or none
         self.pending: set[FormulaKey] = set()
-        self.text = ReadOnlyText(context, self)
-        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self._source = ReadOnlyText(context, self)
+        self._source.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
 
     @property
     def state(self) -> FormulaState:
@@ -51,7 +51,6 @@ class FormulaPart(Hovered, SelectableInside, QWidget):
         return self._tex
 
     def show_name(self, name: str) -> None:
-        self.setAccessibleName(f"{name}: {self._tex}")
         self.setAccessibleName(labelled(name, self._tex))
 
     def show_part(self, part: Part, width_px: int) -> int:
@@ -68,7 +67,10 @@ class FormulaPart(Hovered, SelectableInside, QWidget):
             self.pending = set()
         # One that was written before the reader's eyes stays source until it is drawn, instead of vanishing meanwhile.
         self._is_text = self._state is FormulaState.FAILED or (goes_on and self._state is FormulaState.PENDING)
-        self.text.setVisible(self._is_text)
+        self._source.setVisible(self._is_text)
+        if self._is_text:
+            self._lit = False
+            self._found = None
         self.update()
         return self._height(width_px)
 
@@ -87,81 +89,75 @@ class FormulaPart(Hovered, SelectableInside, QWidget):
         if not self._is_text:
             return round(self._context.document_style().line_px * (1.6 + self._tex.count("\\\\")))
         self._write_source()
-        height = self.text.height_at(width_px)
-        self.text.setGeometry(0, 0, width_px, height)
+        height = self._source.height_at(width_px)
+        self._source.setGeometry(0, 0, width_px, height)
         return height
 
     def _write_source(self) -> None:
         style = self._context.document_style()
-        self.text.clear()
-        self.text.set_document_font(style.mono)
-        self.text.setTextColor(style.secondary)
-        long_lines.insert(self.text.textCursor(), self._tex)
-        self.text.forget_light()
-        self.text.go_to_start()
+        self._source.clear()
+        self._source.set_document_font(style.mono)
+        self._source.setTextColor(style.secondary)
+        long_lines.insert(self._source.textCursor(), self._tex)
+        self._source.forget_light()
+        self._source.go_to_start()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self._image is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        size = self._image.deviceIndependentSize()
-        size *= min(1.0, self.width() / size.width())
-        place = QRectF(QPointF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2), size)
-        if self._found is not None:
-            painter.fillRect(place, self._context.theme.palette.found)
-        if self._found:
-            painter.setPen(QPen(self._context.theme.palette.cost, 2))
-            painter.drawRect(place)
-        if self._lit:
-            painter.fillRect(place, self._context.selection_color())
-        painter.drawImage(place, self._image)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            size = self._image.deviceIndependentSize()
+            size *= min(1.0, self.width() / size.width())
+            place = QRectF(QPointF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2), size)
+            if self._found is not None:
+                painter.fillRect(place, self._context.theme.palette.found)
+            if self._found:
+                painter.setPen(QPen(self._context.theme.palette.cost, 2))
+                painter.drawRect(place)
+            if self._lit:
+                painter.fillRect(place, self._context.selection_color())
+            painter.drawImage(place, self._image)
 
-    # Selection
+    # Selection, where it is drawn
+
+    @property
+    def text(self) -> Selectable:
+        return self._source if self._is_text else self
 
     @property
     def length(self) -> int:
-        return self.text.length if self._is_text else 1
+        return 1
 
     def char_at(self, at: QPoint) -> int:
-        return super().char_at(at) if self._is_text else int(at.x() > self.width() / 2)
+        return int(at.x() > self.width() / 2)
 
     def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
-        if self._is_text:
-            return super().unit_at(char, unit)
         return (char, char) if unit is Unit.CHARACTER else (0, 1)
 
-    def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
-        if self._is_text:
-            return super().moved(char, move, goal_x_px)
+    def moved(self, char: int, move: QTextCursor.MoveOperation, _goal_x_px: int) -> int | None:
         if move in _ONWARD:
             return 1 if char == 0 else None
         return 0 if char == 1 and move in _BACK else None
 
     def line_end(self, goal_x_px: int, *, last: bool) -> int:
-        return super().line_end(goal_x_px, last=last) if self._is_text else self.char_at(QPoint(goal_x_px, 0))
+        return self.char_at(QPoint(goal_x_px, 0))
 
     def rect_of(self, char: int) -> QRect:
-        if self._is_text:
-            return super().rect_of(char)
         return QRect(self.width() - 1 if char else 0, 0, 1, self.height())
 
     def show_char(self, char: int) -> None:
-        if self._is_text:
-            super().show_char(char)
+        """It is as wide as the column at most."""
 
     def light(self, text_range: TextRange | None) -> None:
-        self.text.light(text_range if self._is_text else None)
-        self._lit = text_range is not None and not self._is_text
+        self._lit = text_range is not None
         self.update()
 
     def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
-        self.text.light_found(ranges if self._is_text else (), current)
-        found = None if self._is_text or not ranges else current is not None
+        found = None if not ranges else current is not None
         if found != self._found:
             self._found = found
             self.update()
 
     def document_of(self) -> QTextDocument | None:
-        return self.text.document() if self._is_text else None
+        return None

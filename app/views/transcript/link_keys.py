@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtCore import QPoint, QRect, Qt, QUrl
 from PySide6.QtGui import QFocusEvent, QTextDocument
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from app.markup.block import Block
-from app.markup.document import DocumentBuilder
 from app.markup.links import Link, links_of, may_have_links, noted, places_of, way_back
 from app.theme import Theme
-from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn, ScrollPort
-from app.views.transcript.message_item import MessageItem, Unread
+from app.views.transcript.layout import Layout
+from app.views.transcript.message_item import Unread
+from app.views.transcript.message_keys import Highlights
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, as_widget
 from app.views.transcript.text_parts import ReadOnlyText
@@ -37,11 +37,9 @@ class LinkPlace:
 class LinkWalk:
     """From link to link; the next may be in a message or part that is out of sight, which has no widget."""
 
-    def __init__(self, context: PartContext, items: Callable[[], list[MessageItem]], read: Callable[[int], None]):
-        """`read` has every part of a row read."""
+    def __init__(self, context: PartContext, layout: Layout) -> None:
         self._context = context
-        self._items = items
-        self._read = read
+        self._layout = layout
 
     def beside(self, spot: LinkPlace, step: int, rows: range) -> LinkPlace | None:
         """The link before (-1) or after (+1) another one, within these rows."""
@@ -67,19 +65,18 @@ class LinkWalk:
 
     def again(self, spot: LinkPlace) -> LinkPlace | None:
         """The same link after its message was laid out again; None if it is not there."""
-        ids = [item.message.id for item in self._items()]
-        here = self._in_row(ids.index(spot.part.message_id)) if spot.part.message_id in ids else iter(())
-        return next((each for each in here if _same(each, spot)), None)
+        row = self._layout.model.row_of(spot.part.message_id)
+        return None if row is None else next((each for each in self._in_row(row) if _same(each, spot)), None)
 
     def first_to(self, address: str, row: int) -> LinkPlace | None:
         return next((spot for spot in self._in_row(row) if spot.link.address == address), None)
 
     def _in_row(self, row: int) -> Iterator[LinkPlace]:
-        item = self._items()[row]
+        item = self._layout.column.items[row]
         if item.message.from_user or not may_have_links(item.message.text + item.message.thinking * item.opened):
             return
         if not item.is_read or any(isinstance(part.content, Unread) for part in item.parts):
-            self._read(row)
+            self._layout.read_whole(item)
         for part in item.parts:
             if isinstance(part.content, Block) and _may_lead_on(part.content):
                 for number, link in enumerate(links_of(self._document_of(part, part.content))):
@@ -87,14 +84,11 @@ class LinkWalk:
                         yield LinkPlace(row, part, number, link)
 
     def _document_of(self, part: Part, block: Block) -> QTextDocument:
-        shown = part.selectable.document_of() if part.selectable is not None and part.measured_width_px >= 0 else None
-        if shown is not None:
-            return shown
-        document = QTextDocument()
-        style = self._context.document_style(secondary=part.secondary)
-        DocumentBuilder(document, style, self._context.formulas.only_known()).write(block.tokens)
-        self._kept = document  # as long as its blocks are looked at
-        return document
+        shown = part.document if part.measured_width_px >= 0 else None
+        self._kept = shown or self._context.document_of(
+            block, secondary=part.secondary
+        )  # while its blocks are looked at
+        return self._kept
 
 
 def _may_lead_on(block: Block) -> bool:
@@ -167,13 +161,14 @@ class FocusedLink(LinkRing):
 
 class LinkKeys:
     def __init__(
-        self, context: PartContext, column: MessageColumn, port: ScrollPort, button: FocusedLink, view: QWidget
+        self, context: PartContext, layout: Layout, highlights: Highlights, button: FocusedLink, view: QWidget
     ) -> None:
         self._view = view
-        self._column = column
-        self._port = port
+        self._layout = layout
+        self._column = layout.column
+        self._highlights = highlights
         self.button = button
-        self._walk = LinkWalk(context, lambda: column.items, self._read_whole)
+        self._walk = LinkWalk(context, layout)
         context.note_requested.connect(self._go_to_other_end)
 
     def tab(self, view: QWidget, *, forward: bool) -> bool:
@@ -194,18 +189,12 @@ class LinkKeys:
 
     def _focus_buttons(self) -> bool:
         """Those under the message in focus, brought into sight."""
-        row = self._port.focused_row()
-        port = self._port
+        row = self._highlights.focused
         if row is None:
             return False
-        item = self._column.items[row]
-        if not item.is_read:
-            item.sync(port.column_px())
-        index = len(item.parts) - 1
-        part = item.parts[-1]
-        top = item.top_px + item.top_of(index) - port.top_px()
-        if part.widget is None or not 0 <= top <= port.page_px() - part.height_px:
-            port.show_at(Anchor(item, index, part.height_px + MARGIN_PX - port.page_px(), part))
+        part = self._layout.read(self._column.items[row]).parts[-1]
+        self._layout.show_part(part)
+        self._layout.show_rect(part, self._layout.place_of(part), barely=True)
         buttons = as_widget(part.widget).findChildren(QAbstractButton) if part.widget is not None else []
         buttons = [each for each in buttons if each.isVisible() and each.isEnabled()]
         # A widget that was made late comes last in its window, but Tab goes on after the transcript.
@@ -220,14 +209,12 @@ class LinkKeys:
     def show_focused(self) -> bool:
         """Brings the button that Tab has reached into sight, if it is one of the transcript's. True."""
         focused = QApplication.focusWidget()
-        page_px = self._port.page_px()
-        for _, item in self._column.read_items():
-            for index, part in enumerate(item.parts):
-                widget = as_widget(part.widget) if part.widget is not None else None
-                if focused is not None and widget is not None and (widget is focused or widget.isAncestorOf(focused)):
-                    top = widget.y() + focused.mapTo(widget, QPoint(0, 0)).y()
-                    if not 0 <= top <= page_px - focused.height():
-                        self._port.show_at(Anchor(item, index, -page_px // 3, part))
+        for part, place in self._layout.parts.shown():
+            widget = as_widget(part.widget)  # type: ignore[arg-type]
+            if focused is not None and (widget is focused or widget.isAncestorOf(focused)):
+                inside = QRect(focused.mapTo(widget, QPoint(0, 0)), focused.size())
+                self._layout.show_rect(part, inside.translated(place.topLeft()))
+                break
         return True
 
     def enter_at_end(self) -> None:
@@ -238,10 +225,14 @@ class LinkKeys:
 
     def _go_to_other_end(self, text: object, address: str) -> None:
         """From a footnote's mark to its number, or back. The focus goes along, so that Return leads back."""
-        row = next((row for row, item in self._column.read_items() if _shows(item, text)), None)
+        row = self._row_of(text)
         spot = None if row is None else self._walk.first_to(way_back(address), row)
         if spot is not None:
             self._focus(spot)
+
+    def _row_of(self, text: object) -> int | None:
+        parts = (part for part, _ in self._layout.parts.shown() if part.widget is text)
+        return next((self._layout.model.row_of(part.message_id) for part in parts), None)
 
     def place(self) -> None:
         """Puts the ring where the link is now, also after its message was laid out again."""
@@ -254,7 +245,7 @@ class LinkKeys:
         self.button.place()
 
     def _rows(self) -> range:
-        focused = self._port.focused_row()
+        focused = self._highlights.focused
         return range(len(self._column.items)) if focused is None else range(focused, focused + 1)
 
     def _beside(self, step: int) -> LinkPlace | None:
@@ -263,43 +254,16 @@ class LinkKeys:
         if spot is not None:
             spot = self._walk.again(spot)
             return None if spot is None else self._walk.beside(spot, step, rows)
-        if self._port.focused_row() is not None:
+        if self._highlights.focused is not None:
             return self._walk.end_of(rows, last=False)
-        top = self._port.top_px()
+        top = self._layout.top_px()
         return self._walk.first_below(self._column.rows_between(top, top), self._is_below_top, rows.stop)
 
     def _is_below_top(self, spot: LinkPlace) -> bool:
-        return self._bottom_of(spot.row, spot.part) > self._port.top_px()
-
-    def _bottom_of(self, row: int, part: Part) -> int:
-        item = self._column.items[row]
-        return item.top_px + item.top_of(item.parts.index(part) + 1)
+        return self._layout.place_of(spot.part).bottom() >= 0
 
     def _focus(self, spot: LinkPlace) -> None:
-        item = self._column.items[spot.row]
-        port = self._port
-        index = item.parts.index(spot.part)
-        top = item.top_px + item.top_of(index) - port.top_px()
-        if spot.part.widget is None or not 0 <= top <= port.page_px() - spot.part.height_px:
-            port.show_at(Anchor(item, index, -port.page_px() // 3, spot.part))
+        self._layout.show_part(spot.part)
         self.button.take(spot)
         self.button.show_sideways()
-        # Further down in a part that is longer than the page.
-        above = self.button.y()
-        below = self.button.y() + self.button.height() - port.page_px()
-        if above < 0 or below > 0:
-            offset = port.top_px() - item.top_px - item.top_of(index)
-            shift = above - MARGIN_PX if above < 0 else below + MARGIN_PX
-            port.show_at(Anchor(item, index, offset + shift, spot.part))
-
-    def _read_whole(self, row: int) -> None:
-        item = self._column.items[row]
-        if not item.is_read:
-            item.sync(self._port.column_px())
-        while item.read_section(range(len(item.parts)), self._port.column_px()):
-            pass
-        self._port.arrange()
-
-
-def _shows(item: MessageItem, text: object) -> bool:
-    return any(part.widget is text for part in item.parts)
+        self._layout.show_rect(spot.part, self.button.geometry())

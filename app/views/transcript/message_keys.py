@@ -18,8 +18,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMenu, QWidget
 
-from app.view_models.transcript import TranscriptMessage, TranscriptModel
-from app.views.transcript.message_column import MessageColumn, ScrollPort
+from app.view_models.transcript import TranscriptMessage
+from app.views.transcript.layout import Layout
 from app.views.transcript.message_footer import MessageMenu, can_change
 from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
@@ -34,13 +34,13 @@ class Highlights(QObject):
 
     changed = Signal()
 
-    def __init__(self, column: MessageColumn, port: ScrollPort, viewport: QWidget) -> None:
+    def __init__(self, layout: Layout, viewport: QWidget) -> None:
         super().__init__(viewport)
         self.focused: int | None = None  # rows
         self._hovered: int | None = None
         self._before: tuple[int | None, int | None] = (None, None)  # what was focused and hovered when rows went
-        self._column = column
-        self._port = port
+        self._layout = layout
+        self._column = layout.column
         self._viewport = viewport
 
     def follow_pointer(self) -> None:
@@ -51,7 +51,7 @@ class Highlights(QObject):
             return
         pointed = QApplication.widgetAt(QCursor.pos())
         inside = pointed is not None and (pointed is self._viewport or self._viewport.isAncestorOf(pointed))
-        y_px = self._viewport.mapFromGlobal(QCursor.pos()).y() + self._port.top_px()
+        y_px = self._viewport.mapFromGlobal(QCursor.pos()).y() + self._layout.top_px()
         self.hover(self._column.row_at(y_px) if inside else None)
 
     def hover(self, row: int | None) -> None:
@@ -104,7 +104,7 @@ class Highlights(QObject):
                 item = self._column.items[row]
                 item.highlighted = row in (self._hovered, self.focused)
                 if item.is_read:
-                    item.sync(self._port.column_px())
+                    item.sync(self._layout.column_px())
         self.changed.emit()
 
 
@@ -113,26 +113,18 @@ def _shifted(row: int | None, count: int) -> int | None:
 
 
 class MessageKeys(QObject):
-    def __init__(
-        self,
-        context: PartContext,
-        view: QAbstractScrollArea,
-        model: TranscriptModel,
-        column: MessageColumn,
-        port: ScrollPort,
-        highlights: Highlights,
-    ) -> None:
+    def __init__(self, context: PartContext, view: QAbstractScrollArea, layout: Layout, highlights: Highlights) -> None:
         super().__init__(view)
         self._context = context
         self._view = view
-        self._model = model
-        self._column = column
-        self._port = port
+        self._layout = layout
+        self._model = layout.model
+        self._column = layout.column
         self.highlights = highlights
         highlights.changed.connect(self.describe)
         # Queued: the view makes the item first.
-        model.messages_removed.connect(highlights.go_on, Qt.ConnectionType.QueuedConnection)
-        model.message_inserted.connect(highlights.restore, Qt.ConnectionType.QueuedConnection)
+        self._model.messages_removed.connect(highlights.go_on, Qt.ConnectionType.QueuedConnection)
+        self._model.message_inserted.connect(highlights.restore, Qt.ConnectionType.QueuedConnection)
         for keys, delta in (("Ctrl+Up", -1), ("Ctrl+Down", 1)):
             shortcut = QShortcut(QKeySequence(keys), view)
             shortcut.activated.connect(lambda delta=delta: self.step(delta))
@@ -177,11 +169,11 @@ class MessageKeys(QObject):
 
     def _open_menu(self, message: TranscriptMessage) -> None:
         item = self._column.items[self._model.messages.index(message)]
-        top = item.top_px - self._port.top_px() + item.height_px
+        top = item.top_px - self._layout.top_px() + item.height_px
         menu = MessageMenu(self._context, message, self._view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        left = (self._view.viewport().width() - self._port.column_px()) // 2
-        menu.popup(self._view.viewport().mapToGlobal(QPoint(left, min(max(0, top), self._port.page_px()))))
+        place = QPoint(self._layout.left_px, min(max(0, top), self._layout.page_px()))
+        menu.popup(self._view.viewport().mapToGlobal(place))
 
     def step(self, delta: int) -> None:
         """Moves the focus to the message before (-1) or after (+1) and brings it into sight."""
@@ -196,9 +188,7 @@ class MessageKeys(QObject):
         """Moves the focus to a message, brings it into sight and has it read."""
         self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.highlights.focus(row)
-        anchor = self._column.anchor_to_show(row, self._port.top_px(), self._port.page_px())
-        if anchor is not None:
-            self._port.show_at(anchor)
+        self._layout.show_message(self._column.items[row])
         self.announce(sentences(spoken(self._name(row)), self._words(row)))
 
     def focus(self, row: int) -> None:
@@ -221,6 +211,5 @@ class MessageKeys(QObject):
         return self._model.messages[row].text[:_TOLD_CHARS]
 
     def _in_sight(self, *, last: bool) -> int:
-        top = self._port.top_px()
-        rows = self._column.rows_between(top, top + self._port.page_px())
+        rows = self._layout.rows_in_sight()
         return rows[-1] if last else rows[0]

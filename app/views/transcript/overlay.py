@@ -33,7 +33,7 @@ from app.theme import RADIUS_CARD, Theme
 from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.views.transcript.parts import Part
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.words.overlay import CardWords, card_words
@@ -118,12 +118,11 @@ class OverlayCard(QWidget):
         self.raise_()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(self._theme.palette.surface)
-        painter.setPen(QPen(self._theme.palette.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setBrush(self._theme.palette.surface)
+            painter.setPen(QPen(self._theme.palette.hairline, 1))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
 
 
 class OverlayMode(StrEnum):
@@ -303,10 +302,8 @@ def _text_of(part: Part) -> ReadOnlyText | None:
     """The widget that shows the part's words, if it is a block of a reply."""
     if not isinstance(part.content, Block) or part.address is None:
         return None
-    widget: object = part.widget
-    if isinstance(widget, SelectableInside):
-        return widget.text
-    return widget if isinstance(widget, ReadOnlyText) else None
+    text = part.selectable
+    return text if isinstance(text, ReadOnlyText) else None
 
 
 def _same(known: object, looks: tuple[object, ...]) -> bool:

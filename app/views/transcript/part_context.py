@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent
+from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent, QTextDocument
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
+from app.markup.block import Block
+from app.markup.document import DocumentBuilder
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import Formulas
 from app.markup.links import is_in_message
@@ -70,6 +72,7 @@ class MessageFields(QObject):
     cancelled = Signal(int)
     role_chosen = Signal(int, bool)  # whether they are the user's words
     resized = Signal(int)
+    caret_moved = Signal(int)
     attach_requested = Signal(int)
     files_given = Signal(int, list)  # paths that were pasted or dropped
     text_given = Signal(int, str)  # one that is too long for a field
@@ -88,13 +91,6 @@ class MessageFields(QObject):
 
     def attached(self, message_id: int) -> AttachedModel:
         return AttachedModel() if self._attached_in is None else self._attached_in(message_id)
-
-    def page_px(self) -> int:
-        """How much of the transcript is in sight; 0: nothing."""
-        return 0
-
-    def typed_in(self, message_id: int) -> None:
-        """The caret of this field is to be in sight."""
 
 
 class PartContext(QObject):
@@ -119,7 +115,6 @@ class PartContext(QObject):
         self,
         theme: Theme,
         parent: QObject | None = None,
-        editing: MessageFields | None = None,
         message_of: Callable[[int], TranscriptMessage | None] = lambda _message_id: None,
         code_of: Callable[[Part], str] = lambda _part: "",
     ) -> None:
@@ -128,7 +123,7 @@ class PartContext(QObject):
         self.theme = theme
         self.message_of = message_of
         self.code_of = code_of
-        self.editing = MessageFields(self) if editing is None else editing
+        self.editing = MessageFields(self)
         self.formulas = Formulas(self)
         self.slice = SharedSlice(self)
         self.pointer: Pointer | None = None  # asked about the mouse over texts
@@ -151,6 +146,14 @@ class PartContext(QObject):
         if secondary not in self._styles:
             self._styles[secondary] = self._make_style(secondary=secondary)
         return self._styles[secondary]
+
+    def document_of(self, block: Block, *, secondary: bool) -> QTextDocument:
+        """Written for what is not in sight. No formula is drawn for it."""
+        result = QTextDocument()
+        DocumentBuilder(result, self.document_style(secondary=secondary), self.formulas.only_known()).write(
+            block.tokens
+        )
+        return result
 
     def _make_style(self, *, secondary: bool) -> DocumentStyle:
         theme = self.theme

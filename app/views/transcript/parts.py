@@ -63,9 +63,27 @@ class Part:
 
     @property
     def selectable(self) -> "Selectable | None":
-        """Its widget, if it has one with text in it."""
-        widget: object = self.widget
-        return widget if isinstance(widget, Selectable) else None
+        """The text that its widget shows."""
+        text = getattr(self.widget, "text", None)
+        return text if isinstance(text, Selectable) else None
+
+    @property
+    def document(self) -> QTextDocument | None:
+        """The document that its widget shows."""
+        return None if self.selectable is None else self.selectable.document_of()
+
+    def corner(self) -> QPoint:
+        """Of its text, on the page. It has a widget."""
+        text: object = self.selectable
+        assert isinstance(text, QWidget)
+        assert self.widget is not None
+        outer = as_widget(self.widget)
+        return outer.pos() + text.mapTo(outer, QPoint(0, 0))
+
+    def rect_of(self, char: int) -> QRect:
+        """A caret before this character of its text, on the page."""
+        assert self.selectable is not None
+        return self.selectable.rect_of(char).translated(self.corner())
 
     def set_content(self, content: object) -> None:
         if content != self.content:
@@ -97,7 +115,7 @@ class Hovered(BeforeWidget):
 
 
 class Selectable:
-    """A widget of a part with text in it; characters are counted from 0."""
+    """The text of a part, which is its widget or in it: `text` of the widget. Characters are counted from 0."""
 
     def show_name(self, name: str) -> None:
         """Has screen readers say this name of its message."""

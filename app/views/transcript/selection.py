@@ -15,6 +15,8 @@ from app.view_models.transcript import TranscriptModel
 Address = tuple[int, int, int]  # of a part in its message: bubble, thinking or answer; section; block
 TextRange = tuple[int, int | None]  # first character and the one after the last; None is the end
 
+_Key = tuple[tuple[int, Address], int]  # a place in the order of the transcript: row and part, and the character
+
 _BEFORE_ALL: Address = (-1, 0, 0)
 _AFTER_ALL: Address = (9, 0, 0)
 
@@ -32,17 +34,6 @@ class TextPlace:
     message_id: int
     address: Address
     char: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """A place in the order of the transcript."""
-
-    part: tuple[int, Address]
-    char: int
-
-    def __lt__(self, other: "_Key") -> bool:
-        return (self.part, self.char) < (other.part, other.char)
 
 
 class TranscriptSelection(QObject):
@@ -107,7 +98,7 @@ class TranscriptSelection(QObject):
     def rows(self) -> range:
         """The rows of the messages that it touches."""
         span = self._span()
-        return range(0) if span is None else range(span[0].part[0], span[1].part[0] + 1)
+        return range(0) if span is None else range(span[0][0][0], span[1][0][0] + 1)
 
     def range_in(self, message_id: int, address: Address | None) -> TextRange | None:
         """How much of a part is selected."""
@@ -116,10 +107,11 @@ class TranscriptSelection(QObject):
         if span is None or row is None or address is None:
             return None
         part = (row, address)
-        if not span[0].part <= part <= span[1].part:
+        (first_part, first_char), (last_part, last_char) = span
+        if not first_part <= part <= last_part:
             return None
-        first = span[0].char if part == span[0].part else 0
-        last = span[1].char if part == span[1].part else None
+        first = first_char if part == first_part else 0
+        last = last_char if part == last_part else None
         return None if last is not None and first >= last else (first, last)
 
     def takes_all_of(self, row: int) -> bool:
@@ -127,7 +119,7 @@ class TranscriptSelection(QObject):
         span = self._span()
         if span is None:
             return False
-        return span[0].part < (row, (0, 0, 0)) and span[1].part >= (row, _AFTER_ALL)
+        return span[0][0] < (row, (0, 0, 0)) and span[1][0] >= (row, _AFTER_ALL)
 
     def _span(self) -> tuple[_Key, _Key] | None:
         if self._anchor is None or self._cursor is None:
@@ -142,4 +134,4 @@ class TranscriptSelection(QObject):
 
     def _key(self, place: TextPlace) -> _Key | None:
         row = self._model.row_of(place.message_id)
-        return None if row is None else _Key((row, place.address), place.char)
+        return None if row is None else ((row, place.address), place.char)

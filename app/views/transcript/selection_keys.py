@@ -14,10 +14,11 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
-from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn, ScrollPort
-from app.views.transcript.message_item import MessageItem, Unread
+from app.views.transcript.layout import Layout
+from app.views.transcript.message_column import MARGIN_PX
+from app.views.transcript.message_keys import Highlights
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part, PartKind, Selectable, as_widget
+from app.views.transcript.parts import Part, Selectable
 from app.views.transcript.selection import TextPlace, TranscriptSelection, Unit
 from app.views.transcript.visible_parts import VisibleParts
 
@@ -67,15 +68,20 @@ class _Caret:
         assert self.part.selectable is not None
         return self.part.selectable
 
+    @property
+    def rect(self) -> QRect:
+        """On the page."""
+        return self.part.rect_of(self.char)
+
 
 class SelectionKeys:
     def __init__(
-        self, context: PartContext, selection: TranscriptSelection, column: MessageColumn, port: ScrollPort
+        self, context: PartContext, selection: TranscriptSelection, layout: Layout, highlights: Highlights
     ) -> None:
         self._context = context
         self._selection = selection
-        self._column = column
-        self._port = port
+        self._layout = layout
+        self._highlights = highlights
         self._goal_x_px: int | None = None  # where lines are entered, as long as only lines are crossed
 
     def press(self, event: QKeyEvent) -> bool:
@@ -92,7 +98,7 @@ class SelectionKeys:
                 return True
         for key, move in _PAGES.items():
             if event.matches(key):
-                self._extend(move, self._port.page_px() - 2 * MARGIN_PX)
+                self._extend(move, self._layout.page_px() - 2 * MARGIN_PX)
                 return True
         return False
 
@@ -116,7 +122,7 @@ class SelectionKeys:
         if move in (_Move.Start, _Move.End):
             return self._end_of_all(last=move is _Move.End) or caret
         if move in _BY_LINES and self._goal_x_px is None:
-            self._goal_x_px = self._rect(caret).x()
+            self._goal_x_px = caret.rect.x()
         within = caret.text.moved(caret.char, move, self._goal_x(caret.part))
         if within is not None:
             return _Caret(caret.row, caret.part, within)
@@ -146,8 +152,7 @@ class SelectionKeys:
 
     def _goal_x(self, part: Part) -> int:
         """In the part's own text."""
-        assert part.widget is not None
-        return (self._goal_x_px or 0) - as_widget(part.widget).x()
+        return (self._goal_x_px or 0) - part.corner().x()
 
     # Places
 
@@ -155,17 +160,15 @@ class SelectionKeys:
         place = self._selection.cursor
         if place is not None:
             return self._found(place)
-        row = self._port.focused_row()
+        row = self._highlights.focused
         if row is not None:
             return next(self._in_row(row, back=back), None)
-        top = self._port.top_px()
-        rows = self._column.rows_between(top, top + self._port.page_px())
-        in_sight = (caret for row in rows for caret in self._in_row(row, back=False))
-        return next((caret for caret in in_sight if self._bottom_of(caret) > top), None)
+        in_sight = (caret for row in self._layout.rows_in_sight() for caret in self._in_row(row, back=False))
+        return next((caret for caret in in_sight if self._layout.place_of(caret.part).bottom() >= 0), None)
 
     def _found(self, place: TextPlace) -> _Caret | None:
         """The part that has the place now; where it was removed, the nearest one before."""
-        row = next((row for row, item in enumerate(self._column.items) if item.message.id == place.message_id), None)
+        row = self._layout.model.row_of(place.message_id)
         if row is None:
             return None
         carets = list(self._in_row(row, back=False))
@@ -185,20 +188,17 @@ class SelectionKeys:
         return self._beside_row(caret.row, back=back)
 
     def _beside_row(self, row: int, *, back: bool) -> _Caret | None:
-        onward = range(row - 1, -1, -1) if back else range(row + 1, len(self._column.items))
+        onward = range(row - 1, -1, -1) if back else range(row + 1, len(self._layout.column.items))
         return next((caret for each in onward for caret in self._in_row(each, back=back)), None)
 
     def _end_of_all(self, *, last: bool) -> _Caret | None:
-        caret = self._beside_row(len(self._column.items) if last else -1, back=last)
+        caret = self._beside_row(len(self._layout.column.items) if last else -1, back=last)
         return None if caret is None else self._brought_into_sight(caret)
 
     def _in_row(self, row: int, *, back: bool) -> Iterator[_Caret]:
         """The near end of each part of a message that has text; with `back` from the last one on."""
-        item = self._column.items[row]
-        if not item.is_read:
-            item.sync(self._port.column_px())
-            self._port.arrange()
-        for part in reversed(item.parts) if back else item.parts:
+        parts = self._layout.read(self._layout.column.items[row]).parts
+        for part in reversed(parts) if back else parts:
             if part.address is not None:
                 yield _Caret(row, part, _END if back else 0)
 
@@ -206,46 +206,15 @@ class SelectionKeys:
 
     def _brought_into_sight(self, caret: _Caret) -> _Caret:
         """With a widget, and its own character shown. A section that was not split yet is read for it."""
-        item = self._column.items[caret.row]
-        if caret.part.kind is PartKind.UNREAD or caret.part.selectable is None:
-            caret = self._shown(item, caret)
-        caret = _Caret(caret.row, caret.part, min(caret.char, caret.text.length))
-        rect = self._rect(caret)
-        page = self._port.page_px()
-        if rect.top() < 0 or rect.bottom() > page:
-            below_top = MARGIN_PX if rect.top() < 0 else page - rect.height() - MARGIN_PX
-            part_top = item.top_px + item.top_of(item.parts.index(caret.part))
-            inside = rect.top() + self._port.top_px() - part_top
-            self._port.show_at(Anchor(item, item.parts.index(caret.part), inside - below_top, caret.part))
-        caret.text.show_char(caret.char)
-        return caret
-
-    def _shown(self, item: MessageItem, caret: _Caret) -> _Caret:
-        address = caret.part.address
-        at_end = caret.char == _END
-        while isinstance(caret.part.content, Unread):
-            index = item.parts.index(caret.part)
-            behind = len(item.parts) - index
-            item.read_section(range(index, index + 1), self._port.column_px())
-            self._port.arrange()
-            part = item.parts[len(item.parts) - behind if at_end else index]
-            caret = _Caret(caret.row, part, caret.char)
-        assert address is not None
-        index = item.parts.index(caret.part)
-        self._port.show_at(Anchor(item, index, -self._port.page_px() // 3, caret.part))
-        return caret
-
-    def _rect(self, caret: _Caret) -> QRect:
-        """Of the character, on the page."""
-        assert caret.part.widget is not None
-        return caret.text.rect_of(caret.char).translated(as_widget(caret.part.widget).pos())
+        part = self._layout.read_part(caret.part, last=caret.char == _END)
+        self._layout.show_part(part)
+        assert part.selectable is not None
+        char = min(caret.char, part.selectable.length)
+        self._layout.show_char(part, char, barely=True)
+        return _Caret(caret.row, part, char)
 
     def _y_in_column(self, caret: _Caret) -> int:
-        return self._rect(caret).top() + self._port.top_px()
-
-    def _bottom_of(self, caret: _Caret) -> int:
-        item = self._column.items[caret.row]
-        return item.top_px + item.top_of(item.parts.index(caret.part) + 1)
+        return caret.rect.top() + self._layout.top_px()
 
 
 class SelectionPointer(QObject):
@@ -335,17 +304,15 @@ class SelectionPointer(QObject):
         if not shown:
             return None
         part, place = min(shown, key=lambda each: max(each[1].top() - y, y - each[1].bottom(), 0))
-        if y < place.top():
-            return self._unit_of(part, 0)
-        widget = part.selectable
-        assert widget is not None
-        char = widget.length if y > place.bottom() else widget.char_at(QPoint(at.x(), y) - place.topLeft())
-        return self._unit_of(part, char)
-
-    def _unit_of(self, part: Part, char: int) -> tuple[TextPlace, TextPlace]:
-        assert part.selectable is not None
+        text = part.selectable
+        assert text is not None
         assert part.address is not None
-        first, last = part.selectable.unit_at(char, self._unit)
+        char = 0
+        if y > place.bottom():
+            char = text.length
+        elif y >= place.top():
+            char = text.char_at(QPoint(at.x(), y) - part.corner())
+        first, last = text.unit_at(char, self._unit)
         return TextPlace(part.message_id, part.address, first), TextPlace(part.message_id, part.address, last)
 
     # Edges

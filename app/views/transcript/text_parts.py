@@ -141,46 +141,6 @@ def _fragment_rects(block: QTextBlock, start: int, end: int, corner: QPointF, me
     return result
 
 
-class SelectableInside(Selectable):
-    """A part around one text: its characters are those of the text."""
-
-    text: ReadOnlyText
-
-    def show_name(self, name: str) -> None:
-        self.text.show_name(name)
-
-    @property
-    def length(self) -> int:
-        return self.text.length
-
-    def char_at(self, at: QPoint) -> int:
-        return self.text.char_at(at - self.text.pos())
-
-    def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
-        return self.text.unit_at(char, unit)
-
-    def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
-        return self.text.moved(char, move, goal_x_px - self.text.x())
-
-    def line_end(self, goal_x_px: int, *, last: bool) -> int:
-        return self.text.line_end(goal_x_px - self.text.x(), last=last)
-
-    def rect_of(self, char: int) -> QRect:
-        return self.text.rect_of(char).translated(self.text.pos())
-
-    def show_char(self, char: int) -> None:
-        self.text.show_char(char)
-
-    def light(self, text_range: TextRange | None) -> None:
-        self.text.light(text_range)
-
-    def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
-        self.text.light_found(ranges, current)
-
-    def document_of(self) -> QTextDocument | None:
-        return self.text.document()
-
-
 class ReadOnlyText(Selectable, Pointed, QTextBrowser):
     """Read-only text, selected by the transcript. INVARIANT: it never loads or opens anything, whatever it says."""
 
@@ -253,6 +213,10 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         event.ignore()
 
     # Selection
+
+    @property
+    def text(self) -> ReadOnlyText:
+        return self
 
     @property
     def length(self) -> int:
@@ -329,13 +293,12 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         # What was found comes last: on the ground of a selection its words could not be read.
         lit = [selection for cursor in self._lit_cursors for selection in self._lit_selections(cursor)]
         context.selections = [*lit, *self.found.selections()]
-        painter = QPainter(self.viewport())
-        painter.setClipRect(event.rect())
-        painter.translate(-scrolled, 0)
-        self.painted_below.emit(painter)
-        self.found.paint_grounds(painter, context.clip)
-        self.document().documentLayout().draw(painter, context)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.setClipRect(event.rect())
+            painter.translate(-scrolled, 0)
+            self.painted_below.emit(painter)
+            self.found.paint_grounds(painter, context.clip)
+            self.document().documentLayout().draw(painter, context)
 
     def clip_of(self, area: QRectF) -> QRectF:
         """What of the document is drawn where this has to be painted."""
@@ -456,12 +419,11 @@ class TextPart(Hovered, ReadOnlyText):
 
     def _paint_marks(self, area: QRect) -> None:
         scrolled = self.horizontalScrollBar().value()
-        painter = QPainter(self.viewport())
-        painter.translate(-scrolled, 0)
-        clip = QRectF(area.translated(scrolled, 0))
-        style = self.context.document_style()
-        paint_decorations(painter, self.document(), clip, style, self.context.theme.palette)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.translate(-scrolled, 0)
+            clip = QRectF(area.translated(scrolled, 0))
+            style = self.context.document_style()
+            paint_decorations(painter, self.document(), clip, style, self.context.theme.palette)
 
 
 def _has_mark(token: Token) -> bool:
@@ -470,7 +432,7 @@ def _has_mark(token: Token) -> bool:
     return any(child.type.startswith(("code_inline", "math_inline")) for child in token.children or ())
 
 
-class BubblePart(Hovered, SelectableInside, QWidget):
+class BubblePart(Hovered, QWidget):
     """The user's own message, or a section of it: plain text in a bubble at the right."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -517,9 +479,8 @@ class BubblePart(Hovered, SelectableInside, QWidget):
         # The rounded corners between two sections lie outside of both.
         above, below = (down if end else RADIUS_BUBBLE for end in (self._bubble.first, self._bubble.last))
         bubble = self.text.geometry().adjusted(-across, -above, across, below)
-        painter = QPainter(self)
-        paint_card(painter, bubble, RADIUS_BUBBLE, self._context.theme.palette.bubble)
-        painter.end()
+        with QPainter(self) as painter:
+            paint_card(painter, bubble, RADIUS_BUBBLE, self._context.theme.palette.bubble)
 
 
 class TablePart(TextPart):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QLocale, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QContextMenuEvent,
@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QApplication, QFrame, QScrollBar, QStyle, QWidget
 
 from app.markup.links import is_in_message
-from app.theme import COLUMN_PX, Theme
+from app.theme import Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.icons import icon
 from app.views.transcript.backdrop import SideLines, paint_edge_ring, paint_ring, set_ground
@@ -34,33 +34,25 @@ from app.views.transcript.copier import Copier
 from app.views.transcript.editing import Editing
 from app.views.transcript.finder import Finder
 from app.views.transcript.formula_part import FormulaPart
+from app.views.transcript.layout import STICK_PX, Layout
 from app.views.transcript.link_keys import FocusedLink, LinkKeys
-from app.views.transcript.message_column import (
-    STICK_PX,
-    Anchor,
-    Hold,
-    MessageColumn,
-    ReadingPlace,
-    ReadingPlaces,
-    ScrollPort,
-)
+from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_footer import add_message_acts
-from app.views.transcript.message_item import MessageItem, message_name
+from app.views.transcript.message_item import MessageItem
 from app.views.transcript.message_keys import Highlights, MessageKeys
 from app.views.transcript.part_context import Area, PartContext, Pointed
 from app.views.transcript.parts import Part, PartKind, as_widget
+from app.views.transcript.reading_places import ReadingPlace, ReadingPlaces
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.selection_keys import SelectionKeys, SelectionPointer
 from app.views.transcript.status_parts import NoticePart
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside, TextPart
+from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from app.views.transcript.visible_parts import VisibleParts
 from app.views.widgets.buttons import PaintedButton
 from app.views.widgets.focus import FocusRing
 from app.views.widgets.held_keys import Menu
 from app.views.widgets.translated import Translated
 
-SIDE_PX = 24
-_SETTLING_ROUNDS = 6
 _MOST_FREED = 2000  # items, at one go
 _REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
 
@@ -146,8 +138,7 @@ class Sideways:
 
 
 def _bar_of(part: Part) -> QScrollBar | None:
-    widget: object = part.widget
-    text = widget.text if isinstance(widget, SelectableInside) else widget
+    text = part.selectable
     return text.horizontalScrollBar() if isinstance(text, ReadOnlyText) else None
 
 
@@ -274,101 +265,6 @@ class JumpButton(Translated, PaintedButton):
         icon("arrow-down", colors.text).paint(painter, place)
 
 
-class Layout(QObject):
-    """Places what is in sight, and sets the scroll bar. The column, `hold` and the parts say what goes where."""
-
-    settled = Signal(int)  # where the top edge is now
-
-    def __init__(
-        self,
-        view: QAbstractScrollArea,
-        port: ScrollPort,
-        column: MessageColumn,
-        hold: Hold,
-        places: ReadingPlaces,
-        parts: VisibleParts,
-    ) -> None:
-        super().__init__(view)
-        self._bar = view.verticalScrollBar()
-        self._viewport = view.viewport()
-        self._port = port
-        self.column = column
-        self._hold = hold
-        self._places = places
-        self._parts = parts
-        self._width_px = 0  # of the column, when everything was laid out last
-        self.is_settling = False
-        self._later = QTimer(self, singleShot=True, interval=0)
-        self._later.timeout.connect(self.settle)
-        parts.outdated.connect(self._later.start)
-
-    @property
-    def bottom_px(self) -> int:
-        """The scroll bar's value at the end."""
-        return max(0, self.column.height_px - self._port.page_px())
-
-    @property
-    def left_px(self) -> int:
-        return (self._viewport.width() - self._port.column_px()) // 2
-
-    def place(self) -> ReadingPlace | None:
-        """Where the reader is; None at the end, which is followed."""
-        return self._places.awaited if self._hold.follows_end else self._places.here()
-
-    def resize(self) -> None:
-        """At another width the words at the top edge stay there, too."""
-        if self._port.column_px() == self._width_px:
-            self._port.arrange()
-        else:
-            self._width_px = self._port.column_px()
-            self.change(lambda: None)
-
-    def change(self, act: Callable[[], object]) -> None:
-        """Does what gives parts another height; the words at the top edge stay there."""
-        place = self._hold.place
-        if place is None or not self._places.has(place):
-            place = self.place()
-        act()
-        self._hold.drop_lost()
-        self._port.arrange()
-        if place is not None and self._places.show(place):
-            self._hold.place = place
-
-    def settle(self) -> None:
-        """Measures and places the visible parts. Does nothing where it is called by what it does itself."""
-        if not self.is_settling:
-            self.is_settling = True
-            try:
-                self._settle()
-            finally:
-                self.is_settling = False
-
-    def _settle(self) -> None:
-        """Measuring changes heights, and heights change what is visible; `hold` keeps the reader's place meanwhile."""
-        parts = self._parts
-        column = self.column
-        page_px = self._port.page_px()
-        width_px = self._port.column_px()
-        parts.begin_turn()
-        for _ in range(_SETTLING_ROUNDS):
-            first = parts.measure(column, self._hold.wanted_top(self.bottom_px), page_px, width_px)
-            if first is None:
-                break
-            column.arrange(column.scale)
-        if first is not None or parts.has_more:
-            self._later.start()
-        self._apply_range(top := self._hold.wanted_top(self.bottom_px))
-        parts.place(column, top, page_px, self.left_px, width_px)
-        self._hold.settled(top)
-        self.settled.emit(top)
-
-    def _apply_range(self, top: int) -> None:
-        self._bar.setPageStep(self._port.page_px())
-        self._bar.setRange(0, self.bottom_px)
-        self._bar.setValue(top)
-        self._bar.setEnabled(self.bottom_px > 0)
-
-
 def _code_of(model: TranscriptModel, column: MessageColumn, part: Part) -> str:
     row = model.row_of(part.message_id)
     return "" if row is None else column.items[row].code_of(part)
@@ -394,30 +290,29 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._theme = theme
         self._model = model
         self.column = MessageColumn()
-        self.editing = Editing(self, model, self.column, self)
-        self.context = PartContext(theme, self, self.editing, model.message, partial(_code_of, model, self.column))
-        self.visible_parts = VisibleParts(self.context, self.viewport())
-        self.selection = TranscriptSelection(model, self)
-        bar = self.verticalScrollBar()
+        self.context = PartContext(theme, self, model.message, partial(_code_of, model, self.column))
         viewport = self.viewport()
+        self.visible_parts = VisibleParts(self.context, viewport)
+        self._layout = Layout(self, theme, model, self.column, self.visible_parts)
+        self.editing = Editing(self.context, self._layout)
+        self.selection = TranscriptSelection(model, self)
         self._side_lines = SideLines(viewport)
+        bar = self.verticalScrollBar()
         self.pointer = SelectionPointer(self.context, self.visible_parts, self.selection, bar, viewport)
-        self.copier = Copier(self.context, model, self.column, self.selection, self._make_item)
+        self.copier = Copier(self.context, self._layout, self.selection)
         self.copied = self.copier.message_copied
-        self.link = FocusedLink(theme, viewport)
-        self._selection_keys = SelectionKeys(self.context, self.selection, self.column, self)
+        self._highlights = Highlights(self._layout, viewport)
+        self._selection_keys = SelectionKeys(self.context, self.selection, self._layout, self._highlights)
         self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
-        self._link_keys = LinkKeys(self.context, self.column, self, self.link, self)
-        self._places = ReadingPlaces(model, self.column, self)
-        self.finder = Finder(self.context, model, self.column, self.visible_parts, self, self.copier.item)
-        self._hold = Hold(self.column)
+        self.link = FocusedLink(theme, viewport)
+        self._link_keys = LinkKeys(self.context, self._layout, self._highlights, self.link, self)
+        self._places = ReadingPlaces(self._layout)
+        self.finder = Finder(self.context, self._layout, self.copier.item)
         self._built_in = QLocale()  # the language of the words that are shown
-        self._layout = Layout(self, self, self.column, self._hold, self._places, self.visible_parts)
-        self._highlights = Highlights(self.column, self, self.viewport())
         self._highlights.changed.connect(self._layout.settle)
-        self._highlights.changed.connect(self.viewport().update)
-        self.message_keys = MessageKeys(self.context, self, model, self.column, self, self._highlights)
-        self.jump_button = JumpButton(theme, self.viewport())
+        self._highlights.changed.connect(viewport.update)
+        self.message_keys = MessageKeys(self.context, self, self._layout, self._highlights)
+        self.jump_button = JumpButton(theme, viewport)
         self._leaving: list[MessageItem] = []
         self._free_later = QTimer(self, interval=0)
         self._set_up()
@@ -457,7 +352,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         context.copy_requested.connect(self.copier.copy_message)
         context.fold_requested.connect(self.toggle_thinking)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
-        context.selecting.connect(self._hold.let_go)
+        context.selecting.connect(self._layout.let_go)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
         context.formulas.drawn.connect(self.visible_parts.forget_waiting_for)
         self._layout.settled.connect(self._on_settled)
@@ -468,29 +363,21 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     def items(self) -> list[MessageItem]:
         return self.column.items
 
-    def _make_item(self, row: int, width_px: int | None = None) -> MessageItem:
-        message = self._model.messages[row]
-        item = MessageItem(
-            message, partial(message_name, self._model, message.id), self._theme, self.visible_parts.release
-        )
-        item.estimate(self.column_px() if width_px is None else width_px)
-        return item
-
     # The items, kept as the model's messages are
 
     def _on_reset(self) -> None:
         """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
         count = len(self._model.messages)
-        width_px = self.column_px()
+        width_px = self._layout.column_px()
         if len(self.column.items) > _MOST_FREED:
             self._leaving += self.column.items
             self._free_later.start()
         kept = self.column.keep_same(self._model.messages, width_px)
-        self.column.put(kept, [self._make_item(row, width_px) for row in range(kept, count)])
+        self.column.put(kept, [self._layout.make_item(row, width_px) for row in range(kept, count)])
         self._drop_lost()
-        self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
-        self._hold.drop_lost()
-        self.arrange()
+        self._layout.follows_end = not kept or (self._layout.follows_end and kept >= count - 1)
+        self._layout.drop_lost()
+        self._layout.arrange()
         self.visible_parts.keep_few_spare()
 
     def _on_changed(self, row: int) -> None:
@@ -499,30 +386,30 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         item.message = self._model.messages[row]
         item.segment.is_stale = True
         if item.is_read:
-            item.sync(self.column_px())
-        self.arrange()
+            item.sync(self._layout.column_px())
+        self._layout.arrange()
 
     def _on_inserted(self, row: int) -> None:
         if row == len(self.column.items) and self._model.messages[row].from_user:
-            self._hold.follow_end()  # a new question is always scrolled into view
-        self.column.put(row, [self._make_item(row)])
-        self.arrange()
+            self._layout.follow_end()  # a new question is always scrolled into view
+        self.column.put(row, [self._layout.make_item(row)])
+        self._layout.arrange()
 
     def _on_prepended(self, count: int) -> None:
         """Of a long chat, before those that are shown already; the reader stays at the same words."""
-        width_px = self.column_px()
-        self.column.put(0, [self._make_item(row, width_px) for row in range(count)])
+        width_px = self._layout.column_px()
+        self.column.put(0, [self._layout.make_item(row, width_px) for row in range(count)])
         self._highlights.shift(count)
-        self.arrange()
-        if self._hold.follows_end and self._places.awaited is not None:
+        self._layout.arrange()
+        if self._layout.follows_end and self._places.awaited is not None:
             self._places.show(self._places.awaited)
 
     def _on_appended(self, row: int) -> None:
         """Most words find room in the line that is there: then nothing has to be placed."""
         item = self.column.items[row]
-        width_px = self.column_px()
+        width_px = self._layout.column_px()
         if not item.is_read or item.grow(width_px) or self.visible_parts.show_grown(item, width_px):
-            self.arrange()
+            self._layout.arrange()
         else:
             self._light()
 
@@ -531,8 +418,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
             item.release_all()
         self.column.drop(first, first + count)
         self._drop_lost()
-        self._hold.drop_lost()
-        self.arrange()
+        self._layout.drop_lost()
+        self._layout.arrange()
 
     def _drop_lost(self) -> None:
         """Messages may have left."""
@@ -550,7 +437,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         row = self._model.row_of(message_id)
         if row is not None and self._model.messages[row].thinking:
             self.column.items[row].opened ^= True
-            self._hold.let_go()
+            self._layout.let_go()
             self._on_changed(row)
 
     def _rebuild(self) -> None:
@@ -558,8 +445,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._built_in = QLocale()
         self.message_keys.describe()
         focus_again = kept_focus(self.editing, self.column)
-        make_anew = partial(self.column.make_anew, self._make_item, self.visible_parts.clear, self._theme.scale)
-        self._layout.change(make_anew)
+        make_anew = partial(self.column.make_anew, self._layout.make_item, self.visible_parts.clear, self._theme.scale)
+        self._places.change(make_anew)
         focus_again()
 
     def _restyle(self) -> None:
@@ -567,14 +454,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.verticalScrollBar().setStyleSheet(self._theme.scroll_bar_style())
         self.verticalScrollBar().setSingleStep(self._theme.px(40))
 
-    # Geometry
-
-    def column_px(self) -> int:
-        return max(120, min(self._theme.px(COLUMN_PX), self.viewport().width() - 2 * SIDE_PX))
-
-    def arrange(self) -> None:
-        self.column.arrange(self._theme.scale)
-        self._layout.settle()
+    # Scrolling
 
     def _light(self) -> None:
         """What is selected, and the link in focus, where they are now."""
@@ -584,35 +464,23 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     def _on_settled(self, top: int) -> None:
         self._light()
         self._side_lines.place(self.visible_parts.shown(), self._layout.left_px + self._theme.px(6), self._theme)
-        is_above = self._layout.bottom_px - top > STICK_PX and not self._hold.follows_end
+        is_above = self._layout.bottom_px - top > STICK_PX and not self._layout.follows_end
         self.jump_button.set_wanted(is_above, self.viewport().rect(), self.visible_parts.shown())
         if self._highlights.focused is not None or self.has_ring:
             self.viewport().update()
 
-    def top_px(self) -> int:
-        return self.verticalScrollBar().value()
-
-    def show_at(self, anchor: Anchor) -> None:
-        self._hold.take(anchor)
-        self._layout.settle()
-
-    def page_px(self) -> int:
-        return self.viewport().height()
-
     def scrollContentsBy(self, _dx: int, dy: int) -> None:  # the parts are moved where they are placed
         if not self._layout.is_settling:
-            self._hold.scrolled(self.top_px(), self._layout.bottom_px, up=dy > 0)
-            self.visible_parts.read_ahead(self.column, self.top_px(), self.page_px(), self.column_px())
-            self._layout.settle()
+            self._layout.scrolled(up=dy > 0)
 
     def _on_slider_action(self, action: int) -> None:
         """Dragging the scroll bar stops following the end, also before the bar has moved."""
         if action == QAbstractSlider.SliderAction.SliderMove.value:
-            self._hold.let_go()
+            self._layout.let_go()
 
     def place(self) -> ReadingPlace | None:
         """Where the reader is, for `go_to` in a later run too; None at the end, which it follows."""
-        return self._layout.place()
+        return self._places.here()
 
     def go_to(self, place: ReadingPlace | None) -> None:
         """To the end where there is no place, or its message is not shown."""
@@ -624,19 +492,19 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         return self._places.show_character(message_id, at)
 
     def jump_to_end(self) -> None:
-        self._hold.follow_end()
+        self._layout.follow_end()
         self._layout.settle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._layout.resize()
+        self._places.resize()
         self.resized.emit()
 
     # Pointer
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        self._highlights.hover(self.column.row_at(round(event.position().y()) + self.top_px()))
+        self._highlights.hover(self.column.row_at(round(event.position().y()) + self._layout.top_px()))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -695,15 +563,16 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     def paintEvent(self, _event: QPaintEvent) -> None:
         if not (self._side_lines or self._highlights.focused is not None or self.has_ring):
             return  # as for most of what a growing reply has painted
-        painter = QPainter(self.viewport())
-        self._side_lines.paint(painter, self._theme.palette)
-        if self._highlights.focused is not None and self.hasFocus():
-            item = self.column.items[self._highlights.focused]
-            place = QRect(self._layout.left_px, item.top_px - self.top_px(), self.column_px(), item.height_px)
-            paint_ring(painter, place, self._theme.palette)
-        elif self.has_ring:
-            paint_edge_ring(painter, self.viewport().rect(), self._theme.palette)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            self._side_lines.paint(painter, self._theme.palette)
+            if self._highlights.focused is not None and self.hasFocus():
+                item = self.column.items[self._highlights.focused]
+                place = QRect(
+                    self._layout.left_px, item.top_px - self._layout.top_px(), self._layout.column_px(), item.height_px
+                )
+                paint_ring(painter, place, self._theme.palette)
+            elif self.has_ring:
+                paint_edge_ring(painter, self.viewport().rect(), self._theme.palette)
 
     def changeEvent(self, event: QEvent) -> None:
         # A switch of language changes the theme's fonts first, and that rebuild has the new words already.

@@ -231,8 +231,9 @@ class VisibleParts(QObject):
 
 
 def _name(part: Part) -> None:
-    if (widget := part.selectable) is not None:
-        widget.show_name(part.name())
+    named = part.widget if isinstance(part.widget, FormulaPart) else part.selectable
+    if named is not None:
+        named.show_name(part.name())
 
 
 def _keeps_focus(part: Part, column: MessageColumn) -> bool:

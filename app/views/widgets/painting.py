@@ -46,13 +46,12 @@ def _corners(radius: int, ground: int, edge: int, ratio: float) -> QPixmap:
     result = QPixmap(round(2 * radius * ratio), round(2 * radius * ratio))
     result.setDevicePixelRatio(ratio)
     result.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(result)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setBrush(QColor.fromRgba(ground))
-    painter.setPen(QPen(QColor.fromRgba(edge), 1) if edge else QPen(Qt.PenStyle.NoPen))
-    inset = 0.5 if edge else 0.0
-    painter.drawRoundedRect(QRectF(inset, inset, 2 * radius - 2 * inset, 2 * radius - 2 * inset), radius, radius)
-    painter.end()
+    with QPainter(result) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(QColor.fromRgba(ground))
+        painter.setPen(QPen(QColor.fromRgba(edge), 1) if edge else QPen(Qt.PenStyle.NoPen))
+        inset = 0.5 if edge else 0.0
+        painter.drawRoundedRect(QRectF(inset, inset, 2 * radius - 2 * inset, 2 * radius - 2 * inset), radius, radius)
     return result
 
 

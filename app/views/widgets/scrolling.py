@@ -123,6 +123,5 @@ class ScrolledText(FocusRing, QScrollArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.has_ring:
-            painter = QPainter(self.viewport())
-            paint_row_ground(painter, self.viewport().rect(), self._theme.palette, filled=False, ring=True)
-            painter.end()
+            with QPainter(self.viewport()) as painter:
+                paint_row_ground(painter, self.viewport().rect(), self._theme.palette, filled=False, ring=True)

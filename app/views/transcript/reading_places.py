@@ -1,0 +1,176 @@
+"""Where the reader is, as a place in the text that survives another width, text size or run of the app."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject
+
+from app.views.transcript.layout import ABOVE_SHARE, Layout
+from app.views.transcript.message_column import MARGIN_PX, Anchor
+from app.views.transcript.message_item import MessageItem
+from app.views.transcript.parts import Part
+
+_OUTSIDE_PX = 100  # one character of the gaps between messages
+_ROUNDS = 4  # the parts above turn out to be of another height, the section that was meant to be of several parts
+_WORD = re.compile(r"\s*(\w{1,24}|\S)")
+
+_Mark = tuple[float, float]  # of the top of a part: its offset in the text, and its y in the message
+
+
+class ReadingPlace(NamedTuple):
+    """It outlives the window. Pixels would mean another place after a change of width, text size or what is folded, and
+    in a long reply that is read by sections. So it is a message and an offset in characters of its text, with a
+    fraction that is the way to the next part. Below 0 is what is above the text, beyond its end what is below it.
+    """
+
+    message_id: int
+    offset: float
+
+
+class ReadingPlaces(QObject):
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        self._layout = layout
+        self._model = layout.model
+        self._awaited: ReadingPlace | None = None
+        self._kept: ReadingPlace | None = None  # what is at the top edge, over changes of width and style
+        self._width_px = 0  # of the column, when everything was laid out last
+        self._model.was_reset.connect(self._forget)
+        layout.moved.connect(self._on_moved)
+
+    @property
+    def awaited(self) -> ReadingPlace | None:
+        """Where the reader was in a message that is still to come, as earlier ones of a long chat are."""
+        return self._awaited if self._model.has_earlier else None
+
+    def _forget(self) -> None:
+        self._awaited = None
+
+    def _on_moved(self) -> None:
+        self._kept = None
+
+    def here(self) -> ReadingPlace | None:
+        """What is at the top edge; None at the end, which is followed, and where there is no message."""
+        if self._layout.follows_end:
+            return self.awaited
+        top = self._layout.top_px()
+        anchor = self._layout.column.anchor_at(top)
+        if anchor is None:
+            return None
+        item = self._layout.read(anchor.item)
+        marks = [(y_px, offset) for offset, y_px in _marks(item)]
+        return ReadingPlace(item.message.id, _between(marks, top - item.top_px))
+
+    def resize(self) -> None:
+        """At another width the words at the top edge stay there, too."""
+        if self._layout.column_px() == self._width_px:
+            self._layout.arrange()
+        else:
+            self._width_px = self._layout.column_px()
+            self.change(lambda: None)
+
+    def change(self, act: Callable[[], object]) -> None:
+        """Does what gives parts another height; the words at the top edge stay there."""
+        place = self._kept
+        if place is None or self._model.row_of(place.message_id) is None:
+            place = self.here()
+        act()
+        self._layout.drop_lost()
+        self._layout.arrange()
+        if place is not None and self.show(place):
+            self._kept = place
+
+    def show(self, place: ReadingPlace) -> bool:
+        """Returns whether its message is there by now."""
+        item = self._item(place)
+        if item is not None:
+            self._show(item, place.offset)
+        return item is not None
+
+    def show_character(self, message_id: int, at: int) -> bool:
+        """Brings a character of a message into sight; returns whether the message is there by now."""
+        item = self._item(ReadingPlace(message_id, at))
+        if item is not None:
+            self._show_character(item, at)
+        return item is not None
+
+    def _item(self, place: ReadingPlace) -> MessageItem | None:
+        """Of its message; where that is not there yet, the place is shown when it comes."""
+        item = self._layout.item(place.message_id)
+        self._awaited = place if item is None else None
+        return item
+
+    def _show(self, item: MessageItem, offset: float, above_px: int = 0) -> None:
+        """Brings a place of a message to that far below the top edge."""
+        self._layout.read(item)
+        for _ in range(_ROUNDS):
+            anchor = _anchor(item, offset, above_px)
+            self._layout.show_at(anchor)
+            if _anchor(item, offset, above_px) == anchor:
+                return
+
+    def _show_character(self, item: MessageItem, at: int) -> None:
+        """With some of what is above it."""
+        self._show(item, at, round(self._layout.page_px() * ABOVE_SHARE))
+        starts = [(part.at, part) for part in item.parts if part.at is not None]
+        number = bisect_right(starts, at, key=lambda each: each[0]) - 1
+        if number >= 0:
+            part = starts[number][1]
+            end = starts[number + 1][0] if number + 1 < len(starts) else len(item.message.text)
+            char = _char_in(part, item.message.text, at, end)
+            self._layout.show_char(part, char, clear_px=MARGIN_PX)
+
+
+def _anchor(item: MessageItem, offset: float, above_px: int) -> Anchor:
+    y_px = round(_between(_marks(item), offset))
+    index = next(iter(item.indexes_between(y_px, y_px)), 0)
+    part = item.parts[index] if item.parts else None
+    return Anchor(item, index, y_px - item.top_of(index) - above_px, part)
+
+
+def _char_in(part: Part, text: str, at: int, end: int) -> int:
+    """Where a character of the message's text is in the document of its part.
+
+    Markup is not in the document, so it is the nearest place with the same word to where the character would be if the
+    markup were spread evenly.
+    """
+    document = part.document
+    word = _WORD.match(text, at)
+    if document is None or word is None or part.at is None:
+        return 0
+    shown = document.toPlainText()
+    guess = len(shown) * (at - part.at) / max(1, end - part.at)
+    places = (found.start() for found in re.finditer(re.escape(word[1]), shown))
+    place = min(places, key=lambda each: abs(each - guess), default=round(guess))
+    return len(shown[:place].encode("utf-16-le", "surrogatepass")) // 2  # which Qt counts in
+
+
+def _marks(item: MessageItem) -> list[_Mark]:
+    """From above the message to below it, both coordinates rising."""
+    texts = [(part.at, index) for index, part in enumerate(item.parts) if part.at is not None]
+    foot = texts[-1][1] + 1 if texts else len(item.parts)
+    marks: list[_Mark] = [(-2, -_OUTSIDE_PX), (-1, 0)]
+    marks += [(at, item.top_of(index)) for at, index in _rising(texts)]
+    end = max(len(item.message.text), marks[-1][0] + 1)
+    return [*marks, (end, item.top_of(foot)), (end + 1, item.height_px), (end + 2, item.height_px + _OUTSIDE_PX)]
+
+
+def _rising(texts: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Without parts that begin where one above does, as two on one line of the text do."""
+    last = -1
+    for at, index in texts:
+        if at > last:
+            yield at, index
+        last = max(last, at)
+
+
+def _between(marks: list[tuple[float, float]], x: float) -> float:
+    """Interpolates between the marks, which rise in both coordinates."""
+    place = min(max(bisect_right(marks, x, key=lambda mark: mark[0]) - 1, 0), len(marks) - 2)
+    first_x, first_y = marks[place]
+    last_x, last_y = marks[place + 1]
+    return first_y if last_x == first_x else first_y + (x - first_x) / (last_x - first_x) * (last_y - first_y)
