@@ -290,13 +290,12 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         # What was found comes last: on the ground of a selection its words could not be read.
         lit = [selection for cursor in self._lit_cursors for selection in self._lit_selections(cursor)]
         context.selections = [*lit, *self.found.selections()]
-        painter = QPainter(self.viewport())
-        painter.setClipRect(event.rect())
-        painter.translate(-scrolled, 0)
-        self.painted_below.emit(painter)
-        self.found.paint_grounds(painter, context.clip)
-        self.document().documentLayout().draw(painter, context)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.setClipRect(event.rect())
+            painter.translate(-scrolled, 0)
+            self.painted_below.emit(painter)
+            self.found.paint_grounds(painter, context.clip)
+            self.document().documentLayout().draw(painter, context)
 
     def clip_of(self, area: QRectF) -> QRectF:
         """What of the document is drawn where this has to be painted."""
@@ -417,12 +416,11 @@ class TextPart(Hovered, ReadOnlyText):
 
     def _paint_marks(self, area: QRect) -> None:
         scrolled = self.horizontalScrollBar().value()
-        painter = QPainter(self.viewport())
-        painter.translate(-scrolled, 0)
-        clip = QRectF(area.translated(scrolled, 0))
-        style = self.context.document_style()
-        paint_decorations(painter, self.document(), clip, style, self.context.theme.palette)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.translate(-scrolled, 0)
+            clip = QRectF(area.translated(scrolled, 0))
+            style = self.context.document_style()
+            paint_decorations(painter, self.document(), clip, style, self.context.theme.palette)
 
 
 def _has_mark(token: Token) -> bool:
@@ -478,9 +476,8 @@ class BubblePart(Hovered, QWidget):
         # The rounded corners between two sections lie outside of both.
         above, below = (down if end else RADIUS_BUBBLE for end in (self._bubble.first, self._bubble.last))
         bubble = self.text.geometry().adjusted(-across, -above, across, below)
-        painter = QPainter(self)
-        paint_card(painter, bubble, RADIUS_BUBBLE, self._context.theme.palette.bubble)
-        painter.end()
+        with QPainter(self) as painter:
+            paint_card(painter, bubble, RADIUS_BUBBLE, self._context.theme.palette.bubble)
 
 
 class TablePart(TextPart):
