@@ -156,9 +156,8 @@ def _on_white(image: QImage) -> QImage:
         raise Refused(WhyNot.PICTURE_TOO_LARGE)
     page.fill(Qt.GlobalColor.white)
     image.setDevicePixelRatio(1.0)
-    painter = QPainter(page)
-    painter.drawImage(0, 0, image.convertToFormat(QImage.Format.Format_ARGB32))
-    painter.end()
+    with QPainter(page) as painter:
+        painter.drawImage(0, 0, image.convertToFormat(QImage.Format.Format_ARGB32))
     return page
 
 

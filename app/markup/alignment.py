@@ -17,6 +17,7 @@ from PySide6.QtGui import QTextBlock, QTextDocument
 
 from app.markup.block import Block, BlockKind
 from app.markup.document import LINE_SEPARATOR, MARKER, OBJECT
+from app.markup.lines import fragments
 from app.markup.links import is_in_message
 
 # What may be between two segments: a few marks, or the address of a link. A short segment could be found in the
@@ -177,16 +178,13 @@ def _segments(document: QTextDocument, place: int) -> Iterator[tuple[int, str, b
     block = document.findBlock(place)
     link = ""
     while block.isValid():
-        fragments = block.begin()
-        while not fragments.atEnd():
-            fragment = fragments.fragment()
+        for fragment in fragments(block):
             if not fragment.charFormat().boolProperty(MARKER):
                 first = max(0, place - fragment.position())
                 for where, text in _pieces(_from(fragment.text(), first), fragment.position() + first):
                     address = fragment.charFormat().anchorHref()
                     yield where, text, bool(link) and address != link
                     link = "" if is_in_message(address) or address == text else address
-            fragments += 1
         block = block.next()
 
 

@@ -6,10 +6,11 @@ Here: reading back what `DocumentBuilder` wrote. Not here: which range, and what
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextFragment, QTextTable
+from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextTable
 
 from app.markup.document import CODE, HEADING, LINE_SEPARATOR, LIST_DEPTH, MARKER, NOTE, OBJECT, QUOTE_DEPTH, RULE
 from app.markup.inline_formula import TEX
+from app.markup.lines import fragments
 from app.markup.long_lines import goes_on
 
 _MARKED = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<"})
@@ -79,16 +80,13 @@ def _rows(table: QTextTable, start: int, end: int) -> Iterator[tuple[int, list[l
 
 
 def _runs(block: QTextBlock, start: int, end: int) -> Iterator[_Run]:
-    fragments = block.begin()
-    while not fragments.atEnd():
-        fragment: QTextFragment = fragments.fragment()
+    for fragment in fragments(block):
         first = max(start - fragment.position(), 0)
         last = min(end - fragment.position(), fragment.length())
         if first < last:
             # Positions count UTF-16 units.
             units = fragment.text().encode("utf-16-le", "surrogatepass")[2 * first : 2 * last]
             yield _Run(units.decode("utf-16-le", "replace"), fragment.charFormat())
-        fragments += 1
 
 
 def _plain(run: _Run) -> str:

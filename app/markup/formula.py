@@ -266,14 +266,13 @@ def paint(drawing: Drawing, look: Look, color: QColor) -> QImage:
     result = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
     result.setDevicePixelRatio(ratio)
     result.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(result)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    QSvgRenderer(QByteArray(drawing.svg)).render(painter, QRectF(0, 0, drawing.width_px, drawing.height_px))
-    painter.translate(-drawing.corner[0], -drawing.corner[1])
-    painter.setPen(color)
-    for letter in drawing.letters:
-        _paint_letter(painter, letter, font)
-    painter.end()
+    with QPainter(result) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        QSvgRenderer(QByteArray(drawing.svg)).render(painter, QRectF(0, 0, drawing.width_px, drawing.height_px))
+        painter.translate(-drawing.corner[0], -drawing.corner[1])
+        painter.setPen(color)
+        for letter in drawing.letters:
+            _paint_letter(painter, letter, font)
     return result
 
 

@@ -1,8 +1,9 @@
-"""Where characters are on the lines of a block that is laid out."""
+"""The characters of a document: in runs of one format, and where they are on the lines that are laid out."""
 
 from collections.abc import Iterator
 
-from PySide6.QtGui import QTextBlock, QTextLine
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QTextBlock, QTextDocument, QTextFragment, QTextLine
 
 
 def line_segments(block: QTextBlock, start: int, end: int) -> Iterator[tuple[QTextLine, float, float]]:
@@ -18,6 +19,25 @@ def line_segments(block: QTextBlock, start: int, end: int) -> Iterator[tuple[QTe
         if last > first:
             left, right = sorted((_x(line.cursorToX(first)), _x(line.cursorToX(last))))
             yield line, left, right
+
+
+def line_rects(document: QTextDocument, start: int, end: int) -> Iterator[QRectF]:
+    """A rectangle for each line that characters `start` to `end` of the document are on."""
+    block = document.findBlock(start)
+    while block.isValid() and block.position() < end:
+        corner = document.documentLayout().blockBoundingRect(block).topLeft()
+        last = min(block.length() - 1, end - block.position())
+        for line, left, right in line_segments(block, max(0, start - block.position()), last):
+            yield QRectF(corner.x() + left, corner.y() + line.y(), right - left, line.height())
+        block = block.next()
+
+
+def fragments(block: QTextBlock) -> Iterator[QTextFragment]:
+    """The runs of characters of one format."""
+    place = block.begin()
+    while not place.atEnd():
+        yield place.fragment()
+        place += 1
 
 
 def _x(answer: object) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QTextBlock, QTextDocument
 
-from app.markup.lines import line_segments
+from app.markup.lines import fragments, line_rects
 
 _TO_NOTE = "#note:"
 _TO_MARK = "#mark:"
@@ -75,24 +75,12 @@ def links_of(document: QTextDocument) -> list[Link]:
 
 
 def _links_in(block: QTextBlock) -> Iterator[Link]:
-    fragments = block.begin()
-    while not fragments.atEnd():
-        fragment = fragments.fragment()
+    for fragment in fragments(block):
         address = fragment.charFormat().anchorHref()
         if address:
             yield Link(fragment.position(), fragment.position() + fragment.length(), address, fragment.text())
-        fragments += 1
 
 
 def places_of(link: Link, document: QTextDocument) -> list[QRectF]:
     """A rectangle for each line that the link is on; the document is laid out."""
-    result: list[QRectF] = []
-    block = document.findBlock(link.first)
-    while block.isValid() and block.position() < link.last:
-        corner = document.documentLayout().blockBoundingRect(block).topLeft()
-        start = link.first - block.position()
-        end = min(block.length() - 1, link.last - block.position())
-        for line, left, right in line_segments(block, max(0, start), end):
-            result.append(QRectF(corner.x() + left, corner.y() + line.y(), right - left, line.height()))
-        block = block.next()
-    return result
+    return list(line_rects(document, link.first, link.last))

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 )
 
 from app.markup.document_style import DocumentStyle
-from app.markup.lines import line_segments
+from app.markup.lines import fragments, line_segments
 
 _STRONG = frozenset({"L", "R", "AL"})
 
@@ -108,15 +108,12 @@ def address_at(table: QTextTable, at: QPointF) -> str:
     block = min(_cells(table), key=lambda each: _distance(each, at))
     if _distance(block, at) != (0, 0):
         return ""
-    fragments = block.begin()
-    while not fragments.atEnd():
-        fragment = fragments.fragment()
+    for fragment in fragments(block):
         start = fragment.position() - block.position()
         for line, left, right in line_segments(block, start, start + fragment.length()):
             inside = at - _corner(block)
             if left <= inside.x() <= right and line.y() <= inside.y() <= line.y() + line.height():
                 return fragment.charFormat().anchorHref()
-        fragments += 1
     return ""
 
 

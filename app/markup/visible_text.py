@@ -10,6 +10,7 @@ from PySide6.QtGui import QTextDocument
 from app.markup.copying import length_of
 from app.markup.document import LINE_SEPARATOR, OBJECT
 from app.markup.inline_formula import TEX
+from app.markup.lines import fragments
 from app.markup.long_lines import goes_on
 
 
@@ -22,11 +23,9 @@ class VisibleText:
             if pieces and not goes_on(block):
                 pieces.append("\n")
                 self._places.append(block.position() - 1)
-            fragments = block.begin()
-            while not fragments.atEnd():
-                fragment = fragments.fragment()
-                pieces.append(self._read(fragment.text(), fragment.position(), fragment.charFormat().property(TEX)))
-                fragments += 1
+            pieces += (
+                self._read(each.text(), each.position(), each.charFormat().property(TEX)) for each in fragments(block)
+            )
             block = block.next()
         self._places.append(length_of(document))
         self.text = "".join(pieces)

@@ -45,9 +45,8 @@ def _source(name: str) -> str:
 def _pixmap(renderer: QSvgRenderer, side_px: int, opacity: float) -> QPixmap:
     pixmap = QPixmap(side_px, side_px)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setOpacity(opacity)
-    renderer.render(painter, QRectF(0, 0, side_px, side_px))
-    painter.end()
+    with QPainter(pixmap) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setOpacity(opacity)
+        renderer.render(painter, QRectF(0, 0, side_px, side_px))
     return pixmap

@@ -53,3 +53,10 @@ def test_words_go_to_the_clipboard_by_one_way() -> None:
     """Which leaves out what a terminal would act on. A field's own words go through Qt."""
     files = [name_of(path) for path in python_files("app") if ".clipboard().set" in path.read_text(encoding="utf-8")]
     assert files == ["app/views/widgets/clipboard.py"]
+
+
+def test_every_painter_ends_whatever_is_raised() -> None:
+    """One that stays open on its widget is a segmentation fault some paints later; `with` ends it."""
+    opened = re.compile(r"(?<!with )\bQ(?:Style)?Painter\((?!\))")
+    files = [name_of(path) for path in python_files("app") if opened.search(path.read_text(encoding="utf-8"))]
+    assert files == []

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QAccessible, QFontMetrics
+from PySide6.QtGui import QAccessible, QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -17,6 +17,7 @@ from app.storage import ReplyStatus
 from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.views.shell.header import Header
+from app.views.widgets.buttons import PaintedButton
 from app.words.formats import in_menu
 from app.words.languages import LANGUAGES
 from app.words.model_names import human_name
@@ -123,6 +124,26 @@ def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) ->
                 second_line(RequestColumn.STATE, stats),
             }
             assert shown <= seen | {""}
+
+
+def test_a_button_that_fails_to_paint_lets_its_painter_go(qtbot: QtBot) -> None:
+    """With the painter open, Qt warns at every paint that follows, and crashes in the end."""
+
+    class _Broken(PaintedButton):
+        opened: list[QPainter] = []  # noqa: RUF012  keeps them, as a traceback does
+
+        def paint_content(self, painter: QPainter) -> None:
+            self.opened.append(painter)
+            raise RuntimeError
+
+    button = _Broken(Theme())
+    qtbot.addWidget(button)
+    for _ in range(3):
+        with pytest.raises(RuntimeError):
+            button.grab()
+    assert len(button.opened) == 3
+    assert not any(painter.isActive() for painter in button.opened)
+    assert not button.paintingActive()
 
 
 def test_a_request_that_waits_does_not_say_that_drafting_is_off() -> None:

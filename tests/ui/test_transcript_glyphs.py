@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.markup import growing_code, highlight
 from app.view_models.transcript import ReplyStatus
-from app.views.transcript import shared_slice
+from app.views.transcript import code_colors
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
 from tests.helpers.transcript_harness import Opener, TranscriptHarness, question, reply
@@ -121,7 +121,7 @@ def test_open_code_has_the_colours_that_it_keeps(qtbot: QtBot, step: int) -> Non
 
 
 def test_code_that_grows_while_it_is_coloured(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_slice, "_SLICE_S", 1e-9)  # a few lines at a time
+    monkeypatch.setattr(code_colors, "_SLICE_S", 1e-9)  # a few lines at a time
     start = f"```python\n{CODE}\nwh"
     harness, part = open_code(qtbot, start, len(start))
     assert part.is_coloring

@@ -13,8 +13,8 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
 from pytestqt.qtbot import QtBot
 
+from app.views.transcript import code_colors, found_words, visible_parts
 from app.views.transcript import finder as finder_module
-from app.views.transcript import found_words, shared_slice, visible_parts
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import TextPart, paint_decorations
@@ -46,8 +46,8 @@ def test_all_code_in_sight_shares_one_slice_of_a_turn(
     harness.view.resize(800, 3000)
     harness.model.append(reply(900, "```python\nx = 1\n```\n"))
     qtbot.waitUntil(lambda: sum(colored_lines(harness)) == 1)  # the lexer is made
-    monkeypatch.setattr(shared_slice, "thread_time", every_look_takes(0.001))
-    monkeypatch.setattr(shared_slice, "_SLICE_S", 0.004)
+    monkeypatch.setattr(code_colors, "thread_time", every_look_takes(0.001))
+    monkeypatch.setattr(code_colors, "_SLICE_S", 0.004)
     harness.view.visible_parts.context.slice._renew()
     harness.model.append(reply(901, CODE * 3))
     assert 0 < sum(colored_lines(harness)) <= 1 + 8

@@ -317,6 +317,5 @@ class Lane(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        paint_card(painter, self.rect(), RADIUS_CARD, self._theme.palette.surface, self._theme.palette.hairline)
-        painter.end()
+        with QPainter(self) as painter:
+            paint_card(painter, self.rect(), RADIUS_CARD, self._theme.palette.surface, self._theme.palette.hairline)

@@ -210,6 +210,5 @@ class _PositionBars(QWidget):
         set_tooltip(self, words)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        paint_positions(painter, QRectF(self.rect()), self._stats, self._theme)
-        painter.end()
+        with QPainter(self) as painter:
+            paint_positions(painter, QRectF(self.rect()), self._stats, self._theme)

@@ -65,11 +65,10 @@ class PicturePage(QWidget):
         return data
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        if not self.image.isNull():
-            painter.drawImage(self.area(), self.image)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            if not self.image.isNull():
+                painter.drawImage(self.area(), self.image)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed = event.position().toPoint()
@@ -147,9 +146,8 @@ class PictureViewer(Translated, QDialog):
             super().keyPressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.palette.window)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.palette.window)
 
     def _retranslate(self) -> None:
         picture = self._picture

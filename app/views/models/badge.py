@@ -47,6 +47,5 @@ class DraftBadge(QWidget):
         return badge_size(self._theme, self._text)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        paint_badge(painter, self._theme, self.rect(), self._text)
-        painter.end()
+        with QPainter(self) as painter:
+            paint_badge(painter, self._theme, self.rect(), self._text)

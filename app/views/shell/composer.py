@@ -302,19 +302,18 @@ class ContextRing(Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        side = self._theme.px(16)
-        ring = QRectF(self.width() - side - 1, (self.height() - side) / 2, side, side)
-        painter.setPen(QPen(colors.hairline, 2))
-        painter.drawEllipse(ring)
-        color = colors.cost if self._speaks_up() else colors.secondary
-        painter.setPen(QPen(color, 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-        painter.drawArc(ring, 90 * 16, -round(max(self.share, _LEAST_SHARE) * 360 * 16))
-        if self._speaks_up():
-            painter.setFont(self._face())
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._words())
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            side = self._theme.px(16)
+            ring = QRectF(self.width() - side - 1, (self.height() - side) / 2, side, side)
+            painter.setPen(QPen(colors.hairline, 2))
+            painter.drawEllipse(ring)
+            color = colors.cost if self._speaks_up() else colors.secondary
+            painter.setPen(QPen(color, 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawArc(ring, 90 * 16, -round(max(self.share, _LEAST_SHARE) * 360 * 16))
+            if self._speaks_up():
+                painter.setFont(self._face())
+                painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._words())
 
 
 class Composer(Translated, QWidget):

@@ -135,15 +135,14 @@ def mark_icon() -> QIcon:
     for side_px in _SIDES_PX:
         pixmap = QPixmap(side_px, side_px)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor("black"))
-        unit = side_px / 16
-        painter.drawRoundedRect(0, round(5 * unit), round(6 * unit), round(6 * unit), 2 * unit, 2 * unit)
-        for left, diameter in ((7.2, 4.2), (12.0, 3.0)):
-            painter.drawEllipse(round(left * unit), round((8 - diameter / 2) * unit), *[round(diameter * unit)] * 2)
-        painter.end()
+        with QPainter(pixmap) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor("black"))
+            unit = side_px / 16
+            painter.drawRoundedRect(0, round(5 * unit), round(6 * unit), round(6 * unit), 2 * unit, 2 * unit)
+            for left, diameter in ((7.2, 4.2), (12.0, 3.0)):
+                painter.drawEllipse(round(left * unit), round((8 - diameter / 2) * unit), *[round(diameter * unit)] * 2)
         result.addPixmap(pixmap)
     result.setIsMask(True)
     return result

@@ -116,9 +116,8 @@ class Header(Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self._line:
-            painter = QPainter(self)
-            painter.fillRect(0, self.height() - 1, self.width(), 1, self._theme.palette.hairline)
-            painter.end()
+            with QPainter(self) as painter:
+                painter.fillRect(0, self.height() - 1, self.width(), 1, self._theme.palette.hairline)
 
 
 class PairChip(Translated, PaintedButton):

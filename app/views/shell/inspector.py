@@ -141,10 +141,9 @@ class InspectorPanel(Translated, QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.palette.sidebar)
-        painter.fillRect(0, 0, 1, self.height(), self._theme.palette.hairline)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.palette.sidebar)
+            painter.fillRect(0, 0, 1, self.height(), self._theme.palette.hairline)
 
 
 def _set(label: TextLabel, words: str) -> None:
@@ -367,21 +366,20 @@ class Chart(Translated, QWidget):
         return self.line_px + self.theme.px(3)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self.theme.palette.sidebar)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        head = QRectF(0, 0, self.width(), self.line_px)
-        figure = self.figure()
-        painter.setFont(self._bold)
-        painter.setPen(self.theme.palette.text)
-        painter.drawText(head, _RIGHT, figure)
-        taken = painter.fontMetrics().horizontalAdvance(figure) + self.theme.px(8) if figure else 0
-        painter.setFont(self.fine)
-        painter.setPen(self.theme.palette.secondary)
-        name = painter.fontMetrics().elidedText(self.name(), Qt.TextElideMode.ElideRight, self.width() - taken)
-        painter.drawText(head, _LEFT, name)
-        self.paint_body(painter, QRectF(0, self._head_px(), self.width(), self.body_height()))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self.theme.palette.sidebar)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            head = QRectF(0, 0, self.width(), self.line_px)
+            figure = self.figure()
+            painter.setFont(self._bold)
+            painter.setPen(self.theme.palette.text)
+            painter.drawText(head, _RIGHT, figure)
+            taken = painter.fontMetrics().horizontalAdvance(figure) + self.theme.px(8) if figure else 0
+            painter.setFont(self.fine)
+            painter.setPen(self.theme.palette.secondary)
+            name = painter.fontMetrics().elidedText(self.name(), Qt.TextElideMode.ElideRight, self.width() - taken)
+            painter.drawText(head, _LEFT, name)
+            self.paint_body(painter, QRectF(0, self._head_px(), self.width(), self.body_height()))
 
     def bar(self, painter: QPainter, place: QRectF, color: QColor) -> None:
         painter.setPen(Qt.PenStyle.NoPen)

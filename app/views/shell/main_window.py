@@ -524,9 +524,8 @@ class MainWindow(Translated, ShellWindow):
         self.closed.emit()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.palette.window)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.palette.window)
         if not self._was_painted:
             self._was_painted = True
             self.painted_first.emit()

@@ -262,7 +262,6 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         super().closeEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        colors = self._theme.palette
-        paint_card(painter, self.rect(), RADIUS_BUBBLE, colors.window, colors.hairline)
-        painter.end()
+        with QPainter(self) as painter:
+            colors = self._theme.palette
+            paint_card(painter, self.rect(), RADIUS_BUBBLE, colors.window, colors.hairline)

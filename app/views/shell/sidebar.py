@@ -247,9 +247,8 @@ class Sidebar(Translated, QWidget):
         return QSize(self.maximumWidth(), super().sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.palette.sidebar)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.palette.sidebar)
 
 
 class DownloadRing(Translated, PaintedButton):

@@ -179,20 +179,18 @@ class CodePart(Hovered, Translated, QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colors = self._context.theme.palette
-        painter = QPainter(self)
-        assert self._block is not None
-        inside = self.rect().adjusted(RADIUS_CARD, RADIUS_CARD, -RADIUS_CARD, -RADIUS_CARD)
-        if inside.contains(event.rect()) and event.rect().top() >= self.text.y():  # a line that grows
-            painter.fillRect(event.rect(), colors.surface)
-            painter.end()
-            return
-        # The rounded corners between two pieces lie outside of both.
-        above = RADIUS_CARD * self._block.continues_code
-        below = RADIUS_CARD * self._block.goes_on
-        paint_card(painter, self.rect().adjusted(0, -above, 0, below), RADIUS_CARD, colors.surface, colors.hairline)
-        if not self._block.continues_code and event.rect().top() < self.text.y():
-            self._paint_head(painter)
-        painter.end()
+        with QPainter(self) as painter:
+            assert self._block is not None
+            inside = self.rect().adjusted(RADIUS_CARD, RADIUS_CARD, -RADIUS_CARD, -RADIUS_CARD)
+            if inside.contains(event.rect()) and event.rect().top() >= self.text.y():  # a line that grows
+                painter.fillRect(event.rect(), colors.surface)
+                return
+            # The rounded corners between two pieces lie outside of both.
+            above = RADIUS_CARD * self._block.continues_code
+            below = RADIUS_CARD * self._block.goes_on
+            paint_card(painter, self.rect().adjusted(0, -above, 0, below), RADIUS_CARD, colors.surface, colors.hairline)
+            if not self._block.continues_code and event.rect().top() < self.text.y():
+                self._paint_head(painter)
 
     def _paint_head(self, painter: QPainter) -> None:
         theme = self._context.theme

@@ -257,10 +257,9 @@ class EditorPart(Hovered, Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
-        painter = QPainter(self)
-        edge = colors.ink if self.field.hasFocus() else colors.hairline
-        paint_card(painter, self._card, RADIUS_BUBBLE, colors.surface, edge)
-        painter.end()
+        with QPainter(self) as painter:
+            edge = colors.ink if self.field.hasFocus() else colors.hairline
+            paint_card(painter, self._card, RADIUS_BUBBLE, colors.surface, edge)
 
     # What is typed
 

@@ -105,20 +105,19 @@ class FormulaPart(Hovered, Selectable, QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self._image is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        size = self._image.deviceIndependentSize()
-        size *= min(1.0, self.width() / size.width())
-        place = QRectF(QPointF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2), size)
-        if self._found is not None:
-            painter.fillRect(place, self._context.theme.palette.found)
-        if self._found:
-            painter.setPen(QPen(self._context.theme.palette.cost, 2))
-            painter.drawRect(place)
-        if self._lit:
-            painter.fillRect(place, self._context.selection_color())
-        painter.drawImage(place, self._image)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            size = self._image.deviceIndependentSize()
+            size *= min(1.0, self.width() / size.width())
+            place = QRectF(QPointF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2), size)
+            if self._found is not None:
+                painter.fillRect(place, self._context.theme.palette.found)
+            if self._found:
+                painter.setPen(QPen(self._context.theme.palette.cost, 2))
+                painter.drawRect(place)
+            if self._lit:
+                painter.fillRect(place, self._context.selection_color())
+            painter.drawImage(place, self._image)
 
     # Selection, where it is drawn
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QAbstractTextDocumentLayout, QPainter, QTextCursor, QTextDocument
 
-from app.markup.lines import line_segments
+from app.markup.lines import line_rects
 from app.theme import Theme
 from app.views.transcript.selection import TextRange
 from app.views.widgets.painting import found_format
@@ -61,8 +61,10 @@ class FoundWords:
     def paint_grounds(self, painter: QPainter, clip: QRectF) -> None:
         """Of those that are too many for Qt, below the words."""
         for cursor in self._cursors if len(self._cursors) > _MANY else ():
-            for rect in _rects(cursor):
+            for rect in line_rects(cursor.document(), cursor.selectionStart(), cursor.selectionEnd()):
                 if rect.intersects(clip):
+                    top = math.floor(rect.top())
+                    rect.setRect(rect.left(), top, rect.width(), math.ceil(rect.bottom()) - top)
                     painter.fillRect(rect, self._theme.palette.found)
 
     def _selection(self, cursor: QTextCursor, current: bool) -> Selection:
@@ -79,17 +81,3 @@ def _cursor_over(document: QTextDocument, text_range: TextRange) -> QTextCursor:
     last = end if text_range[1] is None else min(text_range[1], end)
     cursor.setPosition(last, QTextCursor.MoveMode.KeepAnchor)
     return cursor
-
-
-def _rects(cursor: QTextCursor) -> Iterator[QRectF]:
-    document = cursor.document()
-    last = cursor.selectionEnd()
-    block = document.findBlock(cursor.selectionStart())
-    while block.isValid() and block.position() < last:
-        corner = document.documentLayout().blockBoundingRect(block).topLeft()
-        first = max(0, cursor.selectionStart() - block.position())
-        for line, left, right in line_segments(block, first, last - block.position()):
-            top = math.floor(corner.y() + line.y())
-            height = math.ceil(corner.y() + line.y() + line.height()) - top
-            yield QRectF(corner.x() + left, top, right - left, height)
-        block = block.next()

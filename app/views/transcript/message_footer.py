@@ -445,16 +445,15 @@ class MessageFooter(Hovered, Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Below a reply that grows it is painted at each new line: the words are placed once."""
-        painter = QPainter(self)
-        if self._words is None:
-            self._words = self._layout.words(self.width())
-        for words in self._words:
-            painter.setFont(words.font)
-            painter.setPen(words.color)
-            painter.drawText(words.row, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words.text)
-        if self._content.siblings > 1:
-            self._paint_count(painter)
-        painter.end()
+        with QPainter(self) as painter:
+            if self._words is None:
+                self._words = self._layout.words(self.width())
+            for words in self._words:
+                painter.setFont(words.font)
+                painter.setPen(words.color)
+                painter.drawText(words.row, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words.text)
+            if self._content.siblings > 1:
+                self._paint_count(painter)
 
     def _paint_count(self, painter: QPainter) -> None:
         between = self.buttons["earlier"].geometry()

@@ -17,8 +17,8 @@ from app.markup.links import is_in_message
 from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.attached import AttachedModel
 from app.view_models.transcript import TranscriptMessage
+from app.views.transcript.code_colors import SharedSlice
 from app.views.transcript.parts import Part
-from app.views.transcript.shared_slice import SharedSlice
 
 if TYPE_CHECKING:
     Area = QAbstractScrollArea

@@ -161,21 +161,20 @@ class ProgressPart(Hovered, QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._context.theme
         colors = self._context.theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.ui_font(UI_PX, tabular=True))
-        painter.setPen(colors.secondary)
-        painter.drawText(QRectF(0, 0, self.width(), theme.px(20)), Qt.AlignmentFlag.AlignVCenter, self._words())
-        share = self._content.share
-        if share is not None and self._content.status is not ReplyStatus.STOPPING:
-            track = QRectF(0, theme.px(25), min(self.width(), theme.px(180)), 3)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.hairline)
-            painter.drawRoundedRect(track, 1.5, 1.5)
-            track.setWidth(track.width() * max(0.0, min(1.0, share)))
-            painter.setBrush(colors.ink)
-            painter.drawRoundedRect(track, 1.5, 1.5)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setFont(theme.ui_font(UI_PX, tabular=True))
+            painter.setPen(colors.secondary)
+            painter.drawText(QRectF(0, 0, self.width(), theme.px(20)), Qt.AlignmentFlag.AlignVCenter, self._words())
+            share = self._content.share
+            if share is not None and self._content.status is not ReplyStatus.STOPPING:
+                track = QRectF(0, theme.px(25), min(self.width(), theme.px(180)), 3)
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colors.hairline)
+                painter.drawRoundedRect(track, 1.5, 1.5)
+                track.setWidth(track.width() * max(0.0, min(1.0, share)))
+                painter.setBrush(colors.ink)
+                painter.drawRoundedRect(track, 1.5, 1.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,13 +254,12 @@ class NoticePart(Hovered, QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._context.theme
         colors = self._context.theme.palette
-        painter = QPainter(self)
-        paint_card(painter, self.rect(), RADIUS_CARD, colors.surface, colors.hairline)
-        side = theme.px(16)
-        line = math.ceil(QFontMetricsF(theme.ui_font(UI_PX)).height())
-        shown = icon("alert-triangle", colors.fault) if self._is_fault else icon("info", colors.secondary)
-        shown.paint(painter, QRect(theme.px(14), theme.px(12) + (line - side) // 2, side, side))
-        painter.end()
+        with QPainter(self) as painter:
+            paint_card(painter, self.rect(), RADIUS_CARD, colors.surface, colors.hairline)
+            side = theme.px(16)
+            line = math.ceil(QFontMetricsF(theme.ui_font(UI_PX)).height())
+            shown = icon("alert-triangle", colors.fault) if self._is_fault else icon("info", colors.secondary)
+            shown.paint(painter, QRect(theme.px(14), theme.px(12) + (line - side) // 2, side, side))
 
 
 class AttachmentsPart(Hovered, QWidget):

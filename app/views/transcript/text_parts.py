@@ -38,7 +38,7 @@ from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBu
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey
 from app.markup.inline_formula import TINT, FormulaObject
-from app.markup.lines import line_segments
+from app.markup.lines import fragments, line_segments
 from app.markup.long_lines import line_around
 from app.markup.plain_growth import added_text, may_have_address
 from app.markup.tables import address_at, char_near, place_from_right, runs_from_right
@@ -109,15 +109,12 @@ def _code_rects(block: QTextBlock, corner: QPointF, clip: QRectF, style: Documen
     first, last = _chars_within(block, clip.translated(-corner))
     metrics = QFontMetricsF(style.mono)
     result: list[QRectF] = []
-    fragments = block.begin()
-    while not fragments.atEnd():
-        fragment = fragments.fragment()
+    for fragment in fragments(block):
         start = fragment.position() - block.position()
         if start >= last:
             break
         if start + fragment.length() > first and fragment.charFormat().property(CODE):
             result.extend(_fragment_rects(block, start, start + fragment.length(), corner, metrics))
-        fragments += 1
     return result
 
 
@@ -293,13 +290,12 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         # What was found comes last: on the ground of a selection its words could not be read.
         lit = [selection for cursor in self._lit_cursors for selection in self._lit_selections(cursor)]
         context.selections = [*lit, *self.found.selections()]
-        painter = QPainter(self.viewport())
-        painter.setClipRect(event.rect())
-        painter.translate(-scrolled, 0)
-        self.painted_below.emit(painter)
-        self.found.paint_grounds(painter, context.clip)
-        self.document().documentLayout().draw(painter, context)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.setClipRect(event.rect())
+            painter.translate(-scrolled, 0)
+            self.painted_below.emit(painter)
+            self.found.paint_grounds(painter, context.clip)
+            self.document().documentLayout().draw(painter, context)
 
     def clip_of(self, area: QRectF) -> QRectF:
         """What of the document is drawn where this has to be painted."""
@@ -420,12 +416,11 @@ class TextPart(Hovered, ReadOnlyText):
 
     def _paint_marks(self, area: QRect) -> None:
         scrolled = self.horizontalScrollBar().value()
-        painter = QPainter(self.viewport())
-        painter.translate(-scrolled, 0)
-        clip = QRectF(area.translated(scrolled, 0))
-        style = self.context.document_style()
-        paint_decorations(painter, self.document(), clip, style, self.context.theme.palette)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.translate(-scrolled, 0)
+            clip = QRectF(area.translated(scrolled, 0))
+            style = self.context.document_style()
+            paint_decorations(painter, self.document(), clip, style, self.context.theme.palette)
 
 
 def _has_mark(token: Token) -> bool:
@@ -481,9 +476,8 @@ class BubblePart(Hovered, QWidget):
         # The rounded corners between two sections lie outside of both.
         above, below = (down if end else RADIUS_BUBBLE for end in (self._bubble.first, self._bubble.last))
         bubble = self.text.geometry().adjusted(-across, -above, across, below)
-        painter = QPainter(self)
-        paint_card(painter, bubble, RADIUS_BUBBLE, self._context.theme.palette.bubble)
-        painter.end()
+        with QPainter(self) as painter:
+            paint_card(painter, bubble, RADIUS_BUBBLE, self._context.theme.palette.bubble)
 
 
 class TablePart(TextPart):

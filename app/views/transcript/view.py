@@ -563,17 +563,16 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     def paintEvent(self, _event: QPaintEvent) -> None:
         if not (self._side_lines or self._highlights.focused is not None or self.has_ring):
             return  # as for most of what a growing reply has painted
-        painter = QPainter(self.viewport())
-        self._side_lines.paint(painter, self._theme.palette)
-        if self._highlights.focused is not None and self.hasFocus():
-            item = self.column.items[self._highlights.focused]
-            place = QRect(
-                self._layout.left_px, item.top_px - self._layout.top_px(), self._layout.column_px(), item.height_px
-            )
-            paint_ring(painter, place, self._theme.palette)
-        elif self.has_ring:
-            paint_edge_ring(painter, self.viewport().rect(), self._theme.palette)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            self._side_lines.paint(painter, self._theme.palette)
+            if self._highlights.focused is not None and self.hasFocus():
+                item = self.column.items[self._highlights.focused]
+                place = QRect(
+                    self._layout.left_px, item.top_px - self._layout.top_px(), self._layout.column_px(), item.height_px
+                )
+                paint_ring(painter, place, self._theme.palette)
+            elif self.has_ring:
+                paint_edge_ring(painter, self.viewport().rect(), self._theme.palette)
 
     def changeEvent(self, event: QEvent) -> None:
         # A switch of language changes the theme's fonts first, and that rebuild has the new words already.

@@ -229,7 +229,6 @@ class Banner(Translated, QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
         paint_surface(self, colors)
-        painter = QPainter(self)
-        name, color = ("alert-triangle", colors.cost) if self._message.warns else ("info", colors.secondary)
-        icon(name, color).paint(painter, self._icon_place())
-        painter.end()
+        with QPainter(self) as painter:
+            name, color = ("alert-triangle", colors.cost) if self._message.warns else ("info", colors.secondary)
+            icon(name, color).paint(painter, self._icon_place())

@@ -111,13 +111,12 @@ class PaintedButton(FocusRing, PlainWords, MeantClicks, QAbstractButton):
             super().keyPressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(self.font())
-        self.paint_content(painter)
-        if self.has_ring:
-            self._paint_ring(painter)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setFont(self.font())
+            self.paint_content(painter)
+            if self.has_ring:
+                self._paint_ring(painter)
 
     def _paint_ring(self, painter: QPainter) -> None:
         """On a ground of the accent colour it is of the colour of the words, and a little further in."""
@@ -378,16 +377,15 @@ class ChoiceButton(FocusRing, QComboBox):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self.theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
-        painter.setPen(QPen(colors.ink, 2) if self.has_ring else Qt.PenStyle.NoPen)
-        place = QRectF(self.rect()).adjusted(1, 1, -1, -1) if self.has_ring else QRectF(self.rect())
-        for _ in range(2 if self.underMouse() and self.isEnabled() else 1):
-            painter.setBrush(colors.hover)
-            painter.drawRoundedRect(place, RADIUS_ROW, RADIUS_ROW)
-        self._paint_words(painter)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
+            painter.setPen(QPen(colors.ink, 2) if self.has_ring else Qt.PenStyle.NoPen)
+            place = QRectF(self.rect()).adjusted(1, 1, -1, -1) if self.has_ring else QRectF(self.rect())
+            for _ in range(2 if self.underMouse() and self.isEnabled() else 1):
+                painter.setBrush(colors.hover)
+                painter.drawRoundedRect(place, RADIUS_ROW, RADIUS_ROW)
+            self._paint_words(painter)
 
     def _paint_words(self, painter: QPainter) -> None:
         side = self.theme.px(14)

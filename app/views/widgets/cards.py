@@ -53,12 +53,11 @@ class Card(QWidget):
             self.add(row)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(self.theme.palette.surface)
-        painter.setPen(QPen(self.theme.palette.hairline, 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setBrush(self.theme.palette.surface)
+            painter.setPen(QPen(self.theme.palette.hairline, 1))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
 
 
 class Hairline(QWidget):
@@ -68,9 +67,8 @@ class Hairline(QWidget):
         self.setFixedHeight(1)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.palette.hairline)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.palette.hairline)
 
 
 class Words:

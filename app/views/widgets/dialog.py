@@ -161,10 +161,9 @@ class Dialog(Translated, QDialog):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self.theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.surface)
-        painter.setPen(QPen(colors.hairline, 1))
-        radius = 0 if sys.platform == "darwin" else RADIUS_CARD
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setBrush(colors.surface)
+            painter.setPen(QPen(colors.hairline, 1))
+            radius = 0 if sys.platform == "darwin" else RADIUS_CARD
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)

@@ -101,23 +101,22 @@ class DropSign(Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        inset = min(_INSET_PX, self.height() // 12)  # Quick Ask is as low as a line of text
-        frame = QRectF(self.rect()).adjusted(inset, inset, -inset, -inset)
-        painter.setOpacity(0.92)
-        if self.window().testAttribute(Qt.WidgetAttribute.WA_TranslucentBackground):  # its corners are round
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.window)
-            painter.drawRoundedRect(self.rect(), RADIUS_BUBBLE, RADIUS_BUBBLE)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-        else:
-            painter.fillRect(self.rect(), colors.window)
-        painter.setOpacity(1.0)
-        painter.setPen(QPen(colors.ink, 2, Qt.PenStyle.DashLine))
-        painter.drawRoundedRect(frame, RADIUS_BUBBLE, RADIUS_BUBBLE)
-        painter.setPen(colors.text)
-        painter.setFont(self._theme.ui_font(TITLE_PX))
-        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(frame.adjusted(20, 0, -20, 0), flags, self.accessibleName())
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            inset = min(_INSET_PX, self.height() // 12)  # Quick Ask is as low as a line of text
+            frame = QRectF(self.rect()).adjusted(inset, inset, -inset, -inset)
+            painter.setOpacity(0.92)
+            if self.window().testAttribute(Qt.WidgetAttribute.WA_TranslucentBackground):  # its corners are round
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colors.window)
+                painter.drawRoundedRect(self.rect(), RADIUS_BUBBLE, RADIUS_BUBBLE)
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+            else:
+                painter.fillRect(self.rect(), colors.window)
+            painter.setOpacity(1.0)
+            painter.setPen(QPen(colors.ink, 2, Qt.PenStyle.DashLine))
+            painter.drawRoundedRect(frame, RADIUS_BUBBLE, RADIUS_BUBBLE)
+            painter.setPen(colors.text)
+            painter.setFont(self._theme.ui_font(TITLE_PX))
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(frame.adjusted(20, 0, -20, 0), flags, self.accessibleName())

@@ -195,12 +195,11 @@ class Segments(QWidget):
             self.chosen.emit(value)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self.theme.palette.hover)
-        painter.drawRoundedRect(QRectF(self.rect()), RADIUS_ROW + 2, RADIUS_ROW + 2)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self.theme.palette.hover)
+            painter.drawRoundedRect(QRectF(self.rect()), RADIUS_ROW + 2, RADIUS_ROW + 2)
 
 
 class SegmentButton(FocusRing, PlainWords, QAbstractButton):
@@ -224,19 +223,18 @@ class SegmentButton(FocusRing, PlainWords, QAbstractButton):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
-        if self.isChecked():
-            ring = self.has_ring
-            painter.setPen(QPen(colors.ink if ring else colors.hairline, 2 if ring else 1))
-            painter.setBrush(colors.surface if not self._theme.dark else colors.bubble.lighter(135))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_ROW, RADIUS_ROW)
-        painter.setFont(self._theme.ui_font())
-        over = self.underMouse() and self.isEnabled()
-        painter.setPen(colors.text if self.isChecked() or over else colors.secondary)
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
+            if self.isChecked():
+                ring = self.has_ring
+                painter.setPen(QPen(colors.ink if ring else colors.hairline, 2 if ring else 1))
+                painter.setBrush(colors.surface if not self._theme.dark else colors.bubble.lighter(135))
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_ROW, RADIUS_ROW)
+            painter.setFont(self._theme.ui_font())
+            over = self.underMouse() and self.isEnabled()
+            painter.setPen(colors.text if self.isChecked() or over else colors.secondary)
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
 
 
 class Switch(FocusRing, QAbstractButton):
@@ -299,16 +297,15 @@ class Switch(FocusRing, QAbstractButton):
     def paintEvent(self, _event: QPaintEvent) -> None:
         """The focus ring is around the track, so that it is seen whatever colour the track has, which makes room."""
         colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
-        sides = 3 if self.has_ring else 0  # without it the track ends where all else in a card does
-        track = QRectF(self.rect()).adjusted(sides, max(1, sides), -sides, -max(1, sides))
-        if self.has_ring:
-            painter.setPen(QPen(colors.ink, 2))
-            painter.drawRoundedRect(track.adjusted(-2, -2, 2, 2), track.height() / 2 + 2, track.height() / 2 + 2)
-        self._paint_track(painter, track)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
+            sides = 3 if self.has_ring else 0  # without it the track ends where all else in a card does
+            track = QRectF(self.rect()).adjusted(sides, max(1, sides), -sides, -max(1, sides))
+            if self.has_ring:
+                painter.setPen(QPen(colors.ink, 2))
+                painter.drawRoundedRect(track.adjusted(-2, -2, 2, 2), track.height() / 2 + 2, track.height() / 2 + 2)
+            self._paint_track(painter, track)
 
     def _paint_track(self, painter: QPainter, track: QRectF) -> None:
         """Filled while it is on. Off it is an outline with a dark knob: a grey one with a pale knob looks disabled."""

@@ -161,10 +161,9 @@ class ElidedLabel(QWidget):
         return QSize(self._theme.px(40), self._metrics().height() + 2)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setFont(style_font(self._theme, self._text_style))
-        painter.setPen(style_color(self._theme.palette, self._text_style))
-        shown = self._metrics().elidedText(self._text, self._mode, self.width())
-        set_tooltip(self, self._tooltip_text or (self._text if shown != self._text else ""))
-        painter.drawText(self.rect(), self.alignment | Qt.AlignmentFlag.AlignVCenter, shown)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setFont(style_font(self._theme, self._text_style))
+            painter.setPen(style_color(self._theme.palette, self._text_style))
+            shown = self._metrics().elidedText(self._text, self._mode, self.width())
+            set_tooltip(self, self._tooltip_text or (self._text if shown != self._text else ""))
+            painter.drawText(self.rect(), self.alignment | Qt.AlignmentFlag.AlignVCenter, shown)

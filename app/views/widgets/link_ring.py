@@ -48,12 +48,11 @@ class LinkRing(PaintedButton):
     def paintEvent(self, _event: QPaintEvent) -> None:
         if not self.hasFocus():
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self.theme.palette.ink, 2))
-        for line in self._lines:
-            painter.drawRoundedRect(line.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(self.theme.palette.ink, 2))
+            for line in self._lines:
+                painter.drawRoundedRect(line.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
 
 
 def _name(link: Link) -> str:

@@ -105,11 +105,10 @@ class FramedText(ShownText):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colors = self._theme.palette
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.window)
-        painter.setPen(QPen(colors.ink if self.hasFocus() else colors.hairline, 1))
-        area = QRectF(self.viewport().rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.drawRoundedRect(area, RADIUS_ROW, RADIUS_ROW)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setBrush(colors.window)
+            painter.setPen(QPen(colors.ink if self.hasFocus() else colors.hairline, 1))
+            area = QRectF(self.viewport().rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+            painter.drawRoundedRect(area, RADIUS_ROW, RADIUS_ROW)
         super().paintEvent(event)

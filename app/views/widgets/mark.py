@@ -24,15 +24,14 @@ class Mark(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.scale(self._theme.scale, self._theme.scale)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.ink)
-        painter.drawRoundedRect(QRectF(0, 6, 24, 24), 8, 8)
-        guess = QColor(colors.draft)
-        for place, (radius, strength) in enumerate(((7.0, 1.0), (5.5, 0.65), (4.0, 0.35))):
-            guess.setAlphaF(strength)
-            painter.setBrush(guess)
-            painter.drawEllipse(QPointF(38 + place * 18, 18), radius, radius)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.scale(self._theme.scale, self._theme.scale)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.ink)
+            painter.drawRoundedRect(QRectF(0, 6, 24, 24), 8, 8)
+            guess = QColor(colors.draft)
+            for place, (radius, strength) in enumerate(((7.0, 1.0), (5.5, 0.65), (4.0, 0.35))):
+                guess.setAlphaF(strength)
+                painter.setBrush(guess)
+                painter.drawEllipse(QPointF(38 + place * 18, 18), radius, radius)

@@ -197,6 +197,5 @@ class PagesSide(QWidget):
             self.list.setCurrentRow(0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.palette.sidebar)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.palette.sidebar)

@@ -46,21 +46,19 @@ def _corners(radius: int, ground: int, edge: int, ratio: float) -> QPixmap:
     result = QPixmap(round(2 * radius * ratio), round(2 * radius * ratio))
     result.setDevicePixelRatio(ratio)
     result.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(result)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setBrush(QColor.fromRgba(ground))
-    painter.setPen(QPen(QColor.fromRgba(edge), 1) if edge else QPen(Qt.PenStyle.NoPen))
-    inset = 0.5 if edge else 0.0
-    painter.drawRoundedRect(QRectF(inset, inset, 2 * radius - 2 * inset, 2 * radius - 2 * inset), radius, radius)
-    painter.end()
+    with QPainter(result) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(QColor.fromRgba(ground))
+        painter.setPen(QPen(QColor.fromRgba(edge), 1) if edge else QPen(Qt.PenStyle.NoPen))
+        inset = 0.5 if edge else 0.0
+        painter.drawRoundedRect(QRectF(inset, inset, 2 * radius - 2 * inset, 2 * radius - 2 * inset), radius, radius)
     return result
 
 
 def paint_surface(widget: QWidget, colors: Palette, radius: int = RADIUS_CARD) -> None:
     """The whole of a widget that lies over others."""
-    painter = QPainter(widget)
-    paint_card(painter, widget.rect(), radius, colors.surface, colors.hairline)
-    painter.end()
+    with QPainter(widget) as painter:
+        paint_card(painter, widget.rect(), radius, colors.surface, colors.hairline)
 
 
 def paint_row_ground(painter: QPainter, row: QRect, colors: Palette, filled: bool, ring: bool) -> None:

@@ -40,14 +40,13 @@ class ProgressLine(QProgressBar):
         return QSize(self._theme.px(40), self._theme.px(_HIGH_PX))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        track = QRectF(self.rect())
-        radius = track.height() / 2
-        painter.setBrush(self._theme.palette.hairline)
-        painter.drawRoundedRect(track, radius, radius)
-        track.setWidth(track.width() * self.share)
-        painter.setBrush(self._theme.palette.ink if self._moving else self._theme.palette.faint)
-        painter.drawRoundedRect(track, radius, radius)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            track = QRectF(self.rect())
+            radius = track.height() / 2
+            painter.setBrush(self._theme.palette.hairline)
+            painter.drawRoundedRect(track, radius, radius)
+            track.setWidth(track.width() * self.share)
+            painter.setBrush(self._theme.palette.ink if self._moving else self._theme.palette.faint)
+            painter.drawRoundedRect(track, radius, radius)

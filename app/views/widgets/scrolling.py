@@ -59,12 +59,11 @@ class EdgeFade(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         bar = self._area.verticalScrollBar()
         height = self._theme.px(_FADE_PX)
-        painter = QPainter(self)
-        if bar.value() > bar.minimum():
-            self._fade(painter, QRect(0, 0, self.width(), height), strongest_at_top=True)
-        if bar.value() < bar.maximum():
-            self._fade(painter, QRect(0, self.height() - height, self.width(), height), strongest_at_top=False)
-        painter.end()
+        with QPainter(self) as painter:
+            if bar.value() > bar.minimum():
+                self._fade(painter, QRect(0, 0, self.width(), height), strongest_at_top=True)
+            if bar.value() < bar.maximum():
+                self._fade(painter, QRect(0, self.height() - height, self.width(), height), strongest_at_top=False)
 
     def _fade(self, painter: QPainter, place: QRect, *, strongest_at_top: bool) -> None:
         ground = QColor(self._theme.palette.surface)
@@ -124,6 +123,5 @@ class ScrolledText(FocusRing, QScrollArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.has_ring:
-            painter = QPainter(self.viewport())
-            paint_row_ground(painter, self.viewport().rect(), self._theme.palette, filled=False, ring=True)
-            painter.end()
+            with QPainter(self.viewport()) as painter:
+                paint_row_ground(painter, self.viewport().rect(), self._theme.palette, filled=False, ring=True)

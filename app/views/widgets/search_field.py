@@ -105,13 +105,12 @@ class SearchField(Translated, Composing, QLineEdit):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colors = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(colors.ink, 1.5) if self.hasFocus() else QPen(colors.hairline, 1))
-        painter.setBrush(colors.hover)
-        painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), RADIUS_ROW + 2, RADIUS_ROW + 2)
-        side = self._theme.px(15)
-        left = self._theme.px(10)
-        icon("search", colors.faint).paint(painter, left, (self.height() - side) // 2, side, side)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(colors.ink, 1.5) if self.hasFocus() else QPen(colors.hairline, 1))
+            painter.setBrush(colors.hover)
+            painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), RADIUS_ROW + 2, RADIUS_ROW + 2)
+            side = self._theme.px(15)
+            left = self._theme.px(10)
+            icon("search", colors.faint).paint(painter, left, (self.height() - side) // 2, side, side)
         super().paintEvent(event)

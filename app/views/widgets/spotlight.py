@@ -43,13 +43,12 @@ class Spotlight(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        ground = QColor(self._theme.palette.ink)
-        ground.setAlphaF(0.08 * self._strength)
-        edge = QColor(self._theme.palette.ink)
-        edge.setAlphaF(0.9 * self._strength)
-        painter.setBrush(ground)
-        painter.setPen(QPen(edge, 2))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            ground = QColor(self._theme.palette.ink)
+            ground.setAlphaF(0.08 * self._strength)
+            edge = QColor(self._theme.palette.ink)
+            edge.setAlphaF(0.9 * self._strength)
+            painter.setBrush(ground)
+            painter.setPen(QPen(edge, 2))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
