@@ -117,7 +117,7 @@ class MachinesController(QObject):
     def _on_event(self, event: Event) -> None:
         """The engine has no model any more that has lost some layers, and may load it again by itself."""
         if isinstance(event, Failed) and isinstance(event.error, RankLost):
-            self._models.make_way()
+            self._models.rest_pair()
 
     # Those that are paired
 

@@ -260,10 +260,10 @@ class PairLoading(QObject):
             self.load(self._requested.main_folder, self._requested.draft_folder)
 
     def unload(self) -> None:
-        if self.make_way():
+        if self.rest_pair():
             self._engine.unload(self._bridge.post)
 
-    def make_way(self, *, main_stays: bool = False) -> bool:
+    def rest_pair(self, *, main_stays: bool = False) -> bool:
         """Rest until `wake`; False: it was not loaded. The caller loads another in its place, or nothing."""
         self._requested.main_stays = main_stays
         if self._requested.state is not PairState.READY:

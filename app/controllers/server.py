@@ -126,7 +126,7 @@ class ProgramModels(QObject):
             refuse(RepliesUnderWay(folder))
         else:
             is_own_main = model.exact and folder == pair.main_folder
-            self._comes_back = self._pair.make_way(main_stays=is_own_main) or self._comes_back
+            self._comes_back = self._pair.rest_pair(main_stays=is_own_main) or self._comes_back
             self._brought = folder
             draft = None if model.draft is None else model.draft.folder
             main = self._engine.state().main
@@ -170,7 +170,7 @@ class ProgramModels(QObject):
             self._comes_back = False
             self._pair.wake()
         else:
-            self._pair.make_way()
+            self._pair.rest_pair()
             self._engine.unload(lambda _event: None)
 
     def _hear(self, of_draft: bool, event: Event) -> None:

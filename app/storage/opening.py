@@ -15,7 +15,7 @@ from pathlib import Path
 
 from app.storage import rescue, schema
 from app.storage.database import BUSY_MS, LARGEST_NUMBER, READ_TEXT, TRIES, Connection, is_busy, is_damage
-from app.system.small_file import is_in_the_way, make_way
+from app.system.small_file import is_in_the_way, move_aside
 
 # Written pages go to the database itself this often: what is only in the log is lost with the first bad byte there.
 _LOG_PAGES = 64
@@ -172,7 +172,7 @@ def _make_way(path: Path) -> None:
     if is_in_the_way(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     for suffix in ("-wal", "-shm", "-journal"):
-        make_way(path.with_name(path.name + suffix))
+        move_aside(path.with_name(path.name + suffix))
 
 
 def _make_private(path: Path) -> None:

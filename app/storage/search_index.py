@@ -31,7 +31,7 @@ from app.markup.folding import fold
 from app.storage.codec import as_text
 from app.storage.database import Connection
 from app.storage.parts import searched_texts
-from app.system.small_file import make_way
+from app.system.small_file import move_aside
 
 log = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ def open_index(database: Path) -> SearchIndex | None:
 def _opened(database: Path) -> SearchIndex:
     path = index_path(database)
     for suffix in _SUFFIXES:
-        make_way(_beside(database, suffix))
+        move_aside(_beside(database, suffix))
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
     try:

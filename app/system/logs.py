@@ -20,7 +20,7 @@ from types import TracebackType
 from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
 
 from app.system.failures import CRASHES, kind_of, places
-from app.system.small_file import make_way, read_small
+from app.system.small_file import move_aside, read_small
 
 EARLIER = "earlier-crash.log"
 _LOG_BYTES = 1_000_000
@@ -99,7 +99,7 @@ def open_log(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for file in (path, folder / CRASHES, folder / EARLIER):
-            make_way(file)  # to open a pipe would wait for its reader
+            move_aside(file)  # to open a pipe would wait for its reader
         put_aside(folder)
         handlers.append(PrivateFile(path, maxBytes=_LOG_BYTES, backupCount=3, encoding="utf-8"))
         # Stays open as long as the process lives: faulthandler writes to it from a signal handler.

@@ -45,7 +45,7 @@ def is_in_the_way(file: Path) -> bool:
     return os.path.lexists(file) and not file.is_file()
 
 
-def make_way(file: Path) -> None:
+def move_aside(file: Path) -> None:
     """What is there and is no file gets another name. Raises OSError."""
     if is_in_the_way(file):
         file.rename(file.with_name(f"{file.name}-aside-{time.time_ns()}"))

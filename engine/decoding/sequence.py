@@ -96,7 +96,7 @@ class Sequence:
             self.keep_checkpoint()
         mx.clear_cache()
 
-    def read_last_again(self) -> None:
+    def uncache_last(self) -> None:
         """Take back the newest cached token, where these caches can: a drafter needs its hidden state."""
         position = self.caches.position - 1
         if position >= 0 and can_truncate(self.caches, position):

@@ -136,7 +136,7 @@ class Rounds:
         self.drafting = drafting if self._may_draft else self._undrafted()
         self._sequence.hidden_states = None
         if reading and self.drafting.reads_next_token:
-            self._sequence.read_last_again()
+            self._sequence.uncache_last()
         self.drafting.keep_hidden_states(self._sequence)
 
     def steer(self, request: Request, history: History) -> bool:

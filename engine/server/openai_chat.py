@@ -198,12 +198,12 @@ class Completion(OpenAICall):
         if (fields.integer("best_of") or 1) > 1:
             fields.refuse("best_of")
         self._echo = fields.flag("echo")
-        self._mute = self._echo and fields.integer("max_tokens") == 0  # a token is drawn, and not sent
+        self._only_scores = self._echo and fields.integer("max_tokens") == 0  # a token is drawn, and not sent
         self._logprobs = completion_logprobs_of(fields)
         request = Request(
             sampling=sampling_of(fields, context.options.sampling),
             speculation=speculation_of(fields, context.state),
-            max_tokens=1 if self._mute else most_tokens_of(fields, "max_tokens") or 16,
+            max_tokens=1 if self._only_scores else most_tokens_of(fields, "max_tokens") or 16,
             stop=stops_of(fields),
             logprobs=(self._logprobs or 0) if self._echo else self._logprobs,
             prompt_logprobs=self._echo,
@@ -211,25 +211,25 @@ class Completion(OpenAICall):
         prompts = _prompts(fields)
         if len(prompts) * self.choices > context.options.most_requests:
             raise invalid(f"'prompt' and 'n' ask for more than {context.options.most_requests} replies.", "prompt")
-        each_once = [replace(request, **_prompt(fields, prompt)) for prompt in prompts]
-        self.requests = [choice for each in each_once for choice in several(each, self.choices)]
+        of_prompts = [replace(request, **_prompt(fields, prompt)) for prompt in prompts]
+        self.requests = [choice for each in of_prompts for choice in several(each, self.choices)]
         self._scored: list[list[TokenScore]] = [[] for _ in self.requests]  # that no piece has had yet
         self._offsets = [0] * len(self.requests)
 
     def finish_of(self, finished: Finished, calls: int = 0) -> str:
-        return "length" if self._mute else super().finish_of(finished, calls)
+        return "length" if self._only_scores else super().finish_of(finished, calls)
 
     def figures(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         figures = super().figures(outcomes)
-        if self._mute:
+        if self._only_scores:
             figures["usage"] |= {"completion_tokens": 0, "total_tokens": figures["usage"]["prompt_tokens"]}
         return figures
 
     def choice(self, index: int, outcome: ReplyOutcome) -> dict[str, Any]:
         finish = None if outcome.finished is None else self.finish_of(outcome.finished)
         prompt = self._echoed(index, outcome.prompt_scores) if self._echo else ""
-        self._scored[index].extend([] if self._mute else outcome.scores)
-        text = "" if self._mute else "".join([*outcome.thinking, *outcome.text])
+        self._scored[index].extend([] if self._only_scores else outcome.scores)
+        text = "" if self._only_scores else "".join([*outcome.thinking, *outcome.text])
         return _text_choice(index, prompt + text, finish, self._new_logprobs(index))
 
     def _echoed(self, index: int, scores: Sequence[TokenScore]) -> str:
@@ -253,9 +253,9 @@ class Completion(OpenAICall):
             case TokensScored(scores=scores, of_prompt=True):
                 text = self._echoed(index, scores)
                 yield sse(self.piece(_text_choice(index, text, logprobs=self._new_logprobs(index))))
-            case TokensScored(scores=scores) if not self._mute:
+            case TokensScored(scores=scores) if not self._only_scores:
                 self._scored[index].extend(scores)
-            case TextDelta(text=text) if not self._mute:
+            case TextDelta(text=text) if not self._only_scores:
                 yield sse(self.piece(_text_choice(index, text, logprobs=self._new_logprobs(index))))
             case Finished():
                 yield sse(self.piece(_text_choice(index, "", self.finish_of(event), self._new_logprobs(index))))

@@ -99,7 +99,7 @@ def test_a_token_that_a_drafter_has_read_again_is_told_once(zoo: Zoo) -> None:
     reply = harness.submit(Request(tokens=tokens, max_tokens=1, logprobs=0, prompt_logprobs=True))
     while reply.queued.reply is None or not reply.reply.sequence.caches.position:
         harness.scheduler.step()
-    reply.reply.sequence.read_last_again()
+    reply.reply.sequence.uncache_last()
     harness.run_dry()
     (heard,) = (event for event in reply.events if isinstance(event, TokensScored) and event.of_prompt)
     assert tuple(score.token for score in heard.scores) == tokens

@@ -71,24 +71,24 @@ def test_the_newest_token_is_read_again_where_the_caches_can_forget_it() -> None
     sequence = read(model("qwen3"))
     logits = sequence.feed(mx.array([7]))
     sequence.close_step(1)
-    sequence.read_last_again()
+    sequence.uncache_last()
     assert sequence.caches.position == len(PROMPT) - 1
     assert mx.allclose(sequence.feed(mx.array([7])), logits, atol=1e-4)
 
 
 def test_the_only_token_is_read_again_and_of_nothing_nothing() -> None:
     sequence = Sequence(model("qwen3"), list(PROMPT))
-    sequence.read_last_again()
+    sequence.uncache_last()
     assert sequence.caches.position == 0
     sequence.feed(mx.array(PROMPT[:1]))
     sequence.close_step(1)
-    sequence.read_last_again()
+    sequence.uncache_last()
     assert sequence.caches.position == 0
 
 
 def test_a_recurrent_state_is_not_read_again() -> None:
     sequence = read(model("qwen3_5"))
-    sequence.read_last_again()
+    sequence.uncache_last()
     assert sequence.caches.position == len(PROMPT) - 1
 
 

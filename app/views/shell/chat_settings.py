@@ -93,7 +93,7 @@ class PresetRow(Translated, QWidget):
         self._presets: tuple[PresetView, ...] = ()
         self._preset = ""  # the id of the chosen one; "": none
         self._changed = False
-        self._renames = ""  # the preset that is being named; "": a new one
+        self._renamed_preset = ""  # the preset that is being named; "": a new one
         self.choice = ChoiceButton(theme, self)
         self.more = IconButton(theme, "more-horizontal", parent=self)
         self.name = NameField(theme, parent=self)
@@ -140,7 +140,7 @@ class PresetRow(Translated, QWidget):
         self.menu().popup(self.more.mapToGlobal(QPoint(0, self.more.height() + 2)))
 
     def begin_naming(self, preset: str) -> None:
-        self._renames = preset
+        self._renamed_preset = preset
         self.name.setText(next((each.name for each in self._presets if each.id == preset), ""))
         self.choice.hide()
         self.name.show()
@@ -151,8 +151,8 @@ class PresetRow(Translated, QWidget):
         name = " ".join(self.name.text().split())
         if not name:
             return
-        if self._renames:
-            self._options.rename_preset(self._renames, name)
+        if self._renamed_preset:
+            self._options.rename_preset(self._renamed_preset, name)
         else:
             self._options.save_preset(name)
         self._end_naming()
