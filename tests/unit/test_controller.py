@@ -212,6 +212,22 @@ def test_no_draft_is_planned_for_two_rounds_of_nothing_but_drafts_too_many() -> 
 # Drafts that stop by themselves.
 
 
+def test_a_draft_goes_on_while_that_beats_the_best_rate_known() -> None:
+    """That of drafts that stopped by themselves, or of the best fixed length where those brought less."""
+    first = []
+    for tokens, seconds in ((0.0, 0.0), (10.0, 5.0), (400.0, 100.0), (800.0, 100.0)):
+        known = history(FLAT, rates=rounds(0.8))
+        put(known, Policy.FIXED, 1.0, 100.0)
+        put(known, Policy.STOPPING, tokens, seconds)
+        plan = AutoController(known).plan([DRAFT])
+        assert plan.stop is not None
+        assert plan.length == 16
+        first.append(plan.stop.floors[0])
+
+    assert first[1] == first[0] < first[2]
+    assert first[3] / first[2] == pytest.approx(2, rel=0.1)
+
+
 @pytest.mark.parametrize(("tokens", "stops"), [(1.5, False), (6.0, True)])
 def test_stopping_by_itself_and_a_fixed_length_are_compared(tokens: float, stops: bool) -> None:
     """Rounds in which the draft stopped by itself brought this much at the price of one and a half plain ones."""
