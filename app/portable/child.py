@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from app.portable import chatgpt, lm_studio, own
 from app.portable.beside import Beside, is_wanted
-from app.portable.json_stream import Reader
+from app.portable.json_stream import JsonReader
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import LIMITS, Source, chunks, note, sources
 from app.storage.codec import storable
@@ -75,7 +75,7 @@ class Import:
 
     def _read_chats(self, source: Source) -> int:
         """How many chats there were, readable or not. A file of another kind is refused with its first value."""
-        reader = Reader()
+        reader = JsonReader()
         count = 0
         for element in reader.elements(chunks(source, self._count)):
             title: object = ""

@@ -31,7 +31,7 @@ class Element:
     why: WhyNotRead | None = None
 
 
-class Reader:
+class JsonReader:
     """`elements` yields the values of the list; then `head` has the rest of the object around it.
 
     An object without such a list is one element itself.

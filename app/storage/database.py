@@ -68,7 +68,7 @@ class Connection:
                 self.connection.execute("PRAGMA synchronous = FULL")
 
 
-class Reader(Connection):
+class ReadConnection(Connection):
     """A connection that cannot write; for what a `Database` has open at this address.
 
     What the disk does not give is asked for again: a disk may fail once.

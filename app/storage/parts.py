@@ -108,7 +108,7 @@ _USUAL = {kind: {each.name: _EMPTY[str(each.type)] for each in fields(kind)} for
 P = TypeVar("P", bound=Part)
 
 
-class Kept(Protocol):
+class MessageColumns(Protocol):
     """A message as its row has it."""
 
     @property
@@ -145,7 +145,7 @@ def content_of(whole: Sequence[Part]) -> Content:
     return Content(text, thinking.text, thinking.seconds, tuple(rest))
 
 
-def all_parts(message: Kept) -> Parts:
+def all_parts(message: MessageColumns) -> Parts:
     """In order."""
     thinking = (Thinking(message.thinking, message.thinking_s),) if message.thinking else ()
     text = (Text(message.text),) if message.text else ()

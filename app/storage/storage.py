@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from app.storage import copies, rescue
 from app.storage.chats import ChatStates, ChatStore, UnsentStore
-from app.storage.database import Connection, NotOpened, NotStored, Reader, address_of, reason_of
+from app.storage.database import Connection, NotOpened, NotStored, ReadConnection, address_of, reason_of
 from app.storage.folders import FolderStore
 from app.storage.messages import EditStore, MessageStore
 from app.storage.opening import Database, MemoryDatabase
@@ -145,7 +145,7 @@ class Storage:
 
         def opened(found: Opened) -> None:
             try:
-                self._read = Stores(Reader(self._address))
+                self._read = Stores(ReadConnection(self._address))
             except sqlite3.Error as error:
                 refused(error)
                 return
@@ -210,7 +210,7 @@ class Storage:
     def _clean_copies(self) -> None:
         """By the thread that makes them, so that none is being made."""
         if self.keeps:
-            with closing(Reader(self._address)) as reader:
+            with closing(ReadConnection(self._address)) as reader:
                 copies.forget_in_copies(self.path, Trash(reader).traces)
 
     def _close_database(self) -> None:
@@ -228,7 +228,7 @@ class Storage:
 
     def another_reader(self) -> Stores:
         """For a thread of one's own, which opens it by this call and closes its database."""
-        return Stores(Reader(self._address))
+        return Stores(ReadConnection(self._address))
 
     def search(self, query: str, limit: int, done: Found, so_far: Found = lambda _chats: None) -> None:
         """A newer search ends this one, which is then never answered. What cannot be read is not found.
@@ -263,7 +263,7 @@ class Storage:
 
     def _know_chats(self) -> None:
         """And the blocks of the index, so that the first search need not."""
-        with closing(Reader(self._address)) as reader:
+        with closing(ReadConnection(self._address)) as reader:
             self._known.follow(reader)
         if (index := self._index.get()) is not None:
             index.know_blocks()
@@ -292,7 +292,7 @@ class Storage:
         index = self._index.get()
         if index is None:
             return Progress()
-        with closing(Reader(self._address)) as reader:
+        with closing(ReadConnection(self._address)) as reader:
             return index.catch_up(reader)
 
     def _forget_rewritten(self, covered: Iterable[tuple[int, int]]) -> None:
@@ -303,7 +303,7 @@ class Storage:
         """For reads of everything there is, by the thread that searches. What cannot be read is not answered."""
 
         def run() -> T:
-            with closing(Reader(self._address)) as reader:
+            with closing(ReadConnection(self._address)) as reader:
                 return question(Stores(reader))
 
         self._searcher.ask(run, done, lambda error: log.warning("a count failed: %s", _name(error)))
@@ -408,7 +408,7 @@ class _Search:
         if self.cancelled:
             return []
         self._reports_at = time.monotonic() + _REPORT_S
-        reader = Reader(self._address)
+        reader = ReadConnection(self._address)
         with self._lock:
             self._read = [reader] if index is None else [reader, index.database]
         try:
@@ -425,7 +425,7 @@ class _Search:
             self._report(list(found))
         return not self.cancelled
 
-    def _find(self, reader: Reader, index: SearchIndex | None) -> list[ChatSummary]:
+    def _find(self, reader: ReadConnection, index: SearchIndex | None) -> list[ChatSummary]:
         try:
             return Searching(reader, index, self._goes_on, self._known).find(self._query, self._limit)
         except sqlite3.DatabaseError as error:

@@ -27,7 +27,7 @@ from app.storage import (
     copies,
     portable,
 )
-from app.storage.database import Reader, address_of
+from app.storage.database import ReadConnection, address_of
 from app.storage.portable import PortableChat, PortableMessage
 from engine import MessageRole, RequestStats
 from tests.helpers.chat_files import PAGE_BYTES, fill, look, wipe
@@ -312,7 +312,7 @@ def test_what_is_on_the_screen_is_read_again_where_the_disk_fails_once(tmp_path:
     fill(path)
     with closing(Database(path)):
         for at in range(1, _MOST):
-            with closing(Reader(address_of(path))) as reader:
+            with closing(ReadConnection(address_of(path))) as reader:
                 stores = Stores(reader)
                 with failing(Fault(READS, at), path.parent) as fault:
                     listed, shown = stores.chats.find(), stores.messages.shown_branch(1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from app.portable import own
 from app.portable.child import understood
-from app.portable.json_stream import Element, Reader, loads
+from app.portable.json_stream import Element, JsonReader, loads
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.writing import Names, safe_name
 from app.storage import Attachment, AttachmentKind
@@ -378,7 +378,7 @@ def test_halves_of_pairs_become_question_marks() -> None:
 
 
 def elements(text: str, size: int = 7) -> tuple[list[Any], dict[str, Any]]:
-    reader = Reader()
+    reader = JsonReader()
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     return [value_of(each) for each in reader.elements(pieces)], reader.head
 
@@ -448,7 +448,7 @@ def test_a_value_that_is_too_large_ends_the_reading(large: str, monkeypatch: pyt
     monkeypatch.setattr("app.portable.json_stream.MOST_CHARACTERS", 50)
     text = '["a", ' + large
     pieces = iter([text[at : at + 10] for at in range(0, len(text), 10)])
-    values = Reader().elements(pieces)
+    values = JsonReader().elements(pieces)
     assert next(values) == Element("a")
     if large.isspace():
         with pytest.raises(Unreadable, match=WhyNotRead.TRUNCATED):
@@ -461,7 +461,7 @@ def test_a_value_that_is_too_large_ends_the_reading(large: str, monkeypatch: pyt
 
 def test_a_value_of_the_wrong_kind_leaves_the_others() -> None:
     text = '[1, {"a": [1e999]}, {"b": 1, "b": 2}, ' + "9" * 5000 + ', {"c": NaN}, 2]'
-    assert [each.why or each.value for each in Reader().elements([text])] == [
+    assert [each.why or each.value for each in JsonReader().elements([text])] == [
         1,
         WhyNotRead.NOT_JSON,
         WhyNotRead.DUPLICATE,

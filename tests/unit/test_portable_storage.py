@@ -17,7 +17,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from app.portable import own
-from app.portable.json_stream import Reader, loads
+from app.portable.json_stream import JsonReader, loads
 from app.portable.markdown import branch, markdown_of
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
 from app.portable.unfinished import Unfinished
@@ -83,7 +83,7 @@ def test_an_export_is_imported_as_it_was(tmp_path_factory: pytest.TempPathFactor
         portable.add(stores, original)
         (first,) = all_chats(stores)
         assert renumbered(first) == renumbered(original)
-        (read,) = [each.value for each in Reader().elements([own.head() + own.line_of(first) + own.TAIL])]
+        (read,) = [each.value for each in JsonReader().elements([own.head() + own.line_of(first) + own.TAIL])]
         portable.add(stores, replace(own.chat_of(read), origin="again"))
         copy = next(each for each in all_chats(stores) if each.origin == "again")
         assert renumbered(replace(copy, origin=original.origin)) == renumbered(original)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import ChatSummary, ReplyStatus, ReplyText, Stores, portable
-from app.storage.database import Reader, address_of
+from app.storage.database import ReadConnection, address_of
 from app.storage.search_index import open_index
 from app.storage.searching import MATCHES, Searching
 from engine import RequestStats
@@ -153,7 +153,7 @@ def looked_at(path: Path, query: str) -> list[tuple[int, tuple[int, ...]]]:
     """What a search is to find, from the rows alone."""
     words, phrase, result = {folded(word) for word in query.split()}, folded(" ".join(query.split())), []
     order = "ORDER BY pinned DESC, updated_at DESC, id DESC"
-    with closing(Reader(address_of(path))) as reader:
+    with closing(ReadConnection(address_of(path))) as reader:
         for chat, title in reader.rows(f"SELECT id, title FROM chats WHERE deleted_at IS NULL {order}"):
             sql = "SELECT id, text FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id DESC"
             texts = {row["id"]: folded(row["text"]) for row in reader.rows(sql, (chat,))}
@@ -198,7 +198,7 @@ def test_words_in_very_many_blocks(owner: Owner, path: Path, most: int, monkeypa
     person.rest()
     index = open_index(path)
     assert index is not None
-    with closing(Reader(address_of(path))) as reader, closing(index):
+    with closing(ReadConnection(address_of(path))) as reader, closing(index):
         for query in QUERIES:
             for limit in (3, -1):
                 assert told(Searching(reader, index).find(query, limit)) == told(Searching(reader).find(query, limit))

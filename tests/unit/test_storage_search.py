@@ -27,7 +27,7 @@ from app.storage import (
     Stores,
     search_index,
 )
-from app.storage.database import Connection, Reader, address_of
+from app.storage.database import Connection, ReadConnection, address_of
 from app.storage.search_index import KeptIndex, Progress, SearchIndex, forget_index, index_path, open_index
 from app.storage.searching import Searching
 from engine import MessageRole
@@ -60,7 +60,7 @@ def indexed(path: Path) -> SearchIndex:
     """Read to the end, and the database told what is covered."""
     index = open_index(path)
     assert index is not None
-    with closing(Reader(address_of(path))) as reader:
+    with closing(ReadConnection(address_of(path))) as reader:
         progress = Progress(more=True)
         while progress.more:
             progress = index.catch_up(reader, batch=2)
@@ -69,7 +69,7 @@ def indexed(path: Path) -> SearchIndex:
 
 def found(path: Path, query: str, index: SearchIndex | None) -> list[tuple[int, tuple[int, ...]]]:
     """The chats, and the messages in each."""
-    with closing(Reader(address_of(path))) as reader:
+    with closing(ReadConnection(address_of(path))) as reader:
         return [
             (chat.id, tuple(match.message_id for match in chat.matches))
             for chat in Searching(reader, index).find(query)
@@ -128,7 +128,7 @@ def test_attached_text_is_found_with_and_without_the_index(stores: Stores, path:
 def test_attached_text_is_found_whenever_the_index_reads(stores: Stores, path: Path) -> None:
     chat, connection = stores.chats.create("Chat"), stores.database.connection
     attached = (Attachment("birds.txt", AttachmentKind.TEXT, "a grey heron", 12),)
-    with closing(Reader(address_of(path))) as reader, closing(indexed(path)) as index:
+    with closing(ReadConnection(address_of(path))) as reader, closing(indexed(path)) as index:
         connection.set_trace_callback(lambda _sql: index.catch_up(reader))  # before each statement
         number = stores.messages.add_user(chat, None, "Which?", attached)
         connection.set_trace_callback(None)
@@ -142,7 +142,7 @@ def test_a_result_says_which_attachment_it_stands_in(stores: Stores, path: Path)
         Attachment(name, AttachmentKind.TEXT, text, 9) for name, text in (("a", "한 마리"), ("b", "Two ducks"))
     )
     stores.messages.add_user(chat, None, "Ducks and geese", attached)
-    with closing(Reader(address_of(path))) as reader:
+    with closing(ReadConnection(address_of(path))) as reader:
         for query, words, place in (
             ("ducks", ("ducks",), None),
             ("마리", ("마리",), 0),
@@ -217,7 +217,7 @@ def test_nothing_is_left_of_a_forgotten_index(path: Path, stores: Stores) -> Non
 
 def test_the_snippet_is_short_however_long_the_question_is(stores: Stores, path: Path) -> None:
     chat_of(stores, "x " * 400 + "**pin** in `hay`" + " y" * 400, "x " * 400 + "needle " * 400)
-    with closing(Reader(address_of(path))) as reader:
+    with closing(ReadConnection(address_of(path))) as reader:
         (pin,) = Searching(reader).find("PIN")[0].matches
         (match,) = Searching(reader).find("needle " * 300)[0].matches
     assert "pin in hay" in pin.snippet
@@ -322,7 +322,7 @@ def half_indexed(path: Path) -> KeptIndex:
     kept = KeptIndex(path)
     index = kept.get()
     assert index is not None
-    with closing(Reader(address_of(path))) as reader:
+    with closing(ReadConnection(address_of(path))) as reader:
         assert index.catch_up(reader, batch=10).more
     return kept
 
@@ -368,7 +368,7 @@ def test_blocks_whose_reading_is_interrupted_are_read_again(path: Path, monkeypa
         patch.setattr(search_index, "_numbers", interrupted)
         with pytest.raises(sqlite3.OperationalError):
             index.know_blocks()
-    with closing(Reader(address_of(path))) as reader:
+    with closing(ReadConnection(address_of(path))) as reader:
         found = [Searching(reader, index).find(f"word{number}") for number in range(3, 10)]
     assert [[chat.title for chat in chats] for chats in found] == [[str(number)] for number in range(3, 10)]
     kept.close()
