@@ -67,10 +67,10 @@ def coupled(logprobs: mx.array, noise: mx.array) -> mx.array:
     return likeliest(logprobs + noise)
 
 
-def rejection(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
+def rejection(logprobs: mx.array, draft: Draft, uniforms: mx.array, noise: mx.array) -> mx.array:
     """Speculative sampling: a drafted token x is accepted with probability min(1, p(x) / q(x)).
 
-    `logprobs` (n + 1, vocabulary) are log p; `coins` (n,) are uniform; `noise` (n + 1, vocabulary) is independent of
+    `logprobs` (n + 1, vocabulary) are log p; `uniforms` (n,) are uniform; `noise` (n + 1, vocabulary) is independent of
     the draft's. The tokens returned are distributed as p, but which ones depends on the draft. Without `draft.logprobs`
     the draft was not drawn: q(x) = 1.
     """
@@ -83,7 +83,7 @@ def rejection(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array
     # equals q but for rounding, the residual is p scaled down.
     left = mx.concatenate([mx.log(mx.maximum(p - q, _NEARLY_NOTHING * p)), logprobs[-1:]])
     redrawn = likeliest(left + noise)
-    accepted = coins * q_drafted < p_drafted
+    accepted = uniforms * q_drafted < p_drafted
     return mx.concatenate([mx.where(accepted, draft.tokens, redrawn[:-1]), redrawn[-1:]])
 
 

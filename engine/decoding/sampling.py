@@ -99,12 +99,12 @@ class Sampler:
         if not self._rejects or not drafted:
             return likeliest(self._values(logits, position, draft))
         logprobs = normalised(self._logprobs(logits, position, draft))
-        coins = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
+        uniforms = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_VERIFY, position, drafted + 1, self._vocabulary)
-        return rejection(logprobs, draft, coins, noise)
+        return rejection(logprobs, draft, uniforms, noise)
 
     def draws_alike(self, other: Sampler) -> bool:
-        """Whether the two differ in their seed alone, and use no prefix (penalties) and no coins (XTC)."""
+        """Whether the two differ in their seed alone, and use no prefix (penalties) and no draws of XTC."""
         special = self._counts is not None or self._bias is not None
         special |= self.guide is not None and self.guide.acts_within(2)
         special |= self.scores is not None
@@ -158,9 +158,9 @@ class Sampler:
         return self._filtered(logprobs, position, self._sampling) * (1.0 / self._sampling.temperature)
 
     def _filtered(self, logprobs: mx.array, position: int, sampling: Sampling) -> mx.array:
-        return filtered(logprobs, sampling, self._coins(position, logprobs.shape[0]), self._spared)
+        return filtered(logprobs, sampling, self._xtc_uniforms(position, logprobs.shape[0]), self._spared)
 
-    def _coins(self, position: int, rows: int) -> mx.array | None:
+    def _xtc_uniforms(self, position: int, rows: int) -> mx.array | None:
         """XTC's uniform draws (rows, 1); None where it never acts."""
         if self._sampling.xtc_probability <= 0:
             return None
@@ -193,12 +193,12 @@ class Sampler:
 def filtered(
     logprobs: mx.array,
     sampling: Sampling,
-    coins: mx.array | None = None,
+    uniforms: mx.array | None = None,
     spared: mx.array | None = None,
 ) -> mx.array:
     """`logprobs` (rows, vocabulary), -inf where excluded by top-p, min-p, XTC and top-k, in that order, as in mlx-lm.
 
-    They may be off by a constant a row. `coins` (rows, 1) are uniform: XTC acts on rows whose coin is below its
+    They may be off by a constant a row. `uniforms` (rows, 1) are uniform: XTC acts on rows whose number is below its
     probability.
     """
     if 0 < sampling.top_p < 1:
@@ -206,9 +206,9 @@ def filtered(
     if sampling.min_p > 0:
         floor = mx.max(logprobs, axis=-1, keepdims=True) + mx.log(mx.array(sampling.min_p))
         logprobs = mx.where(logprobs < floor, -mx.inf, logprobs)
-    if coins is not None:
+    if uniforms is not None:
         logprobs = mx.where(
-            coins < sampling.xtc_probability, _without_top_choices(logprobs, sampling, spared), logprobs
+            uniforms < sampling.xtc_probability, _without_top_choices(logprobs, sampling, spared), logprobs
         )
     if 0 < sampling.top_k < logprobs.shape[-1]:
         dropped = mx.argpartition(-logprobs, kth=sampling.top_k - 1, axis=-1)[..., sampling.top_k :]

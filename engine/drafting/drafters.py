@@ -186,7 +186,7 @@ def _fill(network: nn.Module, path: Path) -> None:
         floats = mx.issubdtype(place.dtype, mx.floating)
         if not mx.issubdtype(weights[name].dtype, mx.floating if floats else mx.integer):
             raise ValueError(f"{name} holds {weights[name].dtype}")
-        if not floats:  # numbers without a sign, of 64 bits, make sums of another kind
+        if not floats:  # MLX promotes uint64 beside another integer to a float
             weights[name] = weights[name].astype(place.dtype)
     network.load_weights([(name, weights[name]) for name in wanted], strict=True)
     if widens():

@@ -89,13 +89,13 @@ def test_xtc_excludes_as_mlx_lm_does_where_its_coin_says_so() -> None:
     logprobs_of = mx.random.normal((1, 12)) * 0.7
     logprobs_of = logprobs_of - mx.logsumexp(logprobs_of, axis=-1, keepdims=True)
     excluded = sample_utils.apply_xtc(logprobs_of, 1.0, 0.1, [3])
-    coins = keyed_uniform(5, 0, rows)
+    uniforms = keyed_uniform(5, 0, rows)
 
-    ours = filtered(mx.repeat(logprobs_of, rows, axis=0), sampling, coins, mx.array([3]))
+    ours = filtered(mx.repeat(logprobs_of, rows, axis=0), sampling, uniforms, mx.array([3]))
 
     assert not mx.array_equal(excluded, logprobs_of)
-    assert mx.array_equal(ours, mx.where(coins < 0.3, excluded, logprobs_of))
-    assert 0.2 < number((coins < 0.3).mean()) < 0.4
+    assert mx.array_equal(ours, mx.where(uniforms < 0.3, excluded, logprobs_of))
+    assert 0.2 < number((uniforms < 0.3).mean()) < 0.4
 
 
 def test_draws_with_xtc_follow_both_distributions_as_often_as_its_coin_says() -> None:
@@ -195,7 +195,7 @@ def test_rejection_draws_tokens_in_a_row_as_enumeration_says(sampling: Sampling,
 
 
 @pytest.mark.parametrize(
-    "draw", [keyed_uniform, lambda seed, at, rows: gumbel_noise(seed, at, rows, VOCABULARY)], ids=["coins", "noise"]
+    "draw", [keyed_uniform, lambda seed, at, rows: gumbel_noise(seed, at, rows, VOCABULARY)], ids=["uniforms", "noise"]
 )
 def test_draws_depend_on_seed_and_position_alone(draw: Callable[[int, int, int], mx.array]) -> None:
     rows = draw(7, 10, 4)

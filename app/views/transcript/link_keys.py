@@ -206,16 +206,15 @@ class LinkKeys:
             buttons[0].setFocus(Qt.FocusReason.TabFocusReason)
         return bool(buttons)
 
-    def show_focused(self) -> bool:
-        """Brings the button that Tab has reached into sight, if it is one of the transcript's. True."""
+    def show_focused(self) -> None:
+        """Brings the button that Tab has reached into sight, if it is one of the transcript's."""
         focused = QApplication.focusWidget()
         for part, place in self._layout.parts.shown():
             widget = as_widget(part.widget)  # type: ignore[arg-type]
             if focused is not None and (widget is focused or widget.isAncestorOf(focused)):
                 inside = QRect(focused.mapTo(widget, QPoint(0, 0)), focused.size())
                 self._layout.show_rect(part, inside.translated(place.topLeft()))
-                break
-        return True
+                return
 
     def enter_at_end(self) -> None:
         """Focuses the last link, as Shift+Tab from the next widget does."""

@@ -528,7 +528,10 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         if self._link_keys.tab(self, forward=forward):
             return True
         self.visible_parts.put_in_tab_order()
-        return super().focusNextPrevChild(forward) and self._link_keys.show_focused()
+        moved = super().focusNextPrevChild(forward)
+        if moved:
+            self._link_keys.show_focused()
+        return moved
 
     def entered_from_behind(self) -> None:
         self._link_keys.enter_at_end()
