@@ -27,12 +27,13 @@ from tests.bench.machines import MACHINES  # noqa: E402
 from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
 from tests.bench.record import record  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
+from tests.bench.searching import SEARCHING  # noqa: E402
 from tests.bench.serving import SERVING  # noqa: E402
 from tests.bench.setup import BenchSetup  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *WINDOW, *NATURAL)
+MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *WINDOW, *NATURAL)
 
 
 def main() -> int:
