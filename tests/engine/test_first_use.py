@@ -117,6 +117,7 @@ def ended_by(number: int, monkeypatch: pytest.MonkeyPatch, times: int = 1) -> No
     monkeypatch.setattr("engine.models.first_use.subprocess.Popen", ended)
 
 
+@pytest.mark.expect_log("could not be tried to the end")  # where Python is up already, SIGINT is a KeyboardInterrupt
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_that_the_child_was_ended_from_outside_is_no_answer(
     zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
