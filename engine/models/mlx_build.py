@@ -22,7 +22,7 @@ def system_name() -> str:
 
 
 def macos_version() -> tuple[int, int]:
-    """By Darwin's own: macOS tells a program that was built for an older one that it is 16.0."""
+    """By Darwin's own: to a program that was built for an older SDK macOS says that it is 16.0."""
     major, minor = map(int, platform.release().split(".")[:2])
     return (major + 1 if major >= 25 else major - 9), minor
 

@@ -22,7 +22,7 @@ MENU_KEY = "Meta+Return" if sys.platform == "darwin" else "Shift+F10"  # Qt's Me
 
 
 def modifiers_of(event: QInputEvent) -> Qt.KeyboardModifier:
-    """Those that a person holds. A Mac's arrow keys have KeypadModifier, too."""
+    """Those that are held. A Mac's arrow keys have KeypadModifier, too."""
     return event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
 
 
