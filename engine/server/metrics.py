@@ -1,6 +1,6 @@
 """Figures for Prometheus: `hunch_*`, `spec_decode_*` as benchmarks look for them, and on request vLLM's names.
 
-Of all clients of the server together, and of nobody else's requests.
+Of all clients of the server together, without the user's own requests.
 """
 
 from __future__ import annotations

@@ -104,8 +104,8 @@ class Client:
 def owner_of(scope: Scope, fields: Fields) -> str:
     """Whose kept caches a request uses (see `Request.owner`): those of its program, as far as that is known.
 
-    Nobody can forge the address of another machine, the origin of another page or a key that he does not know; but any
-    program can send the User-Agent of another, and name its `user`.
+    A program cannot forge the address of another machine, the origin of another page or a key that it does not know;
+    but it can send the User-Agent and the `user` of another.
     """
     said = json.dumps([*scope["asked_by"], fields.any("user"), fields.any("cache_salt")])
     return sha256(said.encode()).hexdigest()
