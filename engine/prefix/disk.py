@@ -30,13 +30,13 @@ from engine.models.model_files import FileError
 from engine.prefix.file import PART_SUFFIX, SUFFIX, Segment, read_index, read_segment, write_segment
 
 DEFAULT_LIMIT_BYTES = 8 << 30
-# An abandoned branch shows only by not being used any more.
+# Least recently used conversations above this number are deleted: branches that the user left are never used again.
 CONVERSATIONS = 128  # of all models, drafts included
 _SHARE_OF_FREE = 0.1
 _LATER_S = 1e-3
 _FORMAT = 4
 _PREFIX = "hunch-"
-_LONGEST_SEGMENT_TOKENS = 2048  # a short prefix shared with a long prompt need not read all of it
+_LONGEST_SEGMENT_TOKENS = 2048  # so that sharing a short prefix does not read a whole long prompt
 _LEAST_USABLE = 1 / 16  # recompute if less than 1/16 of a segment is usable
 
 _log = logging.getLogger(__name__)
@@ -71,19 +71,19 @@ class PrefixDisk:
         self._evict()
 
     def extend(self, sequence: Sequence) -> None:
-        """Add what the disk has of `sequence`'s uncached tokens; raises FileError when a file is damaged."""
+        """Append what the disk has of `sequence`'s uncached tokens; raises FileError for a damaged file."""
         route = self._route(sequence.model.identity, sequence.tokens, sequence.caches)
         if route.end > sequence.caches.position:
             self._follow(route, sequence.caches)
 
     def reach(self, model: str, tokens: Tokens[int], caches: CacheSet) -> int:
-        """The position up to which fresh `caches` could hold `tokens` by the files here."""
+        """The position up to which the files here could fill fresh `caches` for `tokens`."""
         return self._route(model, tokens, caches).end
 
     def write(self, sequence: Sequence) -> Generator[None]:
         """Write what is not on disk yet, one tensor each step. The caches must not change until the last step.
 
-        A chat so large that it would evict all others, and at last its own beginning, is not written.
+        A chat so large that it would evict all others, and then its own beginning, is not written.
         """
         if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit(self._files()):
             return
@@ -98,7 +98,7 @@ class PrefixDisk:
             if _conversation(path) not in names:
                 try:
                     path.unlink(missing_ok=True)
-                except OSError as error:  # the others are deleted all the same
+                except OSError as error:  # the others are still deleted
                     _log.warning("a kept cache could not be removed: %s", error)
 
     def _missing(self, sequence: Sequence) -> list[tuple[int, int]]:
@@ -150,7 +150,7 @@ class PrefixDisk:
         used = [segment for segment, _ in route.parts] + ([] if route.checkpoint is None else [route.checkpoint])
         try:
             append_rows(caches, segments, route.end, checkpoint)
-        except (ValueError, IndexError, TypeError, AttributeError) as error:  # they would not fit the next time either
+        except (ValueError, IndexError, TypeError, AttributeError) as error:  # cannot be loaded later either
             for segment in used:
                 self._discard(segment.path, f"{segment.path.name} does not fit: {error!r}")
             raise
@@ -219,7 +219,7 @@ class PrefixDisk:
                 os.utime(segment.path, (self._latest_use, self._latest_use))
 
     def _evict(self) -> None:
-        """Delete above the limits, least recently used first; of one conversation its end first."""
+        """Delete above the limits, least recently used first; of one conversation its last segments first."""
         found = self._files()
         uses = sorted({stat.st_mtime for stat in found.values()}, reverse=True)[: self._conversations]
         self._latest_use = max([self._latest_use, *uses[:1]])
@@ -272,7 +272,7 @@ def _bytes(found: Mapping[Path, os.stat_result]) -> int:
 
 
 def _digests(tokens: Tokens[int], ends: set[int]) -> dict[int, str]:
-    """By position `end`, a digest of the first `end` tokens."""
+    """Digest of the first `end` tokens, by position `end`."""
     digests = {}
     running = hashlib.blake2b(digest_size=16)
     done = 0
@@ -298,7 +298,7 @@ def _start(path: Path) -> int:
 
 
 def _name(conversation: str) -> str:
-    """For names of files; "" for no conversation."""
+    """The conversation's id in names of files; "" without one."""
     return (
         hashlib.blake2b(conversation.encode(errors="surrogatepass"), digest_size=8).hexdigest() if conversation else ""
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT_BYTES = 2 << 30
 SEQUENCES = 64  # as many as replies at once, with a draft each
-_MOST_OVER = 1.5  # unwritten caches may exceed the limit by this factor
+_MOST_OVER = 1.5  # factor by which caches that are not written yet may exceed the limit
 
 _DONE = object()
 
@@ -77,7 +77,7 @@ class PrefixStore:
         return self._is_over() and len(self.kept) > len(self._newest())
 
     def take(self, model: LoadedModel, tokens: list[int], least: int = 0, *, may_copy: bool = False) -> Sequence:
-        """A sequence over `tokens`, with the kept cache that has the longest usable prefix of them.
+        """A new sequence over `tokens`, with the kept cache that has their longest usable prefix.
 
         `least`: take a cache sharing at least so many tokens even from a longer chat, unless the disk has it too.
         `may_copy`: copy the common beginning of a chat that keeps its cache.
@@ -93,11 +93,11 @@ class PrefixStore:
         return self._extended(sequence)
 
     def from_disk(self, model: LoadedModel, tokens: list[int]) -> Sequence:
-        """The same from the disk alone; caches in memory stay."""
+        """A new sequence with caches from the disk alone; those in memory stay."""
         return self._extended(Sequence(model, tokens))
 
     def on_disk(self, model: LoadedModel, tokens: list[int]) -> int:
-        """How many of `tokens` `from_disk` would give."""
+        """Number of tokens that `from_disk` would return."""
         caches = model.make_caches() if self._disk is not None else None
         if self._disk is None or caches is None or caches.others is not None:
             return 0
@@ -106,13 +106,13 @@ class PrefixStore:
         return 0
 
     def _extended(self, sequence: Sequence) -> Sequence:
-        """`sequence` with what the disk has of its uncached tokens; an empty one if that cannot be used."""
+        """`sequence` extended from the disk; an empty one if that fails."""
         try:
             if self._disk is not None and sequence.caches.others is None:
                 self._disk.extend(sequence)
         except (FileError, OSError) as error:
             _log.warning("a kept cache could not be read: %s", error)
-        except Exception as error:  # noqa: BLE001  a reply can do without kept caches
+        except Exception as error:  # noqa: BLE001  any error: kept caches are optional
             _log.warning("a kept cache does not fit: %r", error)
             return Sequence(sequence.model, sequence.tokens)
         return sequence
@@ -122,7 +122,7 @@ class PrefixStore:
             return
         self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
-        # Of a model over several ranks nothing is written: each has only its own layers' rows.
+        # A model over several ranks is not written: each has only its own layers' rows.
         self.kept.append(KeptSequence(sequence, nbytes, written=sequence.caches.others is not None))
         self._evict_over_limit()
 
@@ -166,7 +166,7 @@ class PrefixStore:
         self._evict_over_limit()
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Forget all other conversations, here and on disk; what has no conversation's name stays."""
+        """Delete all other conversations, here and on disk; what has no conversation's id stays."""
         for kept in [kept for kept in self.kept if kept.sequence.conversation not in {"", *conversations}]:
             self._drop(kept)
         try:
@@ -192,7 +192,7 @@ class PrefixStore:
         return sequence
 
     def _copy_beginning(self, sequence: Sequence) -> None:
-        """Copy from the chat with the longest common prefix, if caches have nothing but rows."""
+        """Copy from the chat with the longest common prefix, if all caches have rows."""
         alike = [kept.sequence for kept in self.kept if kept.sequence.model is sequence.model]
         shared = [_shared(other, sequence.tokens) for other in alike]
         most = max(shared, default=0)
@@ -205,10 +205,10 @@ class PrefixStore:
         self._evict_over_limit()
 
     def _evict_over_limit(self) -> None:
-        """Evict above the limit. Unwritten caches wait to be written, up to a factor; those of unloaded models only for
-        that.
+        """Evict above the limit.
 
-        The newest stays however large it is: it was in use a moment ago, and a long chat needs it most.
+        Caches not on disk yet are first written, up to a factor; those of unloaded models are kept only for that. The
+        newest stays however large it is: a long chat needs it most.
         """
         for kept in [kept for kept in self.kept if kept.leaving and (kept.written or not self._may_write)]:
             self._drop(kept)
@@ -223,7 +223,7 @@ class PrefixStore:
         return len(self.kept) > times * self._limit_sequences or self.nbytes > times * self._limit_bytes
 
     def _newest(self) -> list[KeptSequence]:
-        """The newest of each loaded model."""
+        """The newest cache of each loaded model."""
         return list({id(kept.sequence.model): kept for kept in self.kept if not kept.leaving}.values())
 
     def _drop(self, kept: KeptSequence) -> None:

@@ -21,7 +21,7 @@ from engine.models.encoding import BETWEEN_S, AwaitedThread, apart
 from engine.models.watch import Question
 from engine.runtime.reply import Reply, Submitted, logged
 from engine.runtime.requests import check_tokens, context_limit, speculating
-from engine.vision.seeing import ModelVision, View
+from engine.vision.seeing import ModelVision, SequencePictures
 from engine.vision.values import spans_in, without_names
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class QueuedReply(Submitted):
         sequence.conversation = self.request.conversation
         sequence.forgotten = self.forgotten
         try:
-            sequence.pictures = View(ModelVision.of(model), prompt.pictures) if prompt.pictures else None
+            sequence.pictures = SequencePictures(ModelVision.of(model), prompt.pictures) if prompt.pictures else None
             reply = Reply(self, sequence, prompt, store, history)
             if self.answers_now:
                 reply.answer_now()
@@ -213,8 +213,8 @@ def _prompt_of(
     begin = reply_begin(request, model, tokens, end, aborted)
     pictures = [picture for message in request.messages for picture in message.pictures]
     spans = []
-    if pictures and model.sight is not None:
-        spans = spans_in(tokens, pictures, model.sight, request.picture_detail)
+    if pictures and model.vision is not None:
+        spans = spans_in(tokens, pictures, model.vision, request.picture_detail)
     spelling = apart(partial(spelling_of, model), aborted) if request.logprobs is not None else None
     expected = encode(request.prediction, model, aborted, special=False) if request.prediction else []
     expected = [token for token in expected[: limit - len(tokens)] if token < model.logit_width]

@@ -160,10 +160,10 @@ class Reply:
         return bool(self.attempt(lambda: self.rounds.lags))
 
     @property
-    def looking_bytes(self) -> int:
+    def encoding_bytes(self) -> int:
         """What the look at a picture that begins next takes; 0: none does."""
         view = self.sequence.pictures
-        return 0 if view is None else view.looking_bytes(self.sequence.caches.position)
+        return 0 if view is None else view.encoding_bytes(self.sequence.caches.position)
 
     def interrupt(self, reason: FinishReason) -> None:
         """Make the next step the last. The first reason counts."""

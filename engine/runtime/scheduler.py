@@ -363,8 +363,8 @@ class Scheduler:
         Or the one that is about to look at a picture, where only that would take too much.
         """
         looks = [reply for reply in self._reading if not reply.interrupted]
-        largest = max(looks, key=lambda reply: reply.looking_bytes, default=None)
-        most = 0 if largest is None else largest.looking_bytes
+        largest = max(looks, key=lambda reply: reply.encoding_bytes, default=None)
+        most = 0 if largest is None else largest.encoding_bytes
         short, lacks = self.pair.make_room(most)
         if largest is not None and lacks:
             self._reading.remove(largest)

@@ -1,5 +1,5 @@
-"""DFlash2: a block as DFlash's, with convolutions along it; of each row's top candidates it takes the one that fits the
-token before best.
+"""DFlash2: a block as DFlash's, with convolutions along it; each row drafts the candidate that best fits the token
+before.
 """
 
 from __future__ import annotations
