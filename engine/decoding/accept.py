@@ -51,9 +51,7 @@ def integers(tokens: mx.array) -> list[int]:
 
 
 def likeliest(values: mx.array) -> mx.array:
-    """argmax of each row (rows,), the first where several are equal; NO_TOKEN where the row holds NaN, or nothing but
-    -inf.
-    """
+    """argmax of each row (rows,), the first of equal ones; NO_TOKEN where the row holds NaN or only -inf."""
     tokens = mx.argmax(values, axis=-1)
     best = mx.take_along_axis(values, tokens[:, None], axis=-1)[:, 0]
     return mx.where(best > -mx.inf, tokens, mx.array(NO_TOKEN, dtype=mx.uint32))

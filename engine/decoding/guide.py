@@ -56,9 +56,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class ThinkingMarkers:
-    """A model's thinking markers. `begun`: the prompt leaves thinking open; `may_open`: the reply may begin with
-    thinking.
-    """
+    """A model's thinking markers. `begun`: the prompt leaves thinking open; `may_open`: a reply may open it."""
 
     opens: tuple[int, ...] = ()
     closes: bytes = b""
@@ -238,9 +236,7 @@ class Guide:
         check(matcher)
 
     def _beyond(self, tail: bytes, vocabulary: GrammarVocabulary) -> Iterator[int]:
-        """Tokens that contain the end marker and the beginning of the answer: the grammar could not check the
-        latter.
-        """
+        """Tokens with the end marker and the beginning of an answer, which the grammar could not check."""
         closes = self.thinking.closes
         for length in range(1, len(closes)):
             if tail.endswith(closes[:length]):

@@ -104,9 +104,7 @@ class Sampler:
         return rejection(logprobs, draft, uniforms, noise)
 
     def draws_alike(self, other: Sampler) -> bool:
-        """Whether the two differ in their seed alone, and neither uses penalties (which depend on the prefix) or XTC's
-        draws.
-        """
+        """Whether the two differ only in their seed, and neither uses penalties (they depend on the prefix) or XTC."""
         special = self._counts is not None or self._bias is not None
         special |= self.guide is not None and self.guide.acts_within(2)
         special |= self.scores is not None
@@ -114,9 +112,7 @@ class Sampler:
         return not special and self._seedless == other._seedless
 
     def draw_together(self, company: Sequence[Sampler], logits: mx.array, positions: Sequence[int]) -> mx.array:
-        """A token (rows,) for each sampler of `company`, which are `draws_alike`: the same tokens that each would draw
-        alone.
-        """
+        """A token (rows,) for each sampler of `company`, which are `draws_alike`, as each would draw it alone."""
         if self._sampling.temperature == 0:
             return likeliest(normalised(self._processed(logits, NO_DRAFT)))
         keys = [sampler.noise_key(position) for sampler, position in zip(company, positions, strict=True)]

@@ -22,9 +22,7 @@ class Scores:
     """Log-probabilities of one reply's tokens: noted with each draw, final once the tokens are committed."""
 
     def __init__(self, most: int, position: int) -> None:
-        """`most`: how many of the likeliest tokens to keep at each position; `position`: of the first token to be
-        committed.
-        """
+        """`most`: likeliest tokens to keep at each position; `position`: of the first token to be committed."""
         self._most = most
         self._position = position
         self._noted: dict[int, tuple[mx.array, ...]] = {}  # by the position of their first row

@@ -1,6 +1,4 @@
-"""Which tokens each character of a text was decoded from, while text is held back and markers are cut out. Counts
-only.
-"""
+"""Which tokens each character of a text comes from, while text is held back and markers are cut out."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ class Sources:
         self._tokens += 1
 
     def add(self, chars: int) -> None:
-        """The tokens since the last call added `chars` characters; a character of several bytes may take several
-        tokens.
-        """
+        """The tokens since the last call added `chars` characters; several tokens may make one character."""
         if chars:
             self._runs.append(Run(chars, min(self._silent, self._tokens - 1), self._tokens))
             self._silent = self._tokens

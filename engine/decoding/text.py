@@ -87,9 +87,7 @@ def prompt_tokens(
 
 
 def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) -> Grammar | None:
-    """The grammar that the reply has to match; None: unconstrained. Raises Aborted soon after `aborted` returns
-    True.
-    """
+    """The grammar that the reply has to match; None: none. Raises Aborted soon after `aborted` returns True."""
     parts = [part_of(request.constraint)] if request.constraint is not None else []
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
         parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))

@@ -67,9 +67,7 @@ class ToolSyntax:
         return {"lark_grammar": "\n".join([f"start: {one}{again}", *rules])}
 
     def _marker(self, text: str) -> str:
-        """The marker as one special token if the vocabulary has it: spelled as ordinary text it means something else to
-        the model.
-        """
+        """The marker as one token if the vocabulary has it: spelled as text it means something else to the model."""
         if not text:
             return ""
         tokens = self._tokenizer.encode(text, add_special_tokens=False)

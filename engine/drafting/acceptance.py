@@ -62,9 +62,7 @@ class AcceptRates:
         self._buckets = [_Rate() for _ in _BUCKET_ENDS]
 
     def learn(self, drafted: int, accepted: int) -> None:
-        """Of `drafted` tokens the first `accepted` were accepted; the tokens after the first rejected one are no
-        trials.
-        """
+        """The first `accepted` of `drafted` tokens were accepted; those after the first rejected one are no trials."""
         for position in range(1, min(accepted + 1, drafted) + 1):
             self._buckets[bisect_left(_BUCKET_ENDS, position)].learn(position <= accepted)
 

@@ -477,9 +477,7 @@ def _forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
 
 
 def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
-    """Changes with everything that changes the times, and with the files: rounding and accept rates depend on the
-    weights.
-    """
+    """Changes with all that the times depend on, and with the weights: rounding and accept rates depend on them."""
     models = [model.identity for model in (main, draft) if model is not None]
     return hashlib.sha256(json.dumps([_METHOD, _machine(), models]).encode()).hexdigest()[:32]
 

@@ -180,9 +180,7 @@ class History:
         return self.records[source]
 
     def doubt(self, source: str) -> None:
-        """The credit went from its maximum to its minimum: the text has changed, so reduce the source's records to a
-        few trials.
-        """
+        """Reduce the source's records to a few trials: the credit fell from its maximum to its minimum."""
         self.trusted = False
         self.credit = _START_CREDIT
         for (name, _), rates in self.rates.items():

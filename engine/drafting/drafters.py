@@ -56,9 +56,7 @@ _MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without
 
 class DrafterProposer(Proposer, Protocol):
     def begin(self, turn_end: int, tokens: Sequence[int], chat: TokenSequence | None) -> None:
-        """First call: the prompt's tokens, the position where the turn before the reply ends, and the main model's
-        sequence.
-        """
+        """Call first, with the prompt's tokens, the end of the turn before the reply, and the main model's sequence."""
 
 
 def drafter_network(config: DrafterConfig, main: ModelAccess) -> Any:

@@ -98,9 +98,7 @@ class _Reply:
 
 
 def examination(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Examined | None]:
-    """Examine a drafter in slices of one forward of the main model, or one draft. None: too few positions to
-    compare.
-    """
+    """Examine a drafter in slices of a main model forward or a draft. None: too few positions to compare."""
     layers = _layers_of(Reading("", draft), main)
     if layers is None:
         return None

@@ -104,9 +104,7 @@ class PassRatios:
         self.passes = 0  # in this run
 
     def of(self, source: str, depth: int) -> PassRatio:
-        """The ratio at `depth`; a new one starts from the nearest depth, or from plain passes if `source` has not
-        drafted yet.
-        """
+        """The ratio at `depth`; a new one starts from the nearest depth, or from plain passes for a new `source`."""
         if (source, depth) not in self._known:
             near = [at for name, at in self._known if name == source]
             if near:

@@ -126,9 +126,7 @@ class Drafting:
         return self.source if done.proposed else ""
 
     def settle(self) -> None:
-        """Wait for all proposers' forwards in flight: else their failure would be raised in the next user of the
-        device.
-        """
+        """Wait for the proposers' forwards in flight: a failure would be raised in the next user of the device."""
         for proposer in self._proposers.values():
             proposer.settle()
 
@@ -148,9 +146,7 @@ class Drafting:
         return any(proposer.reads_next_token for proposer in self._proposers.values())
 
     def keep_hidden_states(self, sequence: TokenSequence) -> None:
-        """Record the hidden states that proposers draft from, if any does; one whose states cannot be recorded is
-        failed.
-        """
+        """Record the hidden states that proposers draft from. A proposer whose states cannot be recorded fails."""
         of_states = [proposer for proposer in self._proposers.values() if proposer.layers]
         layers = [layer for proposer in of_states for layer in proposer.layers]
         sequence.hidden_states = None

@@ -247,9 +247,9 @@ class PrefixStore:
         return best, most
 
     def _usable(self, kept: KeptSequence, model: LoadedModel, tokens: list[int], least: int) -> int:
-        """The position from which a chat with `tokens` could continue; 0: leave it to its own chat.
+        """The position from which a chat with `tokens` could continue; 0: it stays with its own chat.
 
-        What an unloaded model has left is usable by the same files loaded again.
+        Caches of an unloaded model are usable when the same files are loaded again.
         """
         sequence = kept.sequence
         if sequence.model is not model and not (kept.leaving and sequence.model.identity == model.identity):

@@ -1,4 +1,4 @@
-"""From a picture's bytes to what a tower is given. No MLX: this runs on a thread of its own."""
+"""From a picture's bytes to the input of a vision tower. No MLX: this runs on a thread of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOKEN_BY_TOKEN = (Tower.QWEN, Tower.QWEN2, Tower.QWEN25)
 
 
 def patches_of(span: PictureSpan, vision: VisionConfig, aborted: Question = never) -> NDArray[np.float32]:
-    """(patches, channels × frames × side × side), those of one token after another, or row by row."""
+    """Pixels (patches, channels × frames × side × side), ordered by token, or row by row."""
     picture = span.picture
     pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
     views = [resized(pixels, span.width, span.height, vision.resample, aborted)]

@@ -1,9 +1,9 @@
-"""How pictures go through mlx-lm's own text network: by hooks, in those forwards only that a picture concerns.
+"""Pictures in the forwards of mlx-lm's own text network, by hooks.
 
-Rows of the tower take the places of rows of the embedding, and are added after the first layers where a family does
-so. Where positions count a picture's rows and columns, rotary embeddings are turned by other offsets: for tokens of a
-picture by three, and for all later text by one that is moved. After its prefill a picture is nothing but rows of the
-cache and that number. Engine thread only.
+Rows of the tower replace rows of the embedding, and are added after the first layers where a family does so. Where
+positions count a picture's rows and columns, rotary embeddings get other offsets: three for tokens of a picture, and
+one shifted offset for all later text. After prefill only cache rows and that shift remain of a picture. Engine thread
+only.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _TOWERS = {
 
 
 class ModelVision:
-    """Of a loaded model; its tower is read at the first picture."""
+    """The vision part of a loaded model; the tower is loaded at the first picture."""
 
     def __init__(self, model: LoadedModel, config: VisionConfig) -> None:
         self.config = config
@@ -85,7 +85,7 @@ class ModelVision:
         return vision
 
     def rows(self, span: PictureSpan) -> Generator[None, None, Rows]:
-        """What the tower makes of a picture; a short part of the work a step. Raises CannotSee."""
+        """A picture's rows by the tower, computed in short steps. Raises CannotSee."""
         ahead = AwaitedThread(partial(patches_of, span, self.config))
         try:
             tensors = yield from self._read_tensors()
@@ -95,7 +95,7 @@ class ModelVision:
             wanted = sum(part for part in span.layout if isinstance(part, int)), self._width
             if any(each.shape != wanted for each in rows):
                 raise ValueError(f"rows {rows[0].shape} instead of {wanted}")
-            rows[0] = rows[0] / self.scale  # the network multiplies what it takes from its embedding
+            rows[0] = rows[0] / self.scale  # the network multiplies its embedding by that
             rows = [self._with_words(each, span) for each in rows] if len(span.layout) > 1 else rows
         except (ValueError, ArithmeticError, IndexError, FileError, OSError) as error:
             raise CannotSee(self._folder, SightRefusal.DAMAGED) from error
@@ -104,7 +104,7 @@ class ModelVision:
         return rows
 
     def _with_words(self, rows: mx.array, span: PictureSpan) -> mx.array:
-        """A picture's rows with those of the words among them."""
+        """A picture's rows with those of the text tokens among them."""
         words = [self._token(part) for part in span.layout if isinstance(part, str)]
         parts = list[mx.array]()
         own = 0
@@ -149,16 +149,16 @@ class SequencePictures:
         self._work: tuple[int, Generator[None, None, Rows]] | None = None
 
     def copy(self) -> SequencePictures:
-        """For another sequence over the same tokens."""
+        """A copy without features, for another sequence over the same tokens."""
         return SequencePictures(self._vision, self.spans)
 
     def chunk_end(self, start: int, end: int) -> int:
-        """Where a chunk from `start` to `end` may end: not within a picture whose tokens attend to one another."""
+        """The end of a chunk from `start` to at most `end`, not within a picture whose tokens attend to one another."""
         within = (span for span in self.spans if span.start < end < span.end and self._vision.mutual)
         return next((span.start if span.start > start else span.end for span in within), end)
 
     def has_rows(self, start: int, end: int) -> bool:
-        """Whether the rows of all pictures that the tokens from `start` to `end` belong to are there."""
+        """Whether the rows of all pictures between the tokens `start` and `end` are computed."""
         return self._missing(start, end) is None
 
     def encode(self, start: int, end: int) -> None:
@@ -184,20 +184,20 @@ class SequencePictures:
             raise
 
     def encoding_bytes(self, position: int) -> int:
-        """What the largest look from there on takes; 0: none is to come, or one has begun."""
+        """Memory that the largest picture after `position` takes to encode; 0: none is left, or one has begun."""
         if self._work is not None:
             return 0
         left = (span for index, span in enumerate(self.spans) if span.end > position and index not in self._rows)
         return max((encoding_bytes(self._vision.config, span.patches(self._vision.config)) for span in left), default=0)
 
     def rope_shift(self, position: int) -> int:
-        """What the rotary position of a token of text there is beyond its place among the tokens."""
+        """By how much the rotary position of a text token at `position` differs from its index."""
         if not self._vision.lanes:
             return 0
         return sum(span.extent - (span.end - span.start) for span in self.spans if span.end <= position)
 
     def step(self, start: int, width: int) -> AbstractContextManager[None]:
-        """Around a forward over `width` tokens from `start` on, padding included."""
+        """In this block a forward over `width` tokens from `start` on, padding included, gets its pictures."""
         inside = [index for index, span in enumerate(self.spans) if span.start < start + width and start < span.end]
         for index in list(self._rows):
             if self.spans[index].end <= start:
@@ -233,7 +233,7 @@ class SequencePictures:
             yield
 
     def _position(self, token: int) -> tuple[int, int, int]:
-        """Of a token: in time, by row and by column."""
+        """(time, row, column) of a token."""
         span = next((span for span in self.spans if span.start <= token < span.end), None)
         if span is None:
             return (token + self.rope_shift(token),) * 3
@@ -243,7 +243,10 @@ class SequencePictures:
 
 
 def together(views: Sequence[SequencePictures | None], positions: Sequence[int]) -> AbstractContextManager[None]:
-    """Around a forward over rows of several sequences, each past its pictures; `positions` of their first tokens."""
+    """In this block a forward over rows of several sequences, all past their pictures, gets their rotary positions.
+
+    `positions`: of their first tokens.
+    """
     shifts = [0 if view is None else view.rope_shift(at) for view, at in zip(views, positions, strict=True)]
     shifted = next((view for view, shift in zip(views, shifts, strict=True) if view is not None and shift), None)
     if shifted is None:
@@ -258,7 +261,7 @@ def _moved(shift: Any, module: Any, run: Callable[..., mx.array], x: mx.array, o
 def _turned(
     offsets: list[mx.array], lanes: mx.array, module: Any, run: Callable[..., mx.array], x: mx.array, offset: Any = 0
 ) -> mx.array:
-    """`x` (1, heads, tokens, width), each lane turned by the offset of its axis."""
+    """`x` (1, heads, tokens, width), each lane rotated by the offset of its axis."""
     tokens = x[0].transpose(1, 0, 2)[:, :, None]  # a batch of single tokens, each with its offset
     by_time, by_row, by_column = (run(tokens, offset=axis) for axis in offsets)
     lanes = mx.concatenate([lanes, mx.zeros(x.shape[-1] - lanes.size, lanes.dtype)])
@@ -291,7 +294,7 @@ def _mutual(
     *given: Any,
     **named: Any,
 ) -> Any:
-    """With a mask by which the tokens of each of `parts` of this step see one another."""
+    """Adds to the mask that the tokens of each of `parts` of this step attend to one another."""
     if x.shape[1] > 1:
         if not isinstance(mask, mx.array):
             mask = cache.make_mask(x.shape[1], return_array=True, window_size=reach or None)
@@ -306,7 +309,7 @@ def _mutual(
 
 
 def _in_turns(width: int, sections: Iterable[int]) -> list[int]:
-    """For each of `width` pairs of rotated lanes, the axis by which it is turned: 0 time, 1 rows, 2 columns."""
+    """The axis of each of `width` pairs of rotated lanes, where axes alternate: 0 time, 1 rows, 2 columns."""
     _, rows, columns = sections
     axes = [0] * width
     axes[1 : 3 * rows : 3] = [1] * len(axes[1 : 3 * rows : 3])
@@ -315,6 +318,6 @@ def _in_turns(width: int, sections: Iterable[int]) -> list[int]:
 
 
 def _one_after_another(width: int, sections: Iterable[int]) -> list[int]:
-    """The same, where each axis has its lanes side by side."""
+    """The axis of each pair, where each axis has its lanes side by side."""
     axes = [axis for axis, lanes in enumerate(sections) for _ in range(min(lanes, width))]
     return (axes + [0] * width)[:width]

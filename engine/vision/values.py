@@ -1,7 +1,7 @@
-"""Pictures in a list of tokens: each takes a run of names there, one for each row that it has in the embedding.
+"""Pictures in a list of tokens: each takes one name (a number) for each row that it has in the embedding.
 
-A name is a hash of the picture and of how it is read. So whatever compares, stores or cuts lists of tokens needs to
-know nothing of pictures, and two chats part where their pictures differ.
+A name is a hash of the picture and of how it is read. So code that compares, stores or cuts lists of tokens needs no
+special case, and two chats differ where their pictures differ.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.models.vision_config import VisionConfig
 FIRST_NAME = 1 << 30  # beyond any vocabulary, and below 2**31
 _NAME_BYTES = 4
 _APART = "\u200b"  # no width
-_READING = 1  # part of every name: raise it when what is computed of a picture changes
+_READING = 1  # version of how pictures are encoded, hashed into every name: raise it when that changes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,11 +31,14 @@ class PictureSpan:
     height: int
     columns: int  # of tokens
     rows: int
-    tiles: tuple[int, int] = (1, 1)  # (columns, rows) of squares that are seen before the whole, if there are more
-    layout: tuple[str | int, ...] = ()  # numbers of its own rows, and words between them
+    tiles: tuple[int, int] = (
+        1,
+        1,
+    )  # (columns, rows) of squares encoded before the whole picture, if there is more than one
+    layout: tuple[str | int, ...] = ()  # its rows in the tower's order (numbers), and the words between them
 
     def patches(self, vision: VisionConfig) -> int:
-        """That a tower sees at once."""
+        """Number of patches that the tower encodes at once."""
         square = 0 if vision.tiling is None or self.tiles == (1, 1) else (vision.tiling.side // vision.patch) ** 2
         return max(self.columns * self.rows * vision.merge**2, square)
 
@@ -61,23 +64,23 @@ def without_names(tokens: Iterable[int]) -> list[int]:
 
 
 def readable(tokens: Iterable[int], vision: VisionConfig | None) -> list[int]:
-    """`tokens` with one of the model's own for each name: what a network may be given."""
+    """`tokens` with the model's placeholder for each name, as networks need them."""
     return [vision.readable if vision is not None and token >= FIRST_NAME else token for token in tokens]
 
 
 class PicturesLost(Exception):
-    """A chat template has another number of places than the chat has pictures."""
+    """The chat template wrote another number of placeholders than the chat has pictures."""
 
 
 def broken_up(text: str, words: Iterable[str]) -> str:
-    """`text` without `words` that stand for pictures: written by a user, they are no place for one."""
+    """`text` with placeholders split up: written by a user, they do not stand for a picture."""
     for word in words:
         text = text.replace(word, word[:1] + _APART + word[1:])
     return text
 
 
 def framed(text: str, vision: VisionConfig, word: Callable[[int], str]) -> str:
-    """A rendered chat with marks around its pictures, where a family has them; `word` is the text of a token."""
+    """A rendered chat with the family's marks around its pictures; `word` is the text of a token."""
     if not vision.marks:
         return text
     begin, end = map(word, vision.marks)
@@ -88,9 +91,9 @@ def framed(text: str, vision: VisionConfig, word: Callable[[int], str]) -> str:
 def spelled(
     tokens: Sequence[int], pictures: Sequence[Picture], vision: VisionConfig, usual: PictureDetail
 ) -> list[int]:
-    """`tokens` of a rendered chat, with the names of `pictures` in place of one placeholder each.
+    """`tokens` of a rendered chat with the names of `pictures` in place of each placeholder.
 
-    `usual`: detail of those that say none.
+    `usual`: detail of pictures without one.
     """
     places = tokens.count(vision.placeholder)
     if places != len(pictures):
@@ -106,7 +109,7 @@ def spelled(
 def spans_in(
     tokens: Sequence[int], pictures: Iterable[Picture], vision: VisionConfig, usual: PictureDetail
 ) -> list[PictureSpan]:
-    """Where `pictures` are in `tokens` that `spelled` has made."""
+    """The spans of `pictures` in `tokens` that `spelled` returned."""
     side = vision.patch * vision.merge
     spans = list[PictureSpan]()
     at = 0

@@ -85,9 +85,7 @@ class AssistantDrafter(nn.Module):
         return [made[layer] for layer in self._sources]
 
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        """Renames tensors to the names used here. Raises ValueError if a drafted token would be outside the main
-        model's vocabulary.
-        """
+        """Renames tensors. Raises ValueError if a drafted token would be outside the main model's vocabulary."""
         if self._config.clusters and "masked_embedding.token_ordering" in weights:
             self.masked_embedding.check(weights["masked_embedding.token_ordering"])
         return weights

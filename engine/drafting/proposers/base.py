@@ -26,9 +26,7 @@ class Proposer(Protocol):
     name: str
 
     def offer(self, tokens: Sequence[int]) -> Offer:
-        """How many tokens could be drafted after `tokens`. Runs no forward; the first call may take a cache from the
-        store.
-        """
+        """How many tokens could be drafted after `tokens`. Runs no forward; the first call may take a cache."""
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
         """Up to `plan.length` tokens to follow `tokens`, fewer by `plan.stop`.

@@ -24,7 +24,7 @@ from engine.vision.values import readable
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-MOST_WAITING_BYTES = 256 << 20  # of unread states, in all replies: the first token waits for no draft prefill
+MOST_WAITING_BYTES = 256 << 20  # of waiting states, in all replies: the first token waits for no draft prefill
 _MOST_WAITING_PARTS = 256
 _SPREAD = 0x9E3779B1  # odd, so x * this mod 2**32 differs for every x
 
@@ -153,17 +153,13 @@ class Context:
             self._again = None
 
     def _spared(self) -> int:
-        """Position from which the main model can prefill again: it has a cache up to there, and no states before are
-        missing.
-        """
+        """The position up to which the main model has a cache, with no states missing before it."""
         held = self.caches.position
         by_chat = self._spared_by_chat(held)
         return by_chat if by_chat == held else max(by_chat, self._on_disk(held))
 
     def _spared_by_chat(self, held: int) -> int:
-        """`_spared` by the reply's own cache; 0 while the reply is in a batch, or where other ranks would have to copy
-        checkpoints.
-        """
+        """`_spared` by the reply's own cache; 0 in a batch, or where other ranks would have to copy checkpoints."""
         chat = self._chat
         if chat is None or held > chat.caches.position:
             return 0

@@ -162,9 +162,7 @@ def widened(logits: mx.array, offsets: mx.array, vocabulary: int) -> mx.array:
 
 
 def check_offsets(offsets: mx.array, vocabulary: int) -> None:
-    """Raises ValueError if a drafted token would be outside the main model's vocabulary: the device would write out of
-    bounds.
-    """
+    """Raises ValueError if a drafted token would be outside the main model's vocabulary, and written out of bounds."""
     if not mx.issubdtype(offsets.dtype, mx.integer):
         raise ValueError(f"d2t holds {offsets.dtype}")
     places = mx.arange(offsets.size) + offsets

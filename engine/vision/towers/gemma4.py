@@ -1,4 +1,4 @@
-"""Gemma 4's: patches with positions by row and column, and the mean of some patches in a square for each token."""
+"""Gemma 4's tower: patches with positions by row and column; each token is the mean of a square of patches."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _embedded(
 
 
 def pixel_by_pixel(patches: mx.array, config: VisionConfig) -> mx.array:
-    """Pixels lie channel by channel in our patches, and channels pixel by pixel in its weights."""
+    """Weights for channels last, since our patches have channels first."""
     return patches.reshape(-1, 3, config.patch**2).transpose(0, 2, 1).reshape(patches.shape)
 
 
@@ -90,7 +90,7 @@ def _block(
 
 
 def _turned(x: mx.array, places: tuple[mx.array, mx.array], base: float) -> mx.array:
-    """`x` (patches, heads, width): the first half of each head by the column, the other by the row."""
+    """`x` (patches, heads, width): the first half of each head rotated by the column, the other by the row."""
     turned = []
     for part, at in zip(mx.split(x, 2, axis=-1), places, strict=True):
         half = part.shape[-1] // 2

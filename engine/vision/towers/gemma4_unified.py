@@ -1,4 +1,4 @@
-"""Gemma 4 12B's: each token is a linear map of its pixels, with a position by row and one by column."""
+"""Gemma 4 12B's pictures: each token is a linear map of its pixels, with a position by row and one by column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pixtral, as Mistral's models have it: patches with rotary positions, in newer ones four merged into one row."""
+"""Pixtral, the tower of Mistral's models: patches with rotary positions; newer ones merge four into one row."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _angles(config: VisionConfig, span: PictureSpan, width: int) -> mx.array:
 
 
 def _merged(tensors: Tensors, states: mx.array, config: VisionConfig, span: PictureSpan) -> mx.array:
-    """Patches of a square side by side, lane by lane."""
+    """Patches of a square as one row, lane by lane."""
     merge = config.merge
     width = states.shape[-1]
     normed = _norm(tensors, "norm", states, real(config.vision, "norm_eps", _EPS))

@@ -24,9 +24,9 @@ _EPS = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class _Windows:
-    patches: mx.array  # (windows, most patches): which are in each, filled up with any
-    within: mx.array  # (windows, 1, 1, most patches): which of these are in it indeed
-    places: mx.array  # of each patch, among those of all windows
+    patches: mx.array  # (windows, most patches): indices of the patches of each, padded with any
+    within: mx.array  # (windows, 1, 1, most patches): False for the padding
+    places: mx.array  # index of each patch among those of all windows
 
 
 def rows_of(

@@ -1,4 +1,4 @@
-"""SigLIP, as Gemma 3 has it: pictures of one size, and the mean of some patches in a square for each token."""
+"""SigLIP, Gemma 3's tower: pictures of one size; each token is the mean of a square of patches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SigLIP 2, as LFM2 has it: pictures keep their shape, and four patches are merged into one row."""
+"""SigLIP 2, LFM2's tower: pictures keep their aspect ratio, and four patches are merged into one row."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _view(
 
 
 def _positions(tensors: Tensors, size: tuple[int, int], width: int) -> mx.array:
-    """The learned positions of a square, made larger or smaller as a picture is."""
+    """The learned positions of a square, resized to the picture."""
     table = tensors.table("embeddings.position_embedding", width).astype(mx.float32)
     side = isqrt(table.shape[0])
     by_row, by_column = (mx.array(resampling(side, each, Filter.BILINEAR)) for each in size)
