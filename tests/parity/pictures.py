@@ -25,7 +25,7 @@ from engine.decoding.text import prompt_tokens
 from engine.models.loading import LoadedModel
 from engine.models.vision_config import VisionConfig, read_vision_config
 from engine.vision.pixels import patches_of
-from engine.vision.seeing import ModelVision, View
+from engine.vision.seeing import ModelVision, SequencePictures
 from engine.vision.towers import siglip2
 from engine.vision.values import FIRST_NAME, PictureSpan, spans_in
 from tests.helpers.loading import load_model
@@ -64,9 +64,9 @@ def picture_cases() -> Iterator[Case]:
 
 def _ours(model: LoadedModel, tokens: list[int], spans: list[PictureSpan]) -> tuple[mx.array, list[int]]:
     sequence = Sequence(model, [*tokens, 0])
-    sequence.pictures = view = View(ModelVision.of(model), spans)
-    while not view.sees(0, len(tokens)):
-        view.look(0, len(tokens))
+    sequence.pictures = view = SequencePictures(ModelVision.of(model), spans)
+    while not view.has_rows(0, len(tokens)):
+        view.encode(0, len(tokens))
     logits = sequence.feed(mx.array(tokens))
     sequence.close_step(len(tokens))
     newest, generated = logits[-1], list[int]()
