@@ -12,7 +12,6 @@ import hashlib
 import json
 import logging
 import math
-import platform
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -30,6 +29,7 @@ from engine.caches.checkpoints import append_rows, make_checkpoint, needs_checkp
 from engine.decoding.sampling import normalised
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
 from engine.drafting.examination import Examined, examination
+from engine.models import mlx_build
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.memory import lacks
 from engine.models.openblas import is_in_front
@@ -484,8 +484,9 @@ def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
 
 def _machine() -> list[str]:
     device = mx.device_info()
-    parts = (platform.machine(), mx.default_device(), device.get("device_name"), device.get("architecture"))
-    return [*map(str, parts), str(is_in_front()), mx.__version__, mlx_lm.__version__]  # type: ignore[attr-defined]
+    where = (mlx_build.system_name(), mx.default_device(), device.get("device_name"), device.get("architecture"))
+    versions = (mlx_build.wheel(), mx.__version__, mlx_lm.__version__)  # type: ignore[attr-defined]
+    return [*map(str, where), str(is_in_front()), *versions]
 
 
 def _about(main: LoadedModel) -> dict[str, Any]:

@@ -10,14 +10,10 @@ from __future__ import annotations
 import atexit
 import itertools
 import logging
-import platform
 import queue
-import sys
 import threading
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from functools import partial
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +21,7 @@ from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_
 from engine.api.events import Event, ModelEvent, OwnThread, Queued, Sink
 from engine.api.ranks import Helping, RankPlan
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
+from engine.models import mlx_build
 from engine.runtime.commands import (
     AnswerNow,
     Cancel,
@@ -309,6 +306,9 @@ def _make_worker(
     """Imports MLX; called on the engine thread, after the window is shown."""
     from engine.models.openblas import put_in_front
 
+    if mlx_build.is_too_new():
+        raise MlxUnusable(mlx_build.system_name(), mlx_build.wheel(), "needs macOS 26.2")
+    mlx_build.prefer_newest()
     if openblas:
         put_in_front()
     from engine.runtime.worker import make_worker
@@ -320,16 +320,7 @@ def _why_no_worker(error: BaseException) -> EngineError:
     """The error for a failed import: MLX or a dependency, such as a wheel for another system."""
     if not isinstance(error, ImportError):
         return as_engine_error(error)
-    system = f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else platform.platform(terse=True)
-    return MlxUnusable(system, _wheel(), str(error)[:500])
-
-
-def _wheel() -> str:
-    """The tag of the wheel with MLX's library: "Tag: py3-none-macosx_15_0_arm64"."""
-    for package in ("mlx-metal", "mlx-cpu", "mlx"):
-        with suppress(PackageNotFoundError):
-            return (distribution(package).read_text("WHEEL") or "").rpartition("Tag: ")[2].strip().rpartition("-")[2]
-    return ""
+    return MlxUnusable(mlx_build.system_name(), mlx_build.wheel(), str(error)[:500])
 
 
 def _forget_frames(error: EngineError | None) -> None:

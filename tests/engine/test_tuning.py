@@ -228,7 +228,7 @@ def test_what_was_measured_of_other_models_is_told_too(
         write_kept(path, kept | {"main_bytes": odd})
         assert len(again.measured(small)) == 1
         write_kept(path, kept)
-    monkeypatch.setattr("engine.drafting.calibration.platform.machine", lambda: "another")
+    monkeypatch.setattr("engine.drafting.calibration.mlx_build.wheel", lambda: "macosx_26_0_arm64")
     assert len(again.measured(small)) == 1
 
 

@@ -21,6 +21,7 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, Selectable
 from app.views.transcript.selection import TextPlace, TranscriptSelection, Unit
 from app.views.transcript.visible_parts import VisibleParts
+from app.views.widgets.held_keys import modifiers_of
 
 _Key = QKeySequence.StandardKey
 _Move = QTextCursor.MoveOperation
@@ -249,7 +250,7 @@ class SelectionPointer(QObject):
         if event.type() == QEvent.Type.MouseButtonDblClick:
             return self.double_click(at)
         if event.type() == QEvent.Type.MouseButtonPress and not self.is_pressed:
-            self.press(at, extend=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+            self.press(at, extend=bool(modifiers_of(event) & Qt.KeyboardModifier.ShiftModifier))
         return event.type() == QEvent.Type.MouseButtonRelease and self.release()
 
     def press(self, at: QPoint, *, extend: bool) -> None:

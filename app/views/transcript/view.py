@@ -50,7 +50,7 @@ from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from app.views.transcript.visible_parts import VisibleParts
 from app.views.widgets.buttons import PaintedButton
 from app.views.widgets.focus import FocusRing
-from app.views.widgets.held_keys import Menu
+from app.views.widgets.held_keys import Menu, modifiers_of
 from app.views.widgets.translated import Translated
 
 _MOST_FREED = 2000  # items, at one go
@@ -63,7 +63,6 @@ _ABOVE_FOOT_PX = 14
 
 _STEP_PX = 60
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-_ANY_KEYBOARD = Qt.KeyboardModifier.KeypadModifier  # which arrow keys have on the Mac
 
 
 class TranscriptMenu(Menu):
@@ -119,7 +118,7 @@ class Sideways:
     def press(self, event: QKeyEvent, focused_message: int | None) -> bool:
         """Whether the key scrolled something."""
         step = _STEPS.get(Qt.Key(event.key()))
-        if step is None or event.modifiers() & ~_ANY_KEYBOARD:
+        if step is None or modifiers_of(event):
             return False
         wide = sorted(self._wide(focused_message), key=lambda each: each[0])
         if wide:
