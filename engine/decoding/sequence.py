@@ -42,14 +42,18 @@ class LogitsReader(Protocol):
 
 
 class Sequence:
-    def __init__(self, model: LoadedModel, tokens: list[int], caches: CacheSet | None = None) -> None:
+    def __init__(
+        self, model: LoadedModel, tokens: list[int], caches: CacheSet | None = None, *, owner: str = ""
+    ) -> None:
+        """`owner`: whose it is, as of a request. What is kept of it is used for that owner alone."""
         self.model = model
         self.tokens = tokens
         self.caches = caches if caches is not None else model.make_caches()
         self.hidden_states: HiddenStates | None = None  # recorded in every forward, while set
         self.pictures: SequencePictures | None = None  # None: there are none in its tokens
-        self.conversation = ""  # its id, for deleting what is kept of it
-        self.forgotten = False  # the conversation was deleted while in use: nothing of it is kept
+        self.owner = owner
+        self.conversation = ""  # its name, by which what is kept of it can be forgotten
+        self.forgotten = False  # deleted while in use: nothing of it is kept
         self.turn_end = 0  # prompt tokens that another reply, or the next turn, can reuse
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
         self.states_to = 0  # number of tokens that the drafter has cached
@@ -125,8 +129,9 @@ class Sequence:
             self.last_state = earlier.last_state
 
     def belong_to(self, chat: Sequence | None) -> None:
-        """Copy from the main model's sequence `chat` the conversation's name, and whether it was deleted."""
+        """Copy from the main model's sequence `chat` the owner, the conversation's name, and whether it was deleted."""
         if chat is not None:
+            self.owner = chat.owner
             self.conversation = chat.conversation
             self.forgotten = chat.forgotten
 

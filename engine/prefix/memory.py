@@ -76,33 +76,37 @@ class PrefixStore:
         """Whether the limit is exceeded, so that writing should not wait for an idle engine."""
         return self._is_over() and len(self.kept) > len(self._newest())
 
-    def take(self, model: LoadedModel, tokens: list[int], least: int = 0, *, may_copy: bool = False) -> Sequence:
-        """A new sequence over `tokens`, with the kept cache that has their longest usable prefix.
+    def take(
+        self, model: LoadedModel, tokens: list[int], least: int = 0, *, owner: str = "", may_copy: bool = False
+    ) -> Sequence:
+        """A sequence over `tokens`, with the kept cache of `owner` that has the longest usable prefix of them.
 
         `least`: take a cache sharing at least so many tokens even from a longer chat, unless the disk has it too.
         `may_copy`: copy the common beginning of a chat that keeps its cache.
         """
-        needed = bool(least) and least > self.on_disk(model, tokens)
-        best, position = self._best(model, tokens, least if needed else 0)
+        needed = bool(least) and least > self.on_disk(model, tokens, owner)
+        best, position = self._best(model, tokens, least if needed else 0, owner)
         if best is not None:
             sequence = self._take_out(best, position, model, tokens)
         else:
-            sequence = Sequence(model, tokens)
+            sequence = Sequence(model, tokens, owner=owner)
             if may_copy:
                 self._copy_beginning(sequence)
         return self._extended(sequence)
 
-    def from_disk(self, model: LoadedModel, tokens: list[int]) -> Sequence:
-        """A new sequence with caches from the disk alone; those in memory stay."""
-        return self._extended(Sequence(model, tokens))
+    def from_disk(self, model: LoadedModel, tokens: list[int], owner: str = "") -> Sequence:
+        """The same from the disk alone; caches in memory stay."""
+        return self._extended(Sequence(model, tokens, owner=owner))
 
-    def on_disk(self, model: LoadedModel, tokens: list[int]) -> int:
-        """Number of tokens that `from_disk` would return."""
-        caches = model.make_caches() if self._disk is not None else None
-        if self._disk is None or caches is None or caches.others is not None:
+    def on_disk(self, model: LoadedModel, tokens: list[int], owner: str = "") -> int:
+        """How many of `tokens` `from_disk` would give."""
+        if self._disk is None:
+            return 0
+        sequence = Sequence(model, tokens, owner=owner)
+        if sequence.caches.others is not None:
             return 0
         with suppress(OSError):  # raised again, and logged, when it is read
-            return self._disk.reach(model.identity, tokens, caches)
+            return self._disk.reach(sequence)
         return 0
 
     def _extended(self, sequence: Sequence) -> Sequence:
@@ -114,7 +118,7 @@ class PrefixStore:
             _log.warning("a kept cache could not be read: %s", error)
         except Exception as error:  # noqa: BLE001  any error: kept caches are optional
             _log.warning("a kept cache does not fit: %r", error)
-            return Sequence(sequence.model, sequence.tokens)
+            return Sequence(sequence.model, sequence.tokens, owner=sequence.owner)
         return sequence
 
     def put(self, sequence: Sequence) -> None:
@@ -147,9 +151,11 @@ class PrefixStore:
             self._has_written(kept)
 
     def evict_oldest(self) -> bool:
-        """Free memory at once, least recently used first; False when there is nothing left to evict."""
+        """Free memory at once, least recently used first, other programs' before the user's; False when there is
+        nothing left to evict.
+        """
         if self.kept:
-            self._drop(self.kept[0])
+            self._drop(next((kept for kept in self.kept if kept.sequence.owner), self.kept[0]))
         return bool(self.kept)
 
     def save(self, patience_s: float) -> None:
@@ -187,13 +193,14 @@ class PrefixStore:
         if position == old.caches.position:
             old.keep_checkpoint()
         truncate(old.caches, position, old.checkpoints.get(position))
-        sequence = Sequence(model, tokens, old.caches)
+        sequence = Sequence(model, tokens, old.caches, owner=old.owner)
         sequence.go_on_from(old)
         return sequence
 
     def _copy_beginning(self, sequence: Sequence) -> None:
-        """Copy from the chat with the longest common prefix, if all caches have rows."""
-        alike = [kept.sequence for kept in self.kept if kept.sequence.model is sequence.model]
+        """Copy from the chat with the longest common prefix, if caches have nothing but rows."""
+        own = [kept.sequence for kept in self.kept if kept.sequence.owner == sequence.owner]
+        alike = [other for other in own if other.model is sequence.model]
         shared = [_shared(other, sequence.tokens) for other in alike]
         most = max(shared, default=0)
         if most and not needs_checkpoints(sequence.caches):
@@ -205,7 +212,8 @@ class PrefixStore:
         self._evict_over_limit()
 
     def _evict_over_limit(self) -> None:
-        """Evict above the limit.
+        """Evict above the limit. Unwritten caches wait to be written, up to a factor; those of unloaded models only for
+        that. However much other programs ask, half of the limit is the user's.
 
         Caches not on disk yet are first written, up to a factor; those of unloaded models are kept only for that. The
         newest stays however large it is: a long chat needs it most.
@@ -213,18 +221,27 @@ class PrefixStore:
         for kept in [kept for kept in self.kept if kept.leaving and (kept.written or not self._may_write)]:
             self._drop(kept)
         newest = self._newest()
-        for kept in [kept for kept in self.kept if kept not in newest]:
-            if not self._is_over():
+        while self._is_over():
+            waits = self._may_write and not self._is_over(_MOST_OVER)
+            leave = [kept for kept in self.kept if kept not in newest and (kept.written or not waits)]
+            if not leave:
                 return
-            if kept.written or not self._may_write or self._is_over(_MOST_OVER):
-                self._drop(kept)
+            fair = (kept for kept in leave if bool(kept.sequence.owner) is self._programs_have_half)
+            self._drop(next(fair, leave[0]))
 
     def _is_over(self, times: float = 1.0) -> bool:
         return len(self.kept) > times * self._limit_sequences or self.nbytes > times * self._limit_bytes
 
+    @property
+    def _programs_have_half(self) -> bool:
+        """Whether other programs' caches take more than half of a limit: else it is the user's turn to lose some."""
+        programs = [kept.nbytes for kept in self.kept if kept.sequence.owner]
+        return 2 * len(programs) > self._limit_sequences or 2 * sum(programs) > self._limit_bytes
+
     def _newest(self) -> list[KeptSequence]:
-        """The newest cache of each loaded model."""
-        return list({id(kept.sequence.model): kept for kept in self.kept if not kept.leaving}.values())
+        """The newest of each loaded model: the user's, and other programs'."""
+        here = [kept for kept in self.kept if not kept.leaving]
+        return list({(id(kept.sequence.model), bool(kept.sequence.owner)): kept for kept in here}.values())
 
     def _drop(self, kept: KeptSequence) -> None:
         if self._writing is not None and self._writing[0] is kept:
@@ -236,10 +253,10 @@ class PrefixStore:
             self._writing[1].close()
             self._writing = None
 
-    def _best(self, model: LoadedModel, tokens: list[int], least: int) -> tuple[KeptSequence | None, int]:
+    def _best(self, model: LoadedModel, tokens: list[int], least: int, owner: str) -> tuple[KeptSequence | None, int]:
         best = None
         most = 0
-        for kept in reversed(self.kept):
+        for kept in (kept for kept in reversed(self.kept) if kept.sequence.owner == owner):
             position = self._usable(kept, model, tokens, least)
             if position > most:
                 best = kept

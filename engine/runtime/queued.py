@@ -85,7 +85,9 @@ class QueuedReply(Submitted):
         self.started_at = time.perf_counter()
         fresh = self.request.transient or self.request.prompt_logprobs
         tokens = prompt.tokens
-        sequence = Sequence(model, tokens) if fresh else store.take(model, tokens, may_copy=may_copy)
+        owner = self.request.owner
+        take = partial(store.take, owner=owner, may_copy=may_copy)
+        sequence = Sequence(model, tokens, owner=owner) if fresh else take(model, tokens)
         sequence.conversation = self.request.conversation
         sequence.forgotten = self.forgotten
         try:

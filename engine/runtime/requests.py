@@ -31,7 +31,7 @@ _TYPES: Mapping[str, type] = MappingProxyType(
     {
         **dict.fromkeys(("thinking", "trace", "transient", "background", "guest"), bool),
         **dict.fromkeys(("several_calls", "prompt_logprobs"), bool),
-        **dict.fromkeys(("model", "conversation", "prediction"), str),
+        **dict.fromkeys(("model", "conversation", "owner", "prediction"), str),
         "sampling": Sampling,
         "picture_detail": PictureDetail,
     }

@@ -113,7 +113,8 @@ class DraftModelProposer:
     def _follow(self, tokens: Tokens[int]) -> Sequence:
         """Append the tokens committed since the last call, plain rounds included."""
         if self._sequence is None:
-            self._sequence = self._store.take(self._model, self._own(tokens), may_copy=True)
+            owner = "" if self._chat is None else self._chat.owner
+            self._sequence = self._store.take(self._model, self._own(tokens), owner=owner, may_copy=True)
             self._sequence.turn_end = len(self._own(tokens[: self._turn_end]))
         else:
             self._sequence.tokens.extend(self._own(tokens[self._taken_in :]))

@@ -7,6 +7,7 @@ computed again a chunk at a time, if the controller thinks it worth its time.
 from __future__ import annotations
 
 from collections.abc import Sequence as Tokens
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import mlx.core as mx
@@ -67,6 +68,10 @@ class Context:
         return self._following.caches
 
     @property
+    def _owner(self) -> str:
+        return "" if self._chat is None else self._chat.owner
+
+    @property
     def waiting_bytes(self) -> int:
         """Memory of states that are not read yet."""
         return self._waiting_bytes
@@ -89,9 +94,8 @@ class Context:
             read_from = self.waiting[0][0] if self.waiting else None
             # If we have all states from token 0, start empty, and leave the kept rows to other chats. Otherwise the
             # main model took its cache from a kept chat: take at least as many rows from the store.
-            fresh = read_from == 0
-            least = read_from or 0
-            self.sequence = Sequence(self.drafter, rows) if fresh else self.store.take(self.drafter, rows, least)
+            take = partial(self.store.take, least=read_from or 0, owner=self._owner)
+            self.sequence = Sequence(self.drafter, rows) if read_from == 0 else take(self.drafter, rows)
             self.sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
             self._recall_last_state(self.sequence)
         self.sequence.tokens.extend(self._rows(tokens)[len(self.sequence.tokens) :])
@@ -172,7 +176,8 @@ class Context:
     def _on_disk(self, held: int) -> int:
         """`_spared` by the disk, which is asked once for each `held`."""
         if self._known_on_disk[0] != held:
-            self._known_on_disk = held, self.store.on_disk(self.main, list(self._tokens[: held + 1]))
+            tokens = list(self._tokens[: held + 1])
+            self._known_on_disk = held, self.store.on_disk(self.main, tokens, self._owner)
         return self._known_on_disk[1]
 
     def _begun_again(self) -> tuple[Sequence, HiddenStates]:
@@ -185,7 +190,7 @@ class Context:
             else:
                 copy_beginning(chat.caches, sequence.caches, spared)
         else:
-            sequence = self.store.from_disk(self.main, list(self._tokens[: spared + 1]))
+            sequence = self.store.from_disk(self.main, list(self._tokens[: spared + 1]), self._owner)
             sequence.tokens = list(self._tokens)
         if chat is not None and chat.pictures is not None:
             sequence.pictures = chat.pictures.copy()
