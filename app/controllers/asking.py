@@ -97,8 +97,6 @@ class Asking(QObject):
             self.problem_raised.emit(NoModelLoaded())
         return self._models.can_reply
 
-    # What is asked
-
     def send(
         self,
         chat_id: int,
@@ -244,8 +242,6 @@ class Asking(QObject):
         free = message is not None and not self.is_storing(message.chat_id) and self.can_reply()
         return message if free else None
 
-    # Storing
-
     def is_storing(self, chat_id: int) -> bool:
         """Whether a question of that chat is on its way to the disk."""
         return chat_id in self._storing
@@ -296,8 +292,6 @@ class Asking(QObject):
     def _go_on(self, chat_id: int) -> None:
         while self._waiting[chat_id] and chat_id not in self._storing:
             self._waiting[chat_id].pop(0)()
-
-    # Requesting
 
     def request_of(self, reply_id: int, done: Callable[[Request | None], None]) -> None:
         """What would be asked for another version of a reply, or None; of a long chat it comes later."""

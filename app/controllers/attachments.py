@@ -189,8 +189,6 @@ class AttachmentController(QObject):
                     stop.ask()
             self._fields.pop(message_id).set_rows([])
 
-    # Adding and removing
-
     def add_files(self, paths: Sequence[str], message_id: int = 0, *, only_end: bool = False) -> None:
         """Paths of what was dropped, pasted or chosen; each becomes a row at once, and is read then."""
         place = -message_id or self._chat_id
@@ -261,8 +259,6 @@ class AttachmentController(QObject):
             stop.ask()
         return self._reader.close(_CLOSE_S)
 
-    # Reading
-
     def _read(self, path: str, place: int, only_end: bool) -> None:
         number = 0
         stop = Stop()
@@ -314,8 +310,6 @@ class AttachmentController(QObject):
             problems = self._problems
             self._problems = []
             self.refused.emit(problems)
-
-    # Counting
 
     def _on_pair(self) -> None:
         """Another main model has other tokens; one that was unloaded keeps what it counted."""

@@ -122,8 +122,6 @@ class ChatController(QObject):
         self.edits.branch_changed.connect(self.update_branch)
         self.titles.titled.connect(self._refresh_titles)
 
-    # Which chat
-
     def new_chat(self) -> None:
         self.show(0)
 
@@ -145,8 +143,6 @@ class ChatController(QObject):
         self.chat_opened.emit(self.chat_id)
         self.current_chat_changed.emit(self.chat_id, self.title)
         self.chat_wanted.emit()
-
-    # Which branch
 
     def show_branch(self) -> None:
         """Of a chat that was not on the screen."""
@@ -235,8 +231,6 @@ class ChatController(QObject):
         """A message as the transcript shows it."""
         return self.edits.row(self.replies.row(stored))
 
-    # Chats
-
     def rename(self, chat_id: int, title: str) -> None:
         if title := storable(title).strip()[:LONGEST_TITLE]:
             self.changes.write(
@@ -271,8 +265,6 @@ class ChatController(QObject):
         """To the Trash, where it stays for 30 days."""
         if (summary := self._chats.summary(chat_id)) is not None:
             self.deletions.delete_chat(summary, chat_id == self.chat_id, lambda: self._on_deleted(summary))
-
-    # Messages
 
     def send(self, text: str, attached: Sequence[AttachedRow] = (), chat_id: int | None = None) -> bool:
         """In the open chat, or in another one. False: it is refused at once, see `Asking.send`."""
@@ -327,8 +319,6 @@ class ChatController(QObject):
     def _keep_branch(self, chat_id: int, leaf: int) -> None:
         self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), ignore)
 
-    # End
-
     @property
     def has_unsaved(self) -> bool:
         """Whether the disk has refused words that are on the screen, or has not come to them yet."""
@@ -342,8 +332,6 @@ class ChatController(QObject):
         self.keeping.close()
         self.titles.close()
         self.replies.close()
-
-    # What the parts report
 
     def _on_screen(self) -> tuple[int, int]:
         return self.chat_id, self.quick_questions.shown_id

@@ -165,8 +165,6 @@ class ChatOptions(QObject):
         self._keep.timeout.connect(self.keep)
         settings.changed.connect(self._on_setting)
 
-    # What applies
-
     def generation(self, chat_id: int) -> Generation:
         """What the next reply of a chat is requested with."""
         layers = self._model_values(), self._preset_values(chat_id), self._own(chat_id)
@@ -223,8 +221,6 @@ class ChatOptions(QObject):
     def goes_without_pictures(self, chat_id: int) -> bool:
         """Whether a model that does not see is asked without the pictures of a chat."""
         return self._own(chat_id).get(_NO_PICTURES) is True
-
-    # Changes
 
     def go_without_pictures(self) -> None:
         """From now on, in the open chat."""
@@ -287,8 +283,6 @@ class ChatOptions(QObject):
             values = {name: own[name] for name in names if name in own}
             self._store(chat_id, values, names - values.keys())
 
-    # Presets
-
     def choose_preset(self, preset_id: str) -> None:
         """Everything as the preset says ("": as model and settings say); what the chat had set itself goes."""
         self._change_chat({_PRESET: preset_id} if preset_id else {}, *OPTIONS, *(() if preset_id else (_PRESET,)))
@@ -333,8 +327,6 @@ class ChatOptions(QObject):
         if chat_id is None:
             return self.presets.all()
         return tuple(each for each in (self._preset(chat_id),) if each is not None)
-
-    # Small parts
 
     def _change_chat(self, values: Mapping[str, Any], *dropped: str) -> None:
         own = self._own(self.chat_id)

@@ -111,8 +111,6 @@ class Deletions(QObject):
             self._undo.remove(undo)
             self._restore(undo.put_back, undo.chat_id, undo.open_it)
 
-    # The Trash
-
     def latest(self, limit: int = 10) -> list[Deletion]:
         """What can be brought back, the latest first; also what earlier runs deleted."""
         return self._storage.read.trash.latest(limit)

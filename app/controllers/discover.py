@@ -177,8 +177,6 @@ class DiscoverController(QObject):
         has_draft = model.drafter is None and has_known_draft(self._catalog(), model.repository)
         return HubEntry(model, _fit(model), here, has_draft)
 
-    # What arrives
-
     def _on_event(self, event: Event) -> None:
         match event:
             case SearchResults(search=search) if search == self._search:

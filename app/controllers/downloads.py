@@ -172,8 +172,6 @@ class DownloadController(QObject):
         """The folder of the main model that a row was looked for as a draft of; "" for any other."""
         return self._rows[row].draft_for if row in self._rows else ""
 
-    # Starting
-
     def _install(self, repositories: tuple[str, ...], revision: str = NEWEST, *, draft_for: str = "") -> int:
         for row in self._rows.values():
             under_way = {half.repository for half in row.halves if half.state in _RUNNING}
@@ -210,8 +208,6 @@ class DownloadController(QObject):
             begun = replace(begun, progress=None)
             for row in {number, *others}:  # two pairs may share a draft
                 self._put(row, begun)
-
-    # What arrives
 
     def _on_event(self, event: Event) -> None:
         match event:
@@ -255,8 +251,6 @@ class DownloadController(QObject):
         self._rows[number] = _Row(number, tuple(map(_Half, self._with_its_pair(repository))))
         return self._every(is_meant)
 
-    # From one run of the app to the next
-
     def _keep_going(self) -> None:
         """What is running, or was paused by offline mode and not by the user, is resumed at the next start."""
         under_way = self._every(lambda half: half.offline or half.state in _RUNNING)
@@ -293,8 +287,6 @@ class DownloadController(QObject):
 
     def _every(self, wanted: Callable[[_Half], bool]) -> list[tuple[int, _Half]]:
         return [(row.id, half) for row in self._rows.values() for half in row.halves if wanted(half)]
-
-    # Small parts
 
     def _drop(self, number: int, half: _Half) -> None:
         """Its model is deleted: a row that is done goes with it, of another one what is still to come stays."""

@@ -81,8 +81,6 @@ class ImportController(QObject):
         self._wants_end = False
         self._worker.ask(lambda: _remove_unfinished(storage.path.parent), ignore, ignore)
 
-    # Looking
-
     def ask_whether_ours(self, path: str, answer: Callable[[bool], None]) -> None:
         """Whether a file has chats that Hunch exported."""
         self._worker.ask(lambda: own.is_export(Path(path)), answer, lambda _error: answer(False))
@@ -118,8 +116,6 @@ class ImportController(QObject):
         self.cancelled.emit()
         if not isinstance(error, ChildStopped):
             raise error  # our own mistake, reported like any other
-
-    # Importing
 
     def run(self, preview: Preview, *, again: bool) -> None:
         """`imported`, `not_stored` or `cancelled` follows. `again`: also what is here already, as copies."""
@@ -217,8 +213,6 @@ class ImportController(QObject):
             done()
 
         self._storage.write(change, answered, refused)
-
-    # End
 
     def discard(self) -> None:
         """Forgets what was read and not imported; pictures that no chat has go at the next start."""

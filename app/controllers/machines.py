@@ -119,8 +119,6 @@ class MachinesController(QObject):
         if isinstance(event, Failed) and isinstance(event.error, RankLost):
             self._models.rest_pair()
 
-    # Those that are paired
-
     def look(self) -> None:
         """At the machines that are paired, and how far each is."""
         self._worker.ask(lambda: _known(self._identity), self._on_machines, ignore)
@@ -201,8 +199,6 @@ class MachinesController(QObject):
             lambda: Identity(self._identity).remove(fingerprint), lambda _done: self.look(), lambda _error: self.look()
         )
 
-    # Those nearby
-
     def set_shown(self, shown: bool) -> None:
         """Whether the user looks at them, and at what is nearby."""
         self._is_shown = shown
@@ -213,8 +209,6 @@ class MachinesController(QObject):
     def _browse(self) -> None:
         """Also for a machine that the model needs and that no longer answers at its address."""
         self.discovery.browse(self._is_shown or is_away(self._models.pair.error))
-
-    # Pairing
 
     def pair(self, address: str, code: str, others: tuple[str, ...] = ()) -> None:
         """With the machine there, which shows this code; of several addresses, at the one that answers soonest.
@@ -453,8 +447,6 @@ class Lending(QObject):
         for what in (models.models_changed, models.downloads.changed):
             what.connect(self._look_at_wanted)
 
-    # What there is
-
     @property
     def is_on(self) -> bool:
         """As the user wants it; `state` says whether it is so."""
@@ -490,8 +482,6 @@ class Lending(QObject):
         entries = (entry for entry in self._models.downloads.entries if entry.state in UNDER_WAY)
         return next((entry for entry in entries if self.state.wanted_repository in entry.repositories), None)
 
-    # What the user does
-
     def set_on(self, on: bool) -> None:
         self._settings.lends_memory = on
 
@@ -509,8 +499,6 @@ class Lending(QObject):
         """Download it, as if it had been chosen on this machine."""
         if repository := self.wanted:
             self._models.install(repository, self.state.wanted_revision)
-
-    # Its life
 
     def follow(self) -> None:
         """One step towards what the settings say; a process that has ended takes the next one, unless it failed."""

@@ -63,8 +63,6 @@ class MessageChanges(QObject):
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
 
-    # Edits that are open
-
     def open_chat(self, chat_id: int) -> None:
         """Takes up what was being edited there."""
         self.keep()
@@ -220,8 +218,6 @@ class MessageChanges(QObject):
             chat_id=message.chat_id,
         )
 
-    # Roles and deleting
-
     def switch_role(self, message_id: int) -> bool:
         """The other side has said it. False: it is being written."""
         message = self._storage.read.messages.message(message_id)
@@ -252,8 +248,6 @@ class MessageChanges(QObject):
             self.deleted.emit(message_id, gone)
 
         self._deletions.delete_message(message, following, done)
-
-    # Small parts
 
     def _end(self, message_id: int) -> None:
         if self._edits.pop(message_id, None) is not None:

@@ -90,8 +90,6 @@ class ModelController(PairLoading):
         self.sources.start()
         self.load_last()
 
-    # Which pair
-
     def main_info(self) -> ModelInfo | None:
         """Of the main model that was chosen, loaded or not."""
         return self._requested.main or self.info_of(self._requested.main_folder)
@@ -200,8 +198,6 @@ class ModelController(PairLoading):
         if self._to_compare == (check.main, check.draft) == (self._requested.main_folder, check.draft):
             self._change_draft(self._draft_to_go_with(check.main, check.draft) or None)
 
-    # How to draft
-
     def choose_speculation(self, mode: str, tokens: int) -> None:
         """As the user wants it, for all chats that do not say otherwise."""
         before = self._settings.speculation_mode
@@ -231,8 +227,6 @@ class ModelController(PairLoading):
             return 0, 0
         pair = [main] if draft is None or draft.folder == main.folder else [main, draft]
         return main.context_tokens, fit_together(pair, main.context_tokens).largest_context_tokens
-
-    # What is installed
 
     @property
     def models(self) -> list[ModelEntry]:
@@ -327,8 +321,6 @@ class ModelController(PairLoading):
         self.library.note_deletion(folder)
         self._store.delete(folder)
 
-    # What arrives
-
     def _on_event(self, event: Event) -> None:
         match event:
             case LibraryScanned():
@@ -344,8 +336,6 @@ class ModelController(PairLoading):
             case PairChecked(check=check):
                 self._take_check(check)
                 self.models_changed.emit()
-
-    # Small parts
 
     def _choice(self, main: ModelInfo, model: InstalledModel) -> DraftChoice:
         if model.info is None:

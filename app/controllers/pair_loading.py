@@ -180,8 +180,6 @@ class PairLoading(QObject):
         settings.changed.connect(self._on_setting)
         engine.subscribe(bridge.post_figures)
 
-    # What there is
-
     @property
     def pair(self) -> PairView:
         main = self._requested.main_folder
@@ -213,8 +211,6 @@ class PairLoading(QObject):
         """The same of the draft, where nothing has kept it from serving."""
         serves = self.pair.draft_state not in (DraftState.NONE, DraftState.REFUSED)
         return serves and folder == self._requested.draft_folder and folder not in self._requested.outdated
-
-    # Loading
 
     def load_last(self) -> None:
         """What was used last, or the pair that comes with the app."""
@@ -277,8 +273,6 @@ class PairLoading(QObject):
         if self._requested.regain(self._engine.state()):
             self._emit_exchanged()
 
-    # Waiting for replies
-
     def when_free(self, folder: str, change: Callable[[], None]) -> None:
         """Calls `change` when no reply is running that it would end. Then `folder` is the main model; "": none."""
         self.forget_wait()
@@ -326,8 +320,6 @@ class PairLoading(QObject):
             self._start_idle_timer()
         elif name in ("speculation_mode", "speculation_tokens"):
             self.pair_changed.emit()
-
-    # What arrives
 
     def _on_pair_event(self, event: Event) -> None:
         self._note_use(event)
@@ -387,8 +379,6 @@ class PairLoading(QObject):
         self._requested = former
         if former.draft_is_loading:  # which the other main model has ended
             self._engine.set_draft(former.draft_folder, self._bridge.post)
-
-    # Small parts
 
     def _is_former(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> bool:
         """Whether the event is about a model that has been replaced, by another or none, before it arrived."""

@@ -109,8 +109,6 @@ class Race(QObject):
         if self.under_way:
             self._end(RaceState.CANCELLED)
 
-    # Events
-
     def _on_event(self, event: Event) -> None:
         match event:
             case TextDelta(request=number) if number == self._own:
@@ -159,8 +157,6 @@ class Race(QObject):
             self._end(RaceState.CANCELLED)
         else:
             self._go_on()
-
-    # Small parts
 
     def _go_on(self) -> None:
         if not self.under_way or self._own is not None:

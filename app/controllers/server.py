@@ -345,8 +345,6 @@ class ServerController(QObject):
         models.pair_changed.connect(self.changed)
         models.models_changed.connect(self.changed)
 
-    # What there is
-
     @property
     def is_on(self) -> bool:
         """As the user wants it; `state` says whether it is so."""
@@ -397,8 +395,6 @@ class ServerController(QObject):
         """In place of one that is taken."""
         return self.port + 1 if self.port < LAST_PORT else self.port - 1
 
-    # What the user does
-
     def set_on(self, on: bool) -> None:
         self._settings.server_on = on
 
@@ -419,8 +415,6 @@ class ServerController(QObject):
         """Any program of this machine may ask, and no other machine."""
         self._settings.server_in_network = False
         self._settings.server_key = ""
-
-    # Its life
 
     def start(self) -> None:
         """At the start of the app; nothing where it is off."""

@@ -91,8 +91,6 @@ class Titles(QObject):
         if self._own is not None:
             self._engine.cancel(self._own)
 
-    # What arrives
-
     def _on_event(self, event: Event) -> None:
         match event:
             case TextDelta(request=request, kind=SpanKind.ANSWER, text=text) if request == self._own:
@@ -126,8 +124,6 @@ class Titles(QObject):
 
         self._storing.add(chat_id)
         self._storage.write(lambda stores: stores.states.set_title(chat_id, title), stored, refused)
-
-    # Small parts
 
     @property
     def _has_enough(self) -> bool:
