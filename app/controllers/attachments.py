@@ -178,9 +178,9 @@ class AttachmentController(QObject):
         if message is None or message.edit is None or not message.edit.from_user:
             return 0
         had = message.attachments if message.edit.kind is EditKind.EDIT else ()
-        known = set(map(_content, had))
+        known = {each.content for each in had}
         read = [(row, row.attachment) for row in self._rows[-message_id] if row.attachment is not None]
-        return sum(row.tokens or 0 for row, each in read if _content(each) not in known)
+        return sum(row.tokens or 0 for row, each in read if each.content not in known)
 
     def _close_field(self, message_id: int) -> None:
         if message_id in self._fields:
@@ -407,10 +407,6 @@ def _not_attached(path: str, place: int, error: Refused) -> NotAttached:
 def _name(path: str) -> str:
     """Of a file; what was pasted has none."""
     return name_of(Path(path)) if path else ""
-
-
-def _content(attachment: Attachment) -> tuple[str, str, str]:
-    return attachment.name, attachment.text, attachment.digest
 
 
 def _put(place: int, attachments: Attachments, stores: Stores) -> None:

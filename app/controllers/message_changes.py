@@ -284,8 +284,8 @@ def _put_attached(edit: Edit, stores: Stores) -> None:
 
 
 def _words(edit: Edit) -> tuple[object, ...]:
-    """What the user has put into the field; how many tokens that is may be counted later."""
-    attached = None if edit.attachments is None else [(each.name, each.text, each.digest) for each in edit.attachments]
+    """What the user has put into the field."""
+    attached = None if edit.attachments is None else [each.content for each in edit.attachments]
     return edit.text, attached
 
 

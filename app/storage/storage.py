@@ -58,14 +58,14 @@ class Stores:
     def ask(self, question: Question, *, aside: bool = False) -> Asked:
         """A message, the empty reply to it, and its chat if it is new.
 
-        `aside`: it was written beside the open chat, and what waits to be sent there goes on waiting.
+        It leaves what waits to be sent in the chat, unless it was written `aside`, by Quick Ask.
         """
         with self.database.transaction():
             chat_id = question.chat_id or self.chats.create(question.title)
             if question.options:
                 self.states.put_options(chat_id, question.options)
             if not aside:
-                self.unsent.forget(question.chat_id)
+                self.unsent.drop_sent(question.chat_id, question.text, question.attachments)
             return self._add(question, chat_id)
 
     def ask_differently(self, original: StoredMessage, question: Question) -> Asked:

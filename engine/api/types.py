@@ -227,6 +227,7 @@ class Request:
     picture_detail: PictureDetail = PictureDetail.NORMAL
     model: str = ""  # folder of the main model that it is for: with another it ends with MODEL_CHANGED; "": any
     conversation: str = ""  # name of its chat for `ChatEngine.keep_only`; "": not affected by that
+    owner: str = ""  # who asks: kept caches of others are not used for it, nor its own for theirs; "": the user
 
     @property
     def rank(self) -> int:

@@ -65,7 +65,7 @@ from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import MOST_ADDED, check_groups, check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
-from engine.models.vision_config import VisionConfig, looking_bytes, read_vision_config
+from engine.models.vision_config import VisionConfig, encoding_bytes, read_vision_config
 from engine.models.watch import Aborted, Question, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
@@ -139,7 +139,7 @@ class LoadedModel:
     vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars: one, once needed
     unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
     translation: DraftTranslation | None = None  # of a draft with another vocabulary than its main model
-    sight: VisionConfig | None = None  # None: it does not see
+    vision: VisionConfig | None = None  # None: it does not see
     ranks: int = 1  # processes that hold its layers, this one included
     first_layer: int = 0  # of those that are here: the number of the first
     # Around forwards of which only what is here is looked at: the others run none.
@@ -228,8 +228,8 @@ def loading(
         yield from first_use.check(path, on_try)
     if front is not None:
         yield from front.begin()
-    sight = _sight_of(info) if main is None and front is None else None  # a draft reads text only
-    part = yield from reading(info, main, aborted, sight, None if front is None else front.cut)
+    vision = _vision_of(info) if main is None and front is None else None  # a draft reads text only
+    part = yield from reading(info, main, aborted, vision, None if front is None else front.cut)
     make_caches = part.make_caches if front is None else (yield from front.joined(part))
     yield
     width = guarded(info.folder, ModelDamaged, aborted, lambda: _logit_width(part.network))
@@ -241,7 +241,7 @@ def loading(
     if model_identity(path, info) != part.identity:  # the files changed during the load
         raise ModelDamaged(info.folder, "its files changed while they were read")
     identity = part.identity if front is None else front.identity_of(part)
-    model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, sight=sight)
+    model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, vision=vision)
     info = replace(info, ends_thinking=bool(model.thinking_end), holds_calls=model.call_opener is not None)
     return replace(model, unsaid=unsaid, info=replace(info, sees=info.sees and front is None))
 
@@ -284,7 +284,7 @@ def reading(
     info: ModelInfo,
     beside: LoadedModel | None = None,
     aborted: Question = never,
-    sight: VisionConfig | None = None,
+    vision: VisionConfig | None = None,
     cut: Callable[[Any], Any] | None = None,
 ) -> Generator[Any, None, LoadedPart]:
     """The network of a checked folder, in slices as `loading`; of what is cut, the layers that are left."""
@@ -297,9 +297,9 @@ def reading(
     held = network if cut is None else read(lambda: cut(network))
     make_caches = read(lambda: CacheMaker(network))
     need = read(lambda: memory_need(network, make_caches().layers))
-    if sight is not None:
+    if vision is not None:
         widened = 2 if widens() else 1
-        need = read(lambda: need.seeing(widened * tower_bytes(path), looking_bytes(sight)))
+        need = read(lambda: need.with_tower(widened * tower_bytes(path), encoding_bytes(vision)))
     check_memory(info, need, beside)
     for weights, progress in handfuls(held):
         yield progress
@@ -336,7 +336,7 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
     return hashlib.blake2b(repr((small, weights)).encode(), digest_size=16).hexdigest()
 
 
-def _sight_of(info: ModelInfo) -> VisionConfig | None:
+def _vision_of(info: ModelInfo) -> VisionConfig | None:
     """None if it does not see; where its small files are at fault, a request with pictures is refused."""
     with suppress(CannotSee):
         return read_vision_config(info.folder) if info.sees else None

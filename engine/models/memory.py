@@ -47,9 +47,9 @@ class MemoryNeed:
     def at(self, context_tokens: int) -> int:
         return int(self.weight_bytes * OVERHEAD) + self.fixed_bytes + context_tokens * self.token_bytes
 
-    def seeing(self, tower_bytes: int, looking_bytes: int) -> MemoryNeed:
+    def with_tower(self, tower_bytes: int, encoding_bytes: int) -> MemoryNeed:
         """With a tower, which is read at the first picture, and what it takes to look at one."""
-        return MemoryNeed(self.weight_bytes + tower_bytes, self.token_bytes, self.fixed_bytes + looking_bytes)
+        return MemoryNeed(self.weight_bytes + tower_bytes, self.token_bytes, self.fixed_bytes + encoding_bytes)
 
 
 def memory_need(network: Any, layers: list[Any]) -> MemoryNeed:

@@ -249,12 +249,12 @@ class VisionConfig:
         return ["<|image_start|>", *whole, "<|image_end|>"]
 
 
-def looking_bytes(sight: VisionConfig, patches: int = 0) -> int:
+def encoding_bytes(config: VisionConfig, patches: int = 0) -> int:
     """Memory that the tower's forward takes, in 32 bits. 0 patches: those of the largest picture of normal detail."""
-    most = PictureDetail.NORMAL.most_tokens * sight.merge**2
-    patches = patches or min(most, sight.most_pixels // sight.patch**2)
-    heads = max(1, whole(sight.vision, "num_heads") or whole(sight.vision, "num_attention_heads"))
-    return 4 * patches * (_WORK_ROWS * positive(sight.vision, "hidden_size") + heads * queries_at_once(patches))
+    most = PictureDetail.NORMAL.most_tokens * config.merge**2
+    patches = patches or min(most, config.most_pixels // config.patch**2)
+    heads = max(1, whole(config.vision, "num_heads") or whole(config.vision, "num_attention_heads"))
+    return 4 * patches * (_WORK_ROWS * positive(config.vision, "hidden_size") + heads * queries_at_once(patches))
 
 
 def queries_at_once(patches: int) -> int:
@@ -308,7 +308,7 @@ def read_vision_config(folder: str) -> VisionConfig:
         vision = object_at(config, "vision_config")
         if not vision or tower is None:
             raise CannotSee(folder, SightRefusal.UNKNOWN_FAMILY if vision else SightRefusal.TEXT_ONLY)
-        return _sight(tower, config, vision, _picture_config(path))
+        return _vision_config(tower, config, vision, _picture_config(path))
     except (FileError, OSError) as error:
         raise CannotSee(folder, SightRefusal.DAMAGED) from error
 
@@ -321,7 +321,7 @@ def _picture_config(path: Path) -> JsonObject:
     return {}
 
 
-def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
+def _vision_config(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     vision = {**_USUAL.get(tower, {}), **vision}
     width = vision["hidden_size"] = positive(vision, _WIDTHS.get(tower, "hidden_size"))
     heads, depth = ((_either(vision, *names)) for names in (("num_heads", "num_attention_heads"), _DEPTHS))
@@ -342,8 +342,8 @@ def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> Vision
     mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
     resample = _filter(given, Filter.BILINEAR)
     limits = side**2, side**2
-    sight = (Tower.SIGLIP, vision, placeholder, patch, merge, 1, *limits, mean, std, resample, side)
-    return VisionConfig(*sight, written=marks[0], marks=marks, lines="\n\n", mutual=Mutual.EVERYWHERE)
+    common = (Tower.SIGLIP, vision, placeholder, patch, merge, 1, *limits, mean, std, resample, side)
+    return VisionConfig(*common, written=marks[0], marks=marks, lines="\n\n", mutual=Mutual.EVERYWHERE)
 
 
 def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
@@ -357,20 +357,20 @@ def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> Vision
     attends = object_at(config, "text_config").get("use_bidirectional_attention")
     if attends not in (None, "vision"):
         raise FileError(f"config.json: use_bidirectional_attention {str(attends)[:20]}")
-    sight = (Tower.GEMMA4, vision, positive(config, "image_token_id"), patch, merge, 1, most, most)
+    common = (Tower.GEMMA4, vision, positive(config, "image_token_id"), patch, merge, 1, most, most)
     levels = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
     mutual = Mutual.IN_WINDOWS if attends else Mutual.NO
     resample = _filter(given, Filter.BICUBIC)
-    return VisionConfig(*sight, *levels, resample, marks=marks, mutual=mutual, stand_in=0, largest=True)
+    return VisionConfig(*common, *levels, resample, marks=marks, mutual=mutual, stand_in=0, largest=True)
 
 
 def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     """Its patches are as large as the tokens of other Gemma 4."""
     usual = {"max_soft_tokens": whole(vision, "num_soft_tokens", 280)}
     text = {"use_bidirectional_attention": "vision", **object_at(config, "text_config")}
-    sight = _gemma4({**config, "text_config": text}, vision, {**usual, **given})
-    whole_levels = replace(sight, mean=(0.0, 0.0, 0.0), std=(1.0, 1.0, 1.0))
-    return replace(whole_levels, tower=Tower.GEMMA4_UNIFIED, patch=sight.patch * sight.merge, merge=1)
+    common = _gemma4({**config, "text_config": text}, vision, {**usual, **given})
+    whole_levels = replace(common, mean=(0.0, 0.0, 0.0), std=(1.0, 1.0, 1.0))
+    return replace(whole_levels, tower=Tower.GEMMA4_UNIFIED, patch=common.patch * common.merge, merge=1)
 
 
 def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
@@ -385,8 +385,8 @@ def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> Visio
     placeholder = _either(config, "image_token_index", "image_token_id")
     mean, std = (_channels(given, key, usual) for key, usual in _AS_CLIP.items())
     vision["norm_eps"] = real(object_at(config, "text_config"), "rms_norm_eps", 1e-5)
-    sight = (Tower.PIXTRAL, vision, placeholder, patch, merge, 1, 1, edge**2, mean, std)
-    return VisionConfig(*sight, _filter(given, Filter.BICUBIC), edge=edge, breaks=("[IMG_BREAK]", "[IMG_END]"))
+    common = (Tower.PIXTRAL, vision, placeholder, patch, merge, 1, 1, edge**2, mean, std)
+    return VisionConfig(*common, _filter(given, Filter.BICUBIC), edge=edge, breaks=("[IMG_BREAK]", "[IMG_END]"))
 
 
 def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
@@ -425,8 +425,8 @@ def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Visio
     placeholder = _either(config, "image_token_id", "image_token_index")
     mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
     limits = least * token, most * token
-    sight = (Tower.SIGLIP2, vision, placeholder, patch, merge, 1, *limits, mean, std)
-    return VisionConfig(*sight, _filter(given, Filter.BILINEAR), tiling=tiling)
+    common = (Tower.SIGLIP2, vision, placeholder, patch, merge, 1, *limits, mean, std)
+    return VisionConfig(*common, _filter(given, Filter.BILINEAR), tiling=tiling)
 
 
 _WIDTHS = {Tower.QWEN2: "embed_dim", Tower.GEMMA4_UNIFIED: "mm_embed_dim"}  # not "hidden_size"

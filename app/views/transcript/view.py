@@ -523,7 +523,13 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         return self._highlights.focused
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes through links, then through the buttons in sight, before it leaves."""
+        """Tab goes through links, then through the buttons in sight, before it leaves.
+
+        Qt also asks for this where what has the focus is hidden, as of a message that goes: nothing scrolls then.
+        """
+        focused = QApplication.focusWidget()
+        if focused is not None and not focused.isVisible():
+            return super().focusNextPrevChild(forward)
         if self._link_keys.tab(self, forward=forward):
             return True
         self.visible_parts.put_in_tab_order()
