@@ -112,7 +112,7 @@ class ChatStore:
         return len(self._db.rows("SELECT 1 FROM chats WHERE unseen = 1 AND deleted_at IS NULL"))
 
     def duplicate(self, chat_id: int, titles: Iterator[str]) -> int:
-        """Copy a chat with its branches, folder and options; returns its id. Its title is the first of `titles` not in use."""
+        """Copy a chat with its branches, folder and options, under the first free title; returns its id."""
         with self._db.transaction():
             copy_id = self.create(next(title for title in titles if not self._is_taken(title)))
             self._db.execute(_COPY_REST, (chat_id, copy_id))
