@@ -173,6 +173,7 @@ class PairLoading(QObject):
         self._settings = settings
         self._requested = RequestedPair()
         self._former: RequestedPair | None = None  # what worked before what is being loaded
+        self._known_problem = ""  # of the latest failure, until a main model is loaded
         self._waiting: Callable[[], None] | None = None  # until the running replies have ended
         self._awaited = ""  # the folder of the main model that is loaded then; "": none
         self.idle_timer = QTimer(self, singleShot=True)  # since the last reply, as long as the settings say
@@ -358,10 +359,14 @@ class PairLoading(QObject):
             self._former.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._former = None
+            self._known_problem = ""
             self._settings.main_folder = as_setting(event.info.folder, self.starter.main)
             self._keep_draft()
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
-            self.problem_raised.emit(event.error)  # a draft without its main model has nothing to report
+            # A draft without its main model has nothing to report, and what is tried again and again only once.
+            if event.again_at is None or str(event.error) != self._known_problem:
+                self.problem_raised.emit(event.error)
+            self._known_problem = str(event.error)
             if event.role is ModelRole.DRAFT:
                 # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
@@ -575,6 +580,7 @@ class RequestedPair:
             case ModelLoading(folder=folder) if folder == self.main_folder:  # else it is not wanted any more
                 self.state = PairState.LOADING
                 self.main = None
+                self._main_error = None
             case ModelReady(info=info):
                 self.state = PairState.READY
                 self.main = info

@@ -41,7 +41,7 @@ from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
 
-LOOK_S = 1.0  # between two looks of an idle engine whether ranks are still there
+LOOK_S = 1.0  # between two looks of an idle engine whether ranks are still there, or to be started again
 
 Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
@@ -91,7 +91,8 @@ class EngineThread:
     def look_s(self) -> float | None:
         """How long it may rest before the next `step`; None: for ever."""
         main = self._scheduler.main
-        return None if main is None or main.ranks == 1 else LOOK_S
+        looks = self._loader.waits if main is None else main.ranks > 1
+        return LOOK_S if looks else None
 
     def handle(self, command: Command) -> None:
         """Carry out a command; loads only begin here, and go on by `step`."""
