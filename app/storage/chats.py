@@ -231,8 +231,15 @@ class UnsentStore:
             self.put_attachments(chat_id, (*self.attachments().get(chat_id, ()), long))
             self.put(number, "")
 
-    def forget(self, chat_id: int) -> None:
-        self._db.execute("DELETE FROM unsent WHERE chat_id = ?", (chat_id,))
+    def drop_sent(self, chat_id: int, text: str, attachments: Attachments) -> None:
+        """What was typed or attached since then, or instead of it, stays."""
+        row = self._db.row("SELECT text, attachments FROM unsent WHERE chat_id = ?", (chat_id,))
+        if row is not None:
+            kept = as_text(row["text"]).strip()
+            self.put(chat_id, "" if text.startswith(kept) else kept.removeprefix(text).lstrip())
+            attached = attachments_from_json(row["attachments"])
+            sent = {each.content for each in attachments}
+            self.put_attachments(chat_id, tuple(each for each in attached if each.content not in sent))
 
     def _put(self, chat_id: int, column: str, value: str | None) -> None:
         if value:

@@ -88,6 +88,11 @@ class Attachment:
     def is_picture(self) -> bool:
         return self.kind is AttachmentKind.PICTURE
 
+    @property
+    def content(self) -> tuple[str, str, str]:
+        """What the user has attached; its tokens may be counted later."""
+        return self.name, self.text, self.digest
+
 
 Part = Text | Thinking | Attachment | Call | Result | Unknown
 Parts = tuple[Part, ...]

@@ -58,14 +58,14 @@ class Stores:
     def ask(self, question: Question, *, aside: bool = False) -> Asked:
         """A message, the empty reply to it, and its chat if it is new.
 
-        `aside`: it was written beside the open chat, and what waits to be sent there goes on waiting.
+        It leaves what waits to be sent in the chat, unless it was written `aside`, by Quick Ask.
         """
         with self.database.transaction():
             chat_id = question.chat_id or self.chats.create(question.title)
             if question.options:
                 self.states.put_options(chat_id, question.options)
             if not aside:
-                self.unsent.forget(question.chat_id)
+                self.unsent.drop_sent(question.chat_id, question.text, question.attachments)
             return self._add(question, chat_id)
 
     def ask_differently(self, original: StoredMessage, question: Question) -> Asked:
@@ -137,8 +137,6 @@ class Storage:
         self._index = KeptIndex(path)  # the searcher's
         self._known = KnownChats()  # likewise
         self._read: Stores | None = None
-
-    # Start and end
 
     def open(self, done: Callable[[Opened], None], refused: Callable[[Exception], None]) -> None:
         """Examines, rescues and migrates the file, purges the Trash, and opens it for reading. May be tried again."""
@@ -217,8 +215,6 @@ class Storage:
         if self._database is not None:
             self._database.close()
             self._database = None
-
-    # Reading
 
     @property
     def read(self) -> Stores:
@@ -307,8 +303,6 @@ class Storage:
                 return question(Stores(reader))
 
         self._searcher.ask(run, done, lambda error: log.warning("a count failed: %s", _name(error)))
-
-    # Writing
 
     def write(
         self, change: Callable[[Stores], T], done: Callable[[T], None], refused: Callable[[NotStored], None]
