@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -47,7 +48,7 @@ class LeftWords:
         """Whether the file has them now, or there is nothing to leave."""
         try:
             if left:
-                write_atomically(self._file, _to_json(left))
+                write_atomically(self._file, _to_json(left), most_bytes=_MOST_BYTES)
         except OSError:
             return False
         return True
@@ -151,13 +152,16 @@ class UnsentFile:
         self._file = file
 
     def add(self, words: str) -> None:
-        """On the disk when this returns, after what is there."""
+        """On the disk when this returns, after what is there; not what would not be read."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         if is_in_the_way(self._file):  # to write to a pipe would wait for its reader
             self._file.unlink()
         with os.fdopen(os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
-            parting = "\n\n" if os.fstat(file.fileno()).st_size else ""
-            file.write((parting + words).encode("utf-8", "replace"))
+            here_bytes = os.fstat(file.fileno()).st_size
+            data = ("\n\n" * bool(here_bytes) + words).encode("utf-8", "replace")
+            if here_bytes + len(data) > _MOST_BYTES:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(self._file))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
 
@@ -168,7 +172,7 @@ class UnsentFile:
     def words(self) -> str:
         """Empty where there are none, or where the disk does not give them."""
         try:
-            return read_small(self._file).decode("utf-8", "replace")
+            return read_small(self._file, _MOST_BYTES).decode("utf-8", "replace")
         except (OSError, ValueError):
             return ""
 
