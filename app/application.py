@@ -206,8 +206,6 @@ class Application(QObject):
         self._end.add(_Stage.FILES, self._small_files.close)
         self._end.add(_Stage.SETTINGS, self.settings.save)
 
-    # Start
-
     def show(self) -> None:
         self.window.show()
 
@@ -316,8 +314,6 @@ class Application(QObject):
             self.storage.write(lambda stores: stores.forget_rescue(), ignore, ignore)
         start_notices.show(self.window.banner, self.settings, self.mark, self._starter, problem, self.help.show_report)
 
-    # While it runs
-
     def has_window(self) -> bool:
         """Or an icon that opens it."""
         return self.window.isVisible() or (self.is_open and self.window.tools.stays_without_window)
@@ -385,8 +381,6 @@ class Application(QObject):
 
     def _show_unexpected_error(self, summary: str) -> None:
         self.window.banner.show_warning(partial(start_notices.unexpected, summary), self.help.show_report)
-
-    # End
 
     def close(self) -> None:
         if self._is_ending:

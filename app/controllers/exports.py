@@ -34,7 +34,7 @@ class ExportFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """`chat_id` None: all. `path` is a file; of all chats as Markdown it is a new folder."""
+    """`chat_id` None: all chats. `path`: a file; for all chats as Markdown a new folder."""
 
     chat_id: int | None
     form: ExportFormat
@@ -43,7 +43,7 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """`too_many`, `unreadable`: pictures that it lacks, because their chat has too many, or their files say nothing."""
+    """The result. `too_many`: pictures over the limit of a chat; `unreadable`: damaged ones."""
 
     chats: int
     path: Path
@@ -52,7 +52,7 @@ class Exported:
 
 
 class _Pictures:
-    """The bytes of pictures for one export, and which of them are not in it."""
+    """Picture files of one export, and which pictures it lacks."""
 
     def __init__(self, stored: Pictures) -> None:
         self._stored = stored
@@ -144,7 +144,7 @@ class ExportController(QObject):
             stores.database.close()
 
     def _reporter(self, total: int) -> Callable[[int], None]:
-        """Passes on how far it is, as often as it can be read."""
+        """Reports progress, as often as it can be shown."""
         last_s = 0.0
 
         def report(done: int) -> None:

@@ -18,7 +18,7 @@ from app.storage.parts import Attachments, attachments_from_json, parts_to_json
 from app.storage.records import Edit, EditKind, ReplyText
 from app.storage.storage import Stores
 from app.system.small_file import is_in_the_way, read_small
-from engine import MessageRole, write_atomically
+from engine import MessageRole, sync_file, write_atomically
 
 _MOST_BYTES = 256 << 20
 # What Python raises where the file is not as it was written.
@@ -163,7 +163,7 @@ class UnsentFile:
                 raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(self._file))
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            sync_file(file.fileno())
 
     @property
     def is_there(self) -> bool:

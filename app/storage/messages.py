@@ -49,8 +49,6 @@ class MessageStore:
         self._db = database
         self._chats = chats
 
-    # Changes
-
     def add_user(self, chat_id: int, parent_id: int | None, text: str, attachments: Attachments = ()) -> int:
         place = self._place(chat_id, parent_id)
         return self._add(chat_id, place, MessageRole.USER, text, ReplyStatus.DONE, parts=attachments)
@@ -195,8 +193,6 @@ class MessageStore:
     def _save_text(self, reply: ReplyText) -> None:
         sql = "UPDATE messages SET text = ?, thinking = ?, thinking_s = ? WHERE id = ?"
         self._db.execute(sql, (reply.text, reply.thinking, reply.thinking_s, reply.message_id))
-
-    # Reading
 
     def message(self, message_id: int) -> StoredMessage | None:
         """None: it is not there, or deleted."""

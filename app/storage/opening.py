@@ -33,6 +33,7 @@ _PRAGMAS = (
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",  # as `sync_file`
 )
 
 

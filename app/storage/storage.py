@@ -138,8 +138,6 @@ class Storage:
         self._known = KnownChats()  # likewise
         self._read: Stores | None = None
 
-    # Start and end
-
     def open(self, done: Callable[[Opened], None], refused: Callable[[Exception], None]) -> None:
         """Examines, rescues and migrates the file, purges the Trash, and opens it for reading. May be tried again."""
 
@@ -217,8 +215,6 @@ class Storage:
         if self._database is not None:
             self._database.close()
             self._database = None
-
-    # Reading
 
     @property
     def read(self) -> Stores:
@@ -307,8 +303,6 @@ class Storage:
                 return question(Stores(reader))
 
         self._searcher.ask(run, done, lambda error: log.warning("a count failed: %s", _name(error)))
-
-    # Writing
 
     def write(
         self, change: Callable[[Stores], T], done: Callable[[T], None], refused: Callable[[NotStored], None]

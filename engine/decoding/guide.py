@@ -1,8 +1,7 @@
-"""Which tokens may come next in a reply: those that its grammar allows, and the end of its thinking once that has taken
-as many tokens as it may. The masks are applied to logits before anything else.
+"""Which tokens are allowed next in a reply: those of its grammar, and the end of thinking at its token limit.
 
-What may come next depends on the committed tokens and, within a round, on the drafted ones before: never on who drafted
-them. So the text is the same with any draft.
+The masks are applied to logits before anything else. They depend only on the committed tokens and on the drafted tokens
+before each row, not on the proposer, so the text is the same with any draft.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ class Phase(Enum):
     OPENING = auto()  # the answer, or the marker that opens thinking
     THINKING = auto()
     FREE = auto()  # an answer whose grammar has not begun
-    ASIDE = auto()  # thinking in such an answer, which has no limit
-    ANSWER = auto()  # by the grammar, if there is one
-    ENDED = auto()  # an end token, or one that is not allowed: nothing after it counts
+    ASIDE = auto()  # thinking in such an answer, without a limit
+    ANSWER = auto()  # constrained by the grammar, if there is one
+    ENDED = auto()  # after an end token or a token that is not allowed: later rows do not count
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in the reply.
+    """A state of the guide.
 
-    `opened`: tokens of the marker that opens thinking; `thought`: tokens of thinking; `tail`: its latest text, no
-    longer than the end marker; `closed`: its latest tokens that are the first of that marker.
+    `opened`: matched tokens of the marker that opens thinking; `thought`: tokens of thinking; `tail`: the latest text
+    of thinking, at most as long as the end marker; `closed`: matched tokens of the end marker.
     """
 
     phase: Phase
@@ -51,27 +50,27 @@ class _Place:
     thought: int = 0
     tail: bytes = b""
     closed: int = 0
-    consumed: int = 0  # tokens of the grammar
-    alone: bool = True  # by the grammar of a reply without thinking
+    consumed: int = 0  # by the grammar, in tokens
+    alone: bool = True  # uses the grammar of a reply without thinking
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingMarkers:
-    """A model's markers. `begun`: the prompt leaves thinking open; `may_open`: the reply may open it."""
+    """A model's thinking markers. `begun`: the prompt leaves thinking open; `may_open`: a reply may open it."""
 
     opens: tuple[int, ...] = ()
     closes: bytes = b""
     begun: bool = False
     may_open: bool = False
-    ends: tuple[int, ...] = ()  # the tokens of `closes`, which end thinking; none: nothing can
-    text: Callable[[int], bytes] = _no_text  # of a token
+    ends: tuple[int, ...] = ()  # tokens of `closes`, which end thinking; empty: thinking cannot be ended
+    text: Callable[[int], bytes] = _no_text  # the text of a token
 
 
 @dataclass(slots=True)
 class Guide:
-    """Follows one reply, and its grammar if it has one. Engine thread only.
+    """The allowed tokens of one reply, followed token by token. Engine thread only.
 
-    `most_thinking`: tokens of thinking, after which it is ended; None: any number.
+    `most_thinking`: the number of tokens after which thinking is ended; None: no limit.
     """
 
     grammar: Grammar | None
@@ -107,14 +106,14 @@ class Guide:
         return left < rows and self._place.phase in (Phase.OPENING, Phase.THINKING)
 
     def end_thinking(self) -> None:
-        """At the next token that is not drawn yet, if it thinks by then."""
+        """End thinking at the next token that is not drawn yet, if the reply is still thinking there."""
         self.most_thinking = 0
 
     def masked(self, logits: mx.array, draft: Draft) -> mx.array:
-        """`logits` (rows, vocabulary), -inf where a token is not allowed; the rows are the last of the n + 1 after
-        `draft`.
+        """`logits` (rows, vocabulary) with -inf for tokens that are not allowed; the rows are the last of the n + 1
+        after `draft`.
 
-        Starts the device on them first: the masks are made meanwhile.
+        Starts computing the logits first, so the masks are made while the device works.
         """
         if not self.acts_within(draft.tokens.size + 1):
             return logits
@@ -129,7 +128,7 @@ class Guide:
         return mx.where(mx.array(allowed.view(np.bool_)), logits, -mx.inf)
 
     def forced(self) -> list[int]:
-        """The tokens that have to come next, as far as there is no choice."""
+        """The next tokens, as far as exactly one is allowed at each position."""
         place = self._place
         if place.phase is Phase.OPENING and place.opened:
             return [] if self._begins_free else list(self.thinking.opens[place.opened :])
@@ -146,7 +145,7 @@ class Guide:
             check(self._matcher(self._place))
 
     def _fill(self, masks: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:
-        """A mask for each of the last of the places before, between and after `tokens`."""
+        """Fill a mask for each of the last `rows` positions before, between and after `tokens`."""
         first = len(tokens) + 1 - len(masks)
         places = [self._place]
         with self._undone(places):
@@ -202,12 +201,12 @@ class Guide:
         return self.thinking.text(token) if self.grammar is None else self.grammar.vocabulary.text(token)
 
     def _has_to_end(self, place: _Place) -> bool:
-        """Whether its thinking has taken as many tokens as it may."""
+        """Whether thinking has reached its token limit."""
         most = self.most_thinking if self.thinking.ends and place.phase is Phase.THINKING else None
         return most is not None and place.thought >= most
 
     def _after_answer(self, place: _Place, token: int, vocabulary: GrammarVocabulary) -> _Place:
-        goes_on = token not in vocabulary.ends and token < len(vocabulary.texts)  # beyond them a draft's only
+        goes_on = token not in vocabulary.ends and token < len(vocabulary.texts)  # ids beyond them occur in drafts only
         if goes_on and self._matcher(place).try_consume_tokens([token]):
             return replace(place, consumed=place.consumed + 1)
         return replace(place, phase=Phase.ENDED)
@@ -237,7 +236,7 @@ class Guide:
         check(matcher)
 
     def _beyond(self, tail: bytes, vocabulary: GrammarVocabulary) -> Iterator[int]:
-        """Tokens that would end thinking and begin the answer at once: no grammar could judge their rest."""
+        """Tokens with the end marker and the beginning of an answer, which the grammar could not check."""
         closes = self.thinking.closes
         for length in range(1, len(closes)):
             if tail.endswith(closes[:length]):

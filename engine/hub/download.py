@@ -373,9 +373,7 @@ class Download:
         self.changed = True
 
     def _listed(self, client: HubClient) -> tuple[str, list[RemoteFile]]:
-        """A later try continues with the commit of the first one, while the hub has it: files of two commits do not
-        fit.
-        """
+        """A later try continues with the first one's commit, while the hub has it: files of two do not fit."""
         if self._begun and not is_commit(self.revision):
             with suppress(RepositoryNotFound):
                 return client.list_files(self._begun)

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ChecksumMismatch, HubMisbehaved
-from engine.api.files import open_plain
+from engine.api.files import open_plain, sync_file
 from engine.hub.client import HubClient
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import StopSignal, TryAgain
@@ -141,7 +141,7 @@ class _Part:
         return self._hash.hexdigest() == self._file.checksum
 
     def sync(self) -> None:
-        os.fsync(self._content.fileno())
+        sync_file(self._content.fileno())
 
     def discard(self) -> None:
         self._report(-self.bytes, False)

@@ -51,13 +51,13 @@ def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> 
 
 
 def _model_type(config: JsonObject) -> str:
-    """Of its text part, if its own is no family's (a drafter's)."""
+    """The model type of the text part, if the config's own is not a family's (a drafter's)."""
     own, inner = (str(each.get("model_type") or "") for each in (config, object_at(config, "text_config")))
     return inner if inner and family_for(own).name == own else own
 
 
 def template_text(folder: Path) -> str:
-    """All its chat templates; "" if they cannot be read: loading reports why."""
+    """All its chat templates; "" if they cannot be read, which loading reports."""
     try:
         path = folder / "chat_template.jinja"
         if path.is_file():

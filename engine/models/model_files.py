@@ -74,7 +74,7 @@ def read_object(path: Path, limit_bytes: int) -> JsonObject:
 
 
 def object_in(path: Path, limit_bytes: int) -> JsonObject:
-    """{} if there is none that can be read."""
+    """The object in the file; {} if it cannot be read."""
     try:
         return read_object(path, limit_bytes)
     except FileError:
@@ -146,7 +146,7 @@ class Tensor:
 
 
 def stamp(stat: os.stat_result) -> tuple[int, int, int, int]:
-    """(size, times of change in nanoseconds, inode): a file that was replaced or written to has another."""
+    """(size, times of change in nanoseconds, inode): differs after the file was replaced or written to."""
     return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 

@@ -53,7 +53,7 @@ class Segment:
     before: str
     tokens: tuple[int, ...]
     has_checkpoint: bool  # of the caches without rows, at `end`
-    model: str = ""  # whose rows they are, as in the name of the folder
+    model: str = ""  # the model of its rows, as in the name of the folder
 
     @property
     def end(self) -> int:
@@ -105,7 +105,7 @@ def read_index(path: Path) -> Segment:
 
 
 def read_segment(path: Path) -> tuple[Rows, Checkpoint | None]:
-    """Its rows and its checkpoint, not evaluated; FileError unless every byte is as it was written."""
+    """Its rows and its checkpoint, not evaluated; FileError unless the checksum matches."""
     try:
         _verify(path)
         metadata = _metadata(path)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT_BYTES = 2 << 30
 SEQUENCES = 64  # as many as replies at once, with a draft each
-_MOST_OVER = 1.5  # unwritten caches may exceed the limit by this factor
+_MOST_OVER = 1.5  # factor by which caches that are not written yet may exceed the limit
 
 _DONE = object()
 
@@ -110,13 +110,13 @@ class PrefixStore:
         return 0
 
     def _extended(self, sequence: Sequence) -> Sequence:
-        """`sequence` with what the disk has of its uncached tokens; an empty one if that cannot be used."""
+        """`sequence` extended from the disk; an empty one if that fails."""
         try:
             if self._disk is not None and sequence.caches.others is None:
                 self._disk.extend(sequence)
         except (FileError, OSError) as error:
             _log.warning("a kept cache could not be read: %s", error)
-        except Exception as error:  # noqa: BLE001  a reply can do without kept caches
+        except Exception as error:  # noqa: BLE001  any error: kept caches are optional
             _log.warning("a kept cache does not fit: %r", error)
             return Sequence(sequence.model, sequence.tokens, owner=sequence.owner)
         return sequence
@@ -126,7 +126,7 @@ class PrefixStore:
             return
         self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
-        # Of a model over several ranks nothing is written: each has only its own layers' rows.
+        # A model over several ranks is not written: each has only its own layers' rows.
         self.kept.append(KeptSequence(sequence, nbytes, written=sequence.caches.others is not None))
         self._evict_over_limit()
 
@@ -172,7 +172,7 @@ class PrefixStore:
         self._evict_over_limit()
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Forget all other conversations, here and on disk; what has no conversation's name stays."""
+        """Delete all other conversations, here and on disk; what has no conversation's id stays."""
         for kept in [kept for kept in self.kept if kept.sequence.conversation not in {"", *conversations}]:
             self._drop(kept)
         try:
@@ -215,7 +215,8 @@ class PrefixStore:
         """Evict above the limit. Unwritten caches wait to be written, up to a factor; those of unloaded models only for
         that. However much other programs ask, half of the limit is the user's.
 
-        The newest stays however large it is: it was in use a moment ago, and a long chat needs it most.
+        Caches not on disk yet are first written, up to a factor; those of unloaded models are kept only for that. The
+        newest stays however large it is: a long chat needs it most.
         """
         for kept in [kept for kept in self.kept if kept.leaving and (kept.written or not self._may_write)]:
             self._drop(kept)
@@ -263,9 +264,9 @@ class PrefixStore:
         return best, most
 
     def _usable(self, kept: KeptSequence, model: LoadedModel, tokens: list[int], least: int) -> int:
-        """The position from which a chat with `tokens` could continue; 0: leave it to its own chat.
+        """The position from which a chat with `tokens` could continue; 0: it stays with its own chat.
 
-        What an unloaded model has left is usable by the same files loaded again.
+        Caches of an unloaded model are usable when the same files are loaded again.
         """
         sequence = kept.sequence
         if sequence.model is not model and not (kept.leaving and sequence.model.identity == model.identity):

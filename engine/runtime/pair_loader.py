@@ -1,7 +1,4 @@
-"""Loads main model and draft, and exchanges them, as commands say. Engine thread only; imports MLX.
-
-What runs with a pair is the scheduler's.
-"""
+"""Loads and replaces the main model and the draft. Engine thread only; imports MLX. The scheduler runs the pair."""
 
 from __future__ import annotations
 
@@ -37,14 +34,14 @@ from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
 
-AGAIN_S = 600.0  # a model that was lost is not loaded again by itself if that was done so recently
+AGAIN_S = 600.0  # a lost model is loaded again automatically only once in this time
 
-# Sends an event to a sink; model events to the subscribers too. None: to the subscribers alone.
+# Sends an event to a sink; events about models to the subscribers too. None: to the subscribers alone.
 Post = Callable[[Sink | None, Event], None]
 
 
 class PairLoader:
-    """Every command about it ends in one last event."""
+    """Handles Load, SetDraft and Unload. Each ends in exactly one event."""
 
     def __init__(
         self,
@@ -56,15 +53,15 @@ class PairLoader:
         *,
         light_drafters: bool,
     ) -> None:
-        """`aborted`: whether a command waits that ends what is being loaded."""
+        """`aborted`: whether a command in the queue ends the load in progress."""
         self._scheduler = scheduler
         self._counting = counting
         self._post = post
         self._aborted = aborted
         self._first_use = first_use
-        self._light_drafters = light_drafters and not widens()  # where 16 bits are computed as 32, nothing is gained
-        self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
-        self._loaded_by: Load | None = None  # the main model, if it was by a command
+        self._light_drafters = light_drafters and not widens()  # where 16 bits are computed as 32 it saves nothing
+        self._next_draft: SetDraft | None = None  # waits for the main model in progress
+        self._loaded_by: Load | None = None  # the command that loaded the main model, if any
         self._loaded_again_at = -inf
 
     def load(self, command: Load) -> None:
@@ -73,7 +70,7 @@ class PairLoader:
 
     def _load(self, command: Load) -> None:
         if self._scheduler.under_way and not command.end_replies:
-            if self._scheduler.has_aborted_load:  # for this command, perhaps; it cannot go on
+            if self._scheduler.has_aborted_load:  # perhaps aborted for this command; it cannot continue
                 self.abort_loads(LoadAborted)
             for answer in refusal(command, RepliesUnderWay(command.folder)):
                 self._post(command.sink, answer)
@@ -119,9 +116,9 @@ class PairLoader:
         return command
 
     def load_lost_again(self) -> None:
-        """A main model that has lost some of its layers is loaded again, once; queued replies wait for that.
+        """Load a main model again that has lost some of its layers, once; queued replies wait for it.
 
-        Its draft comes with it, also one that was on its way.
+        Its draft is loaded again too, also one that was being loaded.
         """
         main = self._scheduler.main
         asked = self._loaded_by
@@ -165,7 +162,7 @@ class PairLoader:
                 self._post(command.sink, answer)
 
     def drop(self, sink: Sink | None) -> None:
-        """Running replies end, queued ones stay in the queue."""
+        """Drop the pair. Running replies end, queued ones stay in the queue."""
         pair = [
             (ModelRole.DRAFT, self._scheduler.draft is not None),
             (ModelRole.MAIN, self._scheduler.main is not None),
@@ -192,7 +189,7 @@ class PairLoader:
                 self._scheduler.why_no_main = as_engine_error(error)
             self._post(sink, ModelFailed(role, folder, as_engine_error(error)))
             if role is ModelRole.MAIN and self._scheduler.main is not None:
-                self._refuse_next_draft(LoadAborted)  # it was for that main model, not for the one that stays
+                self._refuse_next_draft(LoadAborted)  # it was for the aborted main model
 
         def report(progress: LoadProgress) -> None:
             if not progress.done_bytes:
@@ -221,7 +218,7 @@ class PairLoader:
         self._post(sink, ModelUnloaded(ModelRole.DRAFT))
 
     def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
-        """If this raises, the model is not installed."""
+        """Make a loaded model part of the pair. If this raises, the pair is unchanged."""
         replaces = role is ModelRole.DRAFT and self._scheduler.draft is not None
         put = self._set_main if role is ModelRole.MAIN else self._scheduler.set_draft
         try:

@@ -616,6 +616,17 @@ def test_forwards_that_meet_with_something_else_do_not_make_a_good_draft_look_us
     assert costs.price_s("draft", 3) == pytest.approx(1.7375 * plain, rel=0.25)
 
 
+def test_kernels_that_a_gpu_builds_are_in_no_price(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, costs, tuner, wide = Clock(monkeypatch), RoundCosts(), Tuner(), itertools.count()
+    monkeypatch.setattr(calibration, "builds_kernels", lambda: True)
+    first_s = 2.0
+    timed = clock.timed(main, lambda width, _: 1.0 + (first_s if width == 16 and next(wide) == 0 else 0.0))
+    tuner.begin(timed, None, costs)
+    while not costs.calibrated:
+        tuner.step()
+    assert costs.calibration.verify_s[16] == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("slow", [range(30, 75), range(60), range(100, 1000)])
 def test_a_spell_in_which_all_is_slower_changes_nothing(
     main: LoadedModel, monkeypatch: pytest.MonkeyPatch, slow: range

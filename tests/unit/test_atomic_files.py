@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import stat
@@ -70,6 +71,24 @@ def test_bytes_are_on_the_disk_before_the_name_is(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(os, "fsync", watched)
     write_atomically(file, "text")
     assert seen == [(False, 4)]
+
+
+@pytest.mark.parametrize("volume_knows_it", [True, False])
+def test_a_mac_is_asked_to_empty_the_memory_of_the_drive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, volume_knows_it: bool
+) -> None:
+    asked = list[object]()
+
+    def control(_descriptor: int, request: int) -> None:
+        asked.append(request)
+        if not volume_knows_it:
+            raise OSError
+
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", control)
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: asked.append("fsync"))
+    write_atomically(tmp_path / "file", "text")
+    assert asked == ([51] if volume_knows_it else [51, "fsync"])
 
 
 def test_what_a_killed_process_was_writing_does_not_stay(tmp_path: Path) -> None:
