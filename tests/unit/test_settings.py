@@ -315,12 +315,12 @@ def test_what_the_next_start_would_not_read_is_not_written(
     settings.top_k = 4
     settings.save()
     monkeypatch.setattr("app.settings.MOST_BYTES", 10_000)
-    settings.presets = [{"id": "a", "name": "Long", "values": {"system_prompt": "x" * 10_000}}]
+    settings.presets = ({"id": "a", "name": "Long", "values": {"system_prompt": "x" * 10_000}},)
     with qtbot.waitSignal(settings.not_saved):
         assert not settings.save()
     assert "too large" in not_saved(settings).hint
     assert (make(tmp_path).top_k, make(tmp_path).presets) == (4, ())
-    settings.presets = []
+    settings.presets = ()
     with qtbot.waitSignal(settings.saved_after_all):
         assert settings.save()
 
