@@ -173,6 +173,7 @@ class PairLoading(QObject):
         self._settings = settings
         self._requested = RequestedPair()
         self._former: RequestedPair | None = None  # the last pair that worked, while another is loading
+        self._known_problem = ""  # of the latest failure, until a main model is loaded
         self._waiting: Callable[[], None] | None = None  # called when no reply is running
         self._awaited = ""  # the main model after that call; "": none
         self.idle_timer = QTimer(self, singleShot=True)  # runs out after the last reply, by the settings
@@ -350,10 +351,14 @@ class PairLoading(QObject):
             self._former.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._former = None
+            self._known_problem = ""
             self._settings.main_folder = as_setting(event.info.folder, self.starter.main)
             self._keep_draft()
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
-            self.problem_raised.emit(event.error)  # a draft without its main model has nothing to report
+            # A draft without its main model has nothing to report, and what is tried again and again only once.
+            if event.again_at is None or str(event.error) != self._known_problem:
+                self.problem_raised.emit(event.error)
+            self._known_problem = str(event.error)
             if event.role is ModelRole.DRAFT:
                 # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
@@ -566,6 +571,7 @@ class RequestedPair:
             case ModelLoading(folder=folder) if folder == self.main_folder:  # else another one is requested
                 self.state = PairState.LOADING
                 self.main = None
+                self._main_error = None
             case ModelReady(info=info):
                 self.state = PairState.READY
                 self.main = info
