@@ -207,7 +207,7 @@ class Rounds:
 
         Commits tokens and sampler; `learn` follows.
         """
-        emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._output.ending)
+        emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._sampler, self._output.ending)
         self._sequence.tokens.extend(emitted)
         self._sampler.commit(emitted)
         return Round(
