@@ -98,7 +98,7 @@ from engine.api.events import (
     UpdateChecked,
     VerifyProgress,
 )
-from engine.api.files import patiently, remove_unfinished, sync_folder, write_atomically
+from engine.api.files import open_plain, patiently, remove_unfinished, sync_file, sync_folder, write_atomically
 from engine.api.hub import (
     HUB_FAMILIES,
     PUBLIC_HUB,
@@ -202,6 +202,8 @@ from engine.models.compatibility import (
 from engine.models.drafter_kinds import drafter_names, is_drafter_folder
 from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, model_memory_bytes, set_aside
 from engine.models.inspect import inspect_model, model_name
+from engine.models.mlx_build import system_name
+from engine.models.mlx_build import wheel as mlx_wheel
 from engine.models.openblas import has_openblas
 from engine.models.vision_config import picture_tokens
 from engine.runtime.service import Engine

@@ -18,9 +18,19 @@ if [ -x "$python" ] && { cmp -s "$lock" "$installed" || cmp -s "$dev_lock" "$ins
     exit 0
 fi
 
-if [ "$system" = Darwin ] && [ "$(sysctl -n hw.optional.arm64 2>/dev/null)" != 1 ]; then
-    echo "Hunch needs a Mac with Apple silicon: MLX, with which it computes, runs on no other" >&2
-    exit 1
+if [ "$system" = Darwin ]; then
+    if [ "$(/usr/sbin/sysctl -n hw.optional.arm64 2>/dev/null)" != 1 ]; then
+        echo "Hunch needs a Mac with Apple silicon: MLX, with which it computes, runs on no other" >&2
+        exit 1
+    fi
+    # For which macOS wheels are taken, whatever the Python believes: one that was built for an older macOS is told 16.0.
+    # MLX's for macOS 26, which use the neural accelerators of an M5, need 26.2: that is Darwin 25.2.
+    case $(uname -r) in
+    2[0-3].*) macos=14.4 ;;
+    24.* | 25.[01].*) macos=15.0 compat=1 ;;
+    *) macos=26.2 compat=0 ;;
+    esac
+    export MACOSX_DEPLOYMENT_TARGET="$macos" SYSTEM_VERSION_COMPAT="${compat:-0}" # uv reads the first, pip the second
 fi
 
 # Prints "ok" when the interpreter can make .venv, or with "uv" a place for uv; else why it cannot; nothing when it does
@@ -86,7 +96,7 @@ with_uv() {
         base=$(find_python 2>/dev/null) || base=$fetched
         "$uv" venv $quiet --clear --python "$base" .venv || return 1
     fi
-    "$uv" pip install $quiet --python "$python" --require-hashes --only-binary :all: -r "$lock"
+    "$uv" pip install $quiet --python "$python" ${macos:+--python-platform aarch64-apple-darwin} --require-hashes --only-binary :all: -r "$lock"
 }
 
 with_pip() {

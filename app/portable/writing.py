@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from app.portable.markdown import MarkdownWords, branch, markdown_of
 from app.portable.unfinished import Unfinished, locked
 from app.storage.portable import PortableChat
 from app.system.limited_child import Stop
+from engine import sync_file
 
 Progress = Callable[[int], None]  # chats that are written
 BytesOf = Callable[[str], bytes | None]  # of a picture, by its digest
@@ -94,7 +94,7 @@ def write_markdown(
         pictures = _pictures_of(chat, bytes_of)
         file.write(markdown_of(chat, words, _named(pictures, folder.name)))
         file.flush()
-        os.fsync(file.fileno())  # a disk that is full says so before there is a folder
+        sync_file(file.fileno())  # a disk that is full says so before there is a folder
         if pictures:
             _write_pictures(pictures, made)
             made.rename(folder)
@@ -163,5 +163,5 @@ def _replacing(path: Path, unfinished: Unfinished) -> Iterator[IO[str]]:
         with made.open("w", encoding="utf-8", newline="\n") as file, locked(made):
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            sync_file(file.fileno())
             made.replace(path)

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from app.system.machine import machine_name
+from engine import mlx_wheel, system_name
 
 ROOT = Path(__file__).resolve().parents[2]
 DISTRIBUTION = "hunch-chat"  # as pyproject.toml calls it
@@ -41,11 +42,13 @@ def libraries() -> dict[str, str]:
             found[name] = version(package)
         except PackageNotFoundError:
             found[name] = "?"
+    if sys.platform == "darwin":
+        found["MLX"] += f" ({mlx_wheel()})"
     return found
 
 
 def system() -> str:
-    name = f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else f"{platform.system()} {platform.release()}"
+    name = system_name() if sys.platform == "darwin" else f"{platform.system()} {platform.release()}"
     kind = platform.machine()
     machine = machine_name()
     return ", ".join((name, machine) if machine.startswith(kind) else (name, kind, machine))

@@ -66,6 +66,7 @@ def write(app: Path, version: str) -> None:
         "LSArchitecturePriority": ["arm64"],
         "NSHighResolutionCapable": True,
         "NSRequiresAquaSystemAppearance": False,
+        "UIDesignRequiresCompatibility": True,  # the look before macOS 26, until Qt draws the new one
         "NSSupportsAutomaticTermination": False,
         "NSSupportsSuddenTermination": False,
         "NSHumanReadableCopyright": f"Hunch {version}, {LICENCE}",

@@ -227,6 +227,7 @@ class Request:
     picture_detail: PictureDetail = PictureDetail.NORMAL
     model: str = ""  # folder of the main model that it is for: with another it ends with MODEL_CHANGED; "": any
     conversation: str = ""  # name of its chat for `ChatEngine.keep_only`; "": not affected by that
+    owner: str = ""  # who asks: kept caches of others are not used for it, nor its own for theirs; "": the user
 
     @property
     def rank(self) -> int:
@@ -381,6 +382,7 @@ class EngineState:
     draft: ModelInfo | None = None
     loading_main: str | None = None  # the folder
     loading_draft: str | None = None
+    again_at: float | None = None  # when a main model that was lost is loaded again, in seconds of `time.monotonic`
     queued: tuple[RequestId, ...] = ()
     running: tuple[RequestId, ...] = ()
     background: tuple[RequestId, ...] = ()  # of queued and running, those that yield to the others

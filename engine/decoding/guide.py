@@ -1,8 +1,7 @@
-"""Which tokens may come next in a reply: those that its grammar allows, and the end of its thinking once that has taken
-as many tokens as it may. The masks are applied to logits before anything else.
+"""Which tokens are allowed next in a reply: those of its grammar, and the end of thinking at its token limit.
 
-What may come next depends on the committed tokens and, within a round, on the drafted ones before: never on who drafted
-them. So the text is the same with any draft.
+The masks are applied to logits before anything else. They depend only on the committed tokens and on the drafted tokens
+before each row, not on the proposer, so the text is the same with any draft.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ class Phase(Enum):
     OPENING = auto()  # the answer, or the marker that opens thinking
     THINKING = auto()
     FREE = auto()  # an answer whose grammar has not begun
-    ASIDE = auto()  # thinking in such an answer, which has no limit
-    ANSWER = auto()  # by the grammar, if there is one
-    ENDED = auto()  # an end token, or one that is not allowed: nothing after it counts
+    ASIDE = auto()  # thinking in such an answer, without a limit
+    ANSWER = auto()  # constrained by the grammar, if there is one
+    ENDED = auto()  # after an end token or a token that is not allowed: later rows do not count
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in the reply.
+    """A state of the guide.
 
-    `opened`: tokens of the marker that opens thinking; `thought`: tokens of thinking; `tail`: its latest text, no
-    longer than the end marker; `closed`: its latest tokens that are the first of that marker.
+    `opened`: matched tokens of the marker that opens thinking; `thought`: tokens of thinking; `tail`: the latest text
+    of thinking, at most as long as the end marker; `closed`: matched tokens of the end marker.
     """
 
     phase: Phase
@@ -51,33 +50,33 @@ class _Place:
     thought: int = 0
     tail: bytes = b""
     closed: int = 0
-    consumed: int = 0  # tokens of the grammar
-    alone: bool = True  # by the grammar of a reply without thinking
+    consumed: int = 0  # by the grammar, in tokens
+    alone: bool = True  # uses the grammar of a reply without thinking
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingMarkers:
-    """A model's markers. `begun`: the prompt leaves thinking open; `may_open`: the reply may open it."""
+    """A model's thinking markers. `begun`: the prompt leaves thinking open; `may_open`: a reply may open it."""
 
     opens: tuple[int, ...] = ()
     closes: bytes = b""
     begun: bool = False
     may_open: bool = False
-    ends: tuple[int, ...] = ()  # the tokens of `closes`, which end thinking; none: nothing can
-    text: Callable[[int], bytes] = _no_text  # of a token
+    ends: tuple[int, ...] = ()  # tokens of `closes`, which end thinking; empty: thinking cannot be ended
+    text: Callable[[int], bytes] = _no_text  # the text of a token
 
 
 class Guide:
-    """Follows one reply, and its grammar if it has one. Engine thread only.
+    """The allowed tokens of one reply, followed token by token. Engine thread only.
 
-    Matchers keep what they have worked out, and it counts against their limits. So the committed tokens, with a mask
-    before each, have matchers of their own: these break at the same token with any draft.
+    The states of a matcher's lexer stay after a rollback and count against its limits. So the committed tokens, with a
+    mask before each, have their own matchers: they reach a limit at the same token with any draft.
     """
 
     def __init__(
         self, grammar: Grammar | None, thinking: ThinkingMarkers | None = None, most_thinking: int | None = None
     ) -> None:
-        """`most_thinking`: tokens of thinking, after which it is ended; None: any number."""
+        """`most_thinking`: the number of tokens after which thinking is ended; None: no limit."""
         thinking = thinking or ThinkingMarkers()
         self._grammar = grammar
         self._thinking = thinking
@@ -99,14 +98,14 @@ class Guide:
         return left < rows and place.phase in (Phase.OPENING, Phase.THINKING)
 
     def end_thinking(self) -> None:
-        """At the next token that is not drawn yet, if it thinks by then."""
+        """End thinking at the next token that is not drawn yet, if the reply is still thinking there."""
         self._most_thinking = 0
 
     def masked(self, logits: mx.array, draft: Draft) -> mx.array:
-        """`logits` (rows, vocabulary), -inf where a token is not allowed; the rows are the last of the n + 1 after
-        `draft`. A row whose mask cannot be made allows none.
+        """`logits` (rows, vocabulary) with -inf for tokens that are not allowed; the rows are the last of the n + 1
+        after `draft`. A row whose mask cannot be made allows no token.
 
-        Starts the device on them first: the masks are made meanwhile.
+        Starts computing the logits first, so the masks are made while the device works.
         """
         if not self.acts_within(draft.tokens.size + 1):
             return logits
@@ -121,7 +120,7 @@ class Guide:
         return mx.where(mx.array(allowed.view(np.bool_)), logits, -mx.inf)
 
     def _fill(self, masks: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:
-        """A mask for each of the places before, between and after `tokens`; or one, after `tokens`: then these are sure
+        """Fill a mask for each position before, between and after `tokens`; or one, after `tokens`, which are then sure
         to be committed.
         """
         sure = tokens if len(masks) == 1 else ()
@@ -135,7 +134,7 @@ class Guide:
                 self._drafted.fill(mask, self._most_thinking)
 
     def forced(self) -> list[int]:
-        """The tokens that have to come next, as far as there is no choice."""
+        """The next tokens, as far as exactly one is allowed at each position."""
         place = self._committed.place
         if place.phase is Phase.OPENING and place.opened:
             return [] if self._committed.begins_free else list(self._thinking.opens[place.opened :])
@@ -146,7 +145,7 @@ class Guide:
         return self._drafted.matcher.compute_ff_tokens()[:_MOST_FORCED]
 
     def commit(self, tokens: list[int]) -> list[int]:
-        """Move on by `tokens`, of which those are returned that come before the first whose mask cannot be made."""
+        """Advance by `tokens`, up to the first whose mask cannot be made; returns those before it."""
         for at, token in enumerate(tokens):
             if at and self._grammar is not None:
                 self._committed.fill(np.zeros(self._grammar.vocabulary.words, dtype=np.int32), self._most_thinking)
@@ -163,7 +162,7 @@ class Guide:
 
 
 class _Follower:
-    """Stands at a place of the reply, with matchers of its own."""
+    """A position in the reply, with its own matchers."""
 
     def __init__(self, grammar: Grammar | None, thinking: ThinkingMarkers) -> None:
         self._grammar = grammar
@@ -182,12 +181,12 @@ class _Follower:
 
     @property
     def at_end(self) -> bool:
-        """Whether its grammar allows no token: the reply has ended, or the matcher has reached a limit for good."""
+        """Whether the grammar allows no token: the reply has ended, or the matcher has reached one of its limits."""
         return self._grammar is not None and (self.place.phase is Phase.ENDED or self.matcher.is_error())
 
     @contextmanager
     def looking_ahead(self) -> Iterator[None]:
-        """It is where it was when this ends."""
+        """Restore the position afterwards."""
         place = self.place
         try:
             yield
@@ -209,12 +208,12 @@ class _Follower:
         return self._grammar is None or self._grammar.opener is not None
 
     def has_to_end_thinking(self, most_thinking: int | None) -> bool:
-        """Whether it has taken as many tokens as it may."""
+        """Whether thinking has reached its token limit."""
         most = most_thinking if self._thinking.ends and self.place.phase is Phase.THINKING else None
         return most is not None and self.place.thought >= most
 
     def fill(self, row: np.ndarray[Any, Any], most_thinking: int | None) -> None:
-        """A mask of the tokens that may come next; of none if it cannot be made."""
+        """Fill the mask of the next token; no token is allowed if it cannot be made."""
         self._fill(row, most_thinking)
         if self.at_end:
             row[:] = 0
@@ -222,7 +221,7 @@ class _Follower:
     def _fill(self, row: np.ndarray[Any, Any], most_thinking: int | None) -> None:
         place = self.place
         vocabulary = None if self._grammar is None else self._grammar.vocabulary
-        answers = place.phase in (Phase.ANSWER, Phase.ENDED)  # a matcher tells here why it could not follow a token
+        answers = place.phase in (Phase.ANSWER, Phase.ENDED)  # computing a mask reports a failed consume
         if self.has_to_end_thinking(most_thinking):
             row[:] = 0
             _set(row, [self._thinking.ends[place.closed]])
@@ -276,13 +275,13 @@ class _Follower:
         return self._thinking.text(token) if self._grammar is None else self._grammar.vocabulary.text(token)
 
     def _after_answer(self, place: _Place, token: int, vocabulary: GrammarVocabulary) -> _Place:
-        goes_on = token not in vocabulary.ends and token < len(vocabulary.texts)  # beyond them a draft's only
+        goes_on = token not in vocabulary.ends and token < len(vocabulary.texts)  # ids beyond them occur in drafts only
         if goes_on and self.matcher.try_consume_tokens([token]):
             return replace(place, consumed=place.consumed + 1)
         return replace(place, phase=Phase.ENDED)
 
     def _beyond(self, tail: bytes, vocabulary: GrammarVocabulary) -> Iterator[int]:
-        """Tokens that would end thinking and begin the answer at once: no grammar could judge their rest."""
+        """Tokens with the end marker and the beginning of an answer, which the grammar could not check."""
         closes = self._thinking.closes
         for length in range(1, len(closes)):
             if tail.endswith(closes[:length]):

@@ -18,7 +18,7 @@ from engine.decoding.guide import Guide
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 
-# From the tokens that a round would emit, how many to keep: all, or fewer where one of them ends the reply.
+# From the emitted tokens of a round, how many to keep: all, or fewer if one of them ends the reply.
 Ending = Callable[[list[int]], int]
 
 
@@ -96,7 +96,7 @@ def timed_round(
     clock = _Clock(propose, ending, timed)
     try:
         done = speculative_round(sequence, sampler, clock.propose, clock.ending)
-    except NotComputed as error:  # if the main model is at fault, the plain round raises the same
+    except NotComputed as error:  # if the main model caused it, the plain round raises it again
         sequence.close_step(0)
         done = plain_round(sequence, sampler, ending)
         return replace(done, seconds=clock.seconds, typical=False, failure=error.failure)
@@ -113,7 +113,7 @@ class NotComputed(Exception):
 
 
 class _Clock:
-    """Notes when a round began, had its draft, and had its verdicts: `ending` is the first call after those."""
+    """Times the start of a round, the draft and the verdicts; `ending` is called first after the verdicts."""
 
     def __init__(self, propose: Callable[[], Draft], ending: Ending, waits: bool) -> None:
         self._propose = propose
@@ -179,7 +179,7 @@ def cut_at_end(
 
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
     """The main model's verdicts (n + 1,): its token after the last committed one and after each drafted one."""
-    uncached = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, except in the first round
+    uncached = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, but for the first round
     logits = sequence.feed(mx.concatenate([uncached, draft.tokens.astype(mx.uint32)]))[uncached.size - 1 :]
     masked = logits if sampler.guide is None else _masked(logits, draft, sampler.guide)
     verdicts = sampler.verify(masked, len(sequence.tokens), draft)
@@ -188,7 +188,7 @@ def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
 
 
 def _masked(logits: mx.array, draft: Draft, guide: Guide) -> mx.array:
-    """The masks are made on the host while the device is at the forward."""
+    """The masks are made on the host while the device computes the forward."""
     if draft.tokens.size and guide.acts_within(draft.tokens.size + 1):
         _wait_for([logits], mx.async_eval)
         _wait_for([draft.tokens])

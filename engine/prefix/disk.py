@@ -2,8 +2,8 @@
 
 A turn adds one or two small files; branches share their common segments. Least recently used segments are deleted above
 a limit in bytes, a share of the free disk space, or CONVERSATIONS. A segment is deleted with the conversation that it
-was first written for. Another version of MLX rounds differently, so it starts an empty folder. Engine thread only;
-other processes may share the folder.
+was first written for, and found by its owner alone: the digests by which it is found are keyed by the owner. Another
+version of MLX rounds differently, so it starts an empty folder. Engine thread only; other processes may share it.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from engine.models.model_files import FileError
 from engine.prefix.file import PART_SUFFIX, SUFFIX, Segment, read_index, read_segment, write_segment
 
 DEFAULT_LIMIT_BYTES = 8 << 30
-# An abandoned branch shows only by not being used any more.
+# Least recently used conversations above this number are deleted: branches that the user left are never used again.
 CONVERSATIONS = 128  # of all models, drafts included
 _SHARE_OF_FREE = 0.1
 _LATER_S = 1e-3
 _FORMAT = 4
 _PREFIX = "hunch-"
-_LONGEST_SEGMENT_TOKENS = 2048  # a short prefix shared with a long prompt need not read all of it
+_LONGEST_SEGMENT_TOKENS = 2048  # so that sharing a short prefix does not read a whole long prompt
 _LEAST_USABLE = 1 / 16  # recompute if less than 1/16 of a segment is usable
 
 _log = logging.getLogger(__name__)
@@ -72,18 +72,18 @@ class PrefixDisk:
 
     def extend(self, sequence: Sequence) -> None:
         """Add what the disk has of `sequence`'s uncached tokens; raises FileError when a file is damaged."""
-        route = self._route(sequence.model.identity, sequence.tokens, sequence.caches)
+        route = self._route(sequence)
         if route.end > sequence.caches.position:
             self._follow(route, sequence.caches)
 
-    def reach(self, model: str, tokens: Tokens[int], caches: CacheSet) -> int:
-        """The position up to which fresh `caches` could hold `tokens` by the files here."""
-        return self._route(model, tokens, caches).end
+    def reach(self, sequence: Sequence) -> int:
+        """The position up to which its caches could hold its tokens by the files here."""
+        return self._route(sequence).end
 
     def write(self, sequence: Sequence) -> Generator[None]:
         """Write what is not on disk yet, one tensor each step. The caches must not change until the last step.
 
-        A chat so large that it would evict all others, and at last its own beginning, is not written.
+        A chat so large that it would evict all others, and then its own beginning, is not written.
         """
         if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit(self._files()):
             return
@@ -98,13 +98,13 @@ class PrefixDisk:
             if _conversation(path) not in names:
                 try:
                     path.unlink(missing_ok=True)
-                except OSError as error:  # the others are deleted all the same
+                except OSError as error:  # the others are still deleted
                     _log.warning("a kept cache could not be removed: %s", error)
 
     def _missing(self, sequence: Sequence) -> list[tuple[int, int]]:
         """(start, end) of the segments to write: cut at checkpoints, and at the longest length."""
         held = sequence.caches.position
-        start = self._reach(sequence.model.identity, sequence.tokens[:held])
+        start = _chain(self._matching(sequence, held), 0, 0)[1]
         cuts = {at for at in sequence.checkpoints if start < at < held} | {held}
         cuts |= set(range(start + _LONGEST_SEGMENT_TOKENS, held, _LONGEST_SEGMENT_TOKENS))
         ends = sorted(cuts)
@@ -117,19 +117,18 @@ class PrefixDisk:
         if checkpoint is None and end == caches.position and needs_checkpoints(caches):
             checkpoint = make_checkpoint(caches)
         folder = self._model_folder(sequence.model.identity)
-        path = folder / f"{_digests(tokens, {end})[end]}-{_name(sequence.conversation)}-{start}{SUFFIX}"
-        before = _digests(tokens, {start})[start]
+        digests = _digests(tokens, {start, end}, sequence.owner)
+        path = folder / f"{digests[end]}-{_name(sequence.conversation)}-{start}{SUFFIX}"
+        before = digests[start]
         segment = Segment(path, start, before, tuple(tokens[start:end]), checkpoint is not None, _model(folder))
         yield from write_segment(segment, rows_between(caches, start, end), checkpoint)
         self._segments(sequence.model.identity)[path.name] = segment
-        self._touch(self._covering(sequence.model.identity, tokens[:end]))
+        self._touch([segment for segment, _ in _chain(self._matching(sequence, end), 0, 0)[0]])
 
-    def _route(self, model: str, tokens: Tokens[int], caches: CacheSet) -> Route:
-        limit = len(tokens) - 1
-        here = caches.position
-        matching = self._matching(model, tokens[:limit])
-        chosen, reach = _chain(matching, here, _LEAST_USABLE)
-        if not needs_checkpoints(caches):
+    def _route(self, sequence: Sequence) -> Route:
+        matching = self._matching(sequence, len(sequence.tokens) - 1)
+        chosen, reach = _chain(matching, sequence.caches.position, _LEAST_USABLE)
+        if not needs_checkpoints(sequence.caches):
             return Route(chosen, reach)
         whole = [segment for segment, shared in matching if segment.has_checkpoint and shared == segment.end <= reach]
         last = max(whole, key=lambda segment: segment.end, default=None)
@@ -150,7 +149,7 @@ class PrefixDisk:
         used = [segment for segment, _ in route.parts] + ([] if route.checkpoint is None else [route.checkpoint])
         try:
             append_rows(caches, segments, route.end, checkpoint)
-        except (ValueError, IndexError, TypeError, AttributeError) as error:  # they would not fit the next time either
+        except (ValueError, IndexError, TypeError, AttributeError) as error:  # cannot be loaded later either
             for segment in used:
                 self._discard(segment.path, f"{segment.path.name} does not fit: {error!r}")
             raise
@@ -163,16 +162,13 @@ class PrefixDisk:
             self._discard(segment.path, str(error))
             raise
 
-    def _reach(self, model: str, tokens: Tokens[int]) -> int:
-        return _chain(self._matching(model, tokens), 0, 0)[1]
-
-    def _covering(self, model: str, tokens: Tokens[int]) -> list[Segment]:
-        return [segment for segment, _ in _chain(self._matching(model, tokens), 0, 0)[0]]
-
-    def _matching(self, model: str, tokens: Tokens[int]) -> list[Part]:
-        """The segments of conversations that begin like `tokens`, ordered by start, each with its common prefix."""
-        near = [segment for segment in self._segments(model).values() if segment.start < len(tokens)]
-        digests = _digests(tokens, {segment.start for segment in near})
+    def _matching(self, sequence: Sequence, upto: int) -> list[Part]:
+        """Segments of its owner's conversations that begin like its first `upto` tokens, ordered by start, each with
+        its common prefix.
+        """
+        tokens = sequence.tokens[:upto]
+        near = [segment for segment in self._segments(sequence.model.identity).values() if segment.start < upto]
+        digests = _digests(tokens, {segment.start for segment in near}, sequence.owner)
         same = [segment for segment in near if segment.before == digests[segment.start]]
         shared = [(s, s.start + common_prefix(s.tokens, tokens[s.start : s.end])) for s in same]
         return sorted(shared, key=lambda pair: (pair[0].start, -pair[1]))
@@ -219,17 +215,17 @@ class PrefixDisk:
                 os.utime(segment.path, (self._latest_use, self._latest_use))
 
     def _evict(self) -> None:
-        """Delete above the limits, least recently used first; of one conversation its end first."""
+        """Delete above the limits. However many requests without a conversation's name there are, which are other
+        programs', half of the limits is left to the others.
+        """
         found = self._files()
-        uses = sorted({stat.st_mtime for stat in found.values()}, reverse=True)[: self._conversations]
-        self._latest_use = max([self._latest_use, *uses[:1]])
-        left = _bytes(found)
+        self._latest_use = max([self._latest_use, *_uses(found)])
         limit = self._limit(found)
-        for path, stat in sorted(found.items(), key=lambda pair: (pair[1].st_mtime, -_start(pair[0]))):
-            if left <= limit and stat.st_mtime >= uses[-1]:
-                return
-            path.unlink(missing_ok=True)
-            left -= stat.st_size
+        named = {path: stat for path, stat in found.items() if _conversation(path)}
+        programs = {path: stat for path, stat in found.items() if path not in named}
+        most = self._conversations
+        _evict_from(programs, max(limit / 2, limit - _bytes(named)), max(most // 2, most - len(_uses(named))))
+        _evict_from(named, limit - _bytes(programs), most - len(_uses(programs)))
 
     def _files(self) -> dict[Path, os.stat_result]:
         found = {}
@@ -271,10 +267,28 @@ def _bytes(found: Mapping[Path, os.stat_result]) -> int:
     return sum(stat.st_size for stat in found.values())
 
 
-def _digests(tokens: Tokens[int], ends: set[int]) -> dict[int, str]:
-    """By position `end`, a digest of the first `end` tokens."""
+def _uses(found: Mapping[Path, os.stat_result]) -> list[float]:
+    """When each conversation was used last, the latest first."""
+    return sorted({stat.st_mtime for stat in found.values()}, reverse=True)
+
+
+def _evict_from(found: dict[Path, os.stat_result], limit: float, conversations: int) -> None:
+    """Delete above the limits, least recently used first; of one conversation its end first."""
+    spared = _uses(found)[:conversations]
+    left = _bytes(found)
+    for path, stat in sorted(found.items(), key=lambda pair: (pair[1].st_mtime, -_start(pair[0]))):
+        if left <= limit and stat.st_mtime in spared:
+            return
+        path.unlink(missing_ok=True)
+        left -= stat.st_size
+        del found[path]
+
+
+def _digests(tokens: Tokens[int], ends: set[int], owner: str) -> dict[int, str]:
+    """By position `end`, a digest of the first `end` tokens, which differs for each owner."""
     digests = {}
-    running = hashlib.blake2b(digest_size=16)
+    key = hashlib.blake2b(owner.encode()).digest() if owner else b""
+    running = hashlib.blake2b(digest_size=16, key=key)
     done = 0
     for end in sorted(ends):
         running.update(array("I", tokens[done:end]).tobytes())
@@ -298,7 +312,7 @@ def _start(path: Path) -> int:
 
 
 def _name(conversation: str) -> str:
-    """For names of files; "" for no conversation."""
+    """The conversation's id in names of files; "" without one."""
     return (
         hashlib.blake2b(conversation.encode(errors="surrogatepass"), digest_size=8).hexdigest() if conversation else ""
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT_BYTES = 2 << 30
 SEQUENCES = 64  # as many as replies at once, with a draft each
-_MOST_OVER = 1.5  # unwritten caches may exceed the limit by this factor
+_MOST_OVER = 1.5  # factor by which caches that are not written yet may exceed the limit
 
 _DONE = object()
 
@@ -76,45 +76,49 @@ class PrefixStore:
         """Whether the limit is exceeded, so that writing should not wait for an idle engine."""
         return self._is_over() and len(self.kept) > len(self._newest())
 
-    def take(self, model: LoadedModel, tokens: list[int], least: int = 0, *, may_copy: bool = False) -> Sequence:
-        """A sequence over `tokens`, with the kept cache that has the longest usable prefix of them.
+    def take(
+        self, model: LoadedModel, tokens: list[int], least: int = 0, *, owner: str = "", may_copy: bool = False
+    ) -> Sequence:
+        """A sequence over `tokens`, with the kept cache of `owner` that has the longest usable prefix of them.
 
         `least`: take a cache sharing at least so many tokens even from a longer chat, unless the disk has it too.
         `may_copy`: copy the common beginning of a chat that keeps its cache.
         """
-        needed = bool(least) and least > self.on_disk(model, tokens)
-        best, position = self._best(model, tokens, least if needed else 0)
+        needed = bool(least) and least > self.on_disk(model, tokens, owner)
+        best, position = self._best(model, tokens, least if needed else 0, owner)
         if best is not None:
             sequence = self._take_out(best, position, model, tokens)
         else:
-            sequence = Sequence(model, tokens)
+            sequence = Sequence(model, tokens, owner=owner)
             if may_copy:
                 self._copy_beginning(sequence)
         return self._extended(sequence)
 
-    def from_disk(self, model: LoadedModel, tokens: list[int]) -> Sequence:
+    def from_disk(self, model: LoadedModel, tokens: list[int], owner: str = "") -> Sequence:
         """The same from the disk alone; caches in memory stay."""
-        return self._extended(Sequence(model, tokens))
+        return self._extended(Sequence(model, tokens, owner=owner))
 
-    def on_disk(self, model: LoadedModel, tokens: list[int]) -> int:
+    def on_disk(self, model: LoadedModel, tokens: list[int], owner: str = "") -> int:
         """How many of `tokens` `from_disk` would give."""
-        caches = model.make_caches() if self._disk is not None else None
-        if self._disk is None or caches is None or caches.others is not None:
+        if self._disk is None:
+            return 0
+        sequence = Sequence(model, tokens, owner=owner)
+        if sequence.caches.others is not None:
             return 0
         with suppress(OSError):  # raised again, and logged, when it is read
-            return self._disk.reach(model.identity, tokens, caches)
+            return self._disk.reach(sequence)
         return 0
 
     def _extended(self, sequence: Sequence) -> Sequence:
-        """`sequence` with what the disk has of its uncached tokens; an empty one if that cannot be used."""
+        """`sequence` extended from the disk; an empty one if that fails."""
         try:
             if self._disk is not None and sequence.caches.others is None:
                 self._disk.extend(sequence)
         except (FileError, OSError) as error:
             _log.warning("a kept cache could not be read: %s", error)
-        except Exception as error:  # noqa: BLE001  a reply can do without kept caches
+        except Exception as error:  # noqa: BLE001  any error: kept caches are optional
             _log.warning("a kept cache does not fit: %r", error)
-            return Sequence(sequence.model, sequence.tokens)
+            return Sequence(sequence.model, sequence.tokens, owner=sequence.owner)
         return sequence
 
     def put(self, sequence: Sequence) -> None:
@@ -122,7 +126,7 @@ class PrefixStore:
             return
         self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
-        # Of a model over several ranks nothing is written: each has only its own layers' rows.
+        # A model over several ranks is not written: each has only its own layers' rows.
         self.kept.append(KeptSequence(sequence, nbytes, written=sequence.caches.others is not None))
         self._evict_over_limit()
 
@@ -147,9 +151,11 @@ class PrefixStore:
             self._has_written(kept)
 
     def evict_oldest(self) -> bool:
-        """Free memory at once, least recently used first; False when there is nothing left to evict."""
+        """Free memory at once, least recently used first, other programs' before the user's; False when there is
+        nothing left to evict.
+        """
         if self.kept:
-            self._drop(self.kept[0])
+            self._drop(next((kept for kept in self.kept if kept.sequence.owner), self.kept[0]))
         return bool(self.kept)
 
     def save(self, patience_s: float) -> None:
@@ -166,7 +172,7 @@ class PrefixStore:
         self._evict_over_limit()
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Forget all other conversations, here and on disk; what has no conversation's name stays."""
+        """Delete all other conversations, here and on disk; what has no conversation's id stays."""
         for kept in [kept for kept in self.kept if kept.sequence.conversation not in {"", *conversations}]:
             self._drop(kept)
         try:
@@ -187,13 +193,14 @@ class PrefixStore:
         if position == old.caches.position:
             old.keep_checkpoint()
         truncate(old.caches, position, old.checkpoints.get(position))
-        sequence = Sequence(model, tokens, old.caches)
+        sequence = Sequence(model, tokens, old.caches, owner=old.owner)
         sequence.go_on_from(old)
         return sequence
 
     def _copy_beginning(self, sequence: Sequence) -> None:
         """Copy from the chat with the longest common prefix, if caches have nothing but rows."""
-        alike = [kept.sequence for kept in self.kept if kept.sequence.model is sequence.model]
+        own = [kept.sequence for kept in self.kept if kept.sequence.owner == sequence.owner]
+        alike = [other for other in own if other.model is sequence.model]
         shared = [_shared(other, sequence.tokens) for other in alike]
         most = max(shared, default=0)
         if most and not needs_checkpoints(sequence.caches):
@@ -206,25 +213,35 @@ class PrefixStore:
 
     def _evict_over_limit(self) -> None:
         """Evict above the limit. Unwritten caches wait to be written, up to a factor; those of unloaded models only for
-        that.
+        that. However much other programs ask, half of the limit is the user's.
 
-        The newest stays however large it is: it was in use a moment ago, and a long chat needs it most.
+        Caches not on disk yet are first written, up to a factor; those of unloaded models are kept only for that. The
+        newest stays however large it is: a long chat needs it most.
         """
         for kept in [kept for kept in self.kept if kept.leaving and (kept.written or not self._may_write)]:
             self._drop(kept)
         newest = self._newest()
-        for kept in [kept for kept in self.kept if kept not in newest]:
-            if not self._is_over():
+        while self._is_over():
+            waits = self._may_write and not self._is_over(_MOST_OVER)
+            leave = [kept for kept in self.kept if kept not in newest and (kept.written or not waits)]
+            if not leave:
                 return
-            if kept.written or not self._may_write or self._is_over(_MOST_OVER):
-                self._drop(kept)
+            fair = (kept for kept in leave if bool(kept.sequence.owner) is self._programs_have_half)
+            self._drop(next(fair, leave[0]))
 
     def _is_over(self, times: float = 1.0) -> bool:
         return len(self.kept) > times * self._limit_sequences or self.nbytes > times * self._limit_bytes
 
+    @property
+    def _programs_have_half(self) -> bool:
+        """Whether other programs' caches take more than half of a limit: else it is the user's turn to lose some."""
+        programs = [kept.nbytes for kept in self.kept if kept.sequence.owner]
+        return 2 * len(programs) > self._limit_sequences or 2 * sum(programs) > self._limit_bytes
+
     def _newest(self) -> list[KeptSequence]:
-        """The newest of each loaded model."""
-        return list({id(kept.sequence.model): kept for kept in self.kept if not kept.leaving}.values())
+        """The newest of each loaded model: the user's, and other programs'."""
+        here = [kept for kept in self.kept if not kept.leaving]
+        return list({(id(kept.sequence.model), bool(kept.sequence.owner)): kept for kept in here}.values())
 
     def _drop(self, kept: KeptSequence) -> None:
         if self._writing is not None and self._writing[0] is kept:
@@ -236,10 +253,10 @@ class PrefixStore:
             self._writing[1].close()
             self._writing = None
 
-    def _best(self, model: LoadedModel, tokens: list[int], least: int) -> tuple[KeptSequence | None, int]:
+    def _best(self, model: LoadedModel, tokens: list[int], least: int, owner: str) -> tuple[KeptSequence | None, int]:
         best = None
         most = 0
-        for kept in reversed(self.kept):
+        for kept in (kept for kept in reversed(self.kept) if kept.sequence.owner == owner):
             position = self._usable(kept, model, tokens, least)
             if position > most:
                 best = kept
@@ -247,9 +264,9 @@ class PrefixStore:
         return best, most
 
     def _usable(self, kept: KeptSequence, model: LoadedModel, tokens: list[int], least: int) -> int:
-        """The position from which a chat with `tokens` could continue; 0: leave it to its own chat.
+        """The position from which a chat with `tokens` could continue; 0: it stays with its own chat.
 
-        What an unloaded model has left is usable by the same files loaded again.
+        Caches of an unloaded model are usable when the same files are loaded again.
         """
         sequence = kept.sequence
         if sequence.model is not model and not (kept.leaving and sequence.model.identity == model.identity):

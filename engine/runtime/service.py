@@ -10,14 +10,10 @@ from __future__ import annotations
 import atexit
 import itertools
 import logging
-import platform
 import queue
-import sys
 import threading
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from functools import partial
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +21,7 @@ from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_
 from engine.api.events import Event, ModelEvent, OwnThread, Queued, Sink
 from engine.api.ranks import Helping, RankPlan
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
+from engine.models import mlx_build
 from engine.runtime.commands import (
     AnswerNow,
     Cancel,
@@ -63,10 +60,11 @@ class Engine:
         openblas: bool = True,
         light_drafters: bool = True,
     ) -> None:
-        """Kept caches take at most `cache_memory_share` of the memory, and are written to `cache_folder`.
+        """Kept caches take at most `cache_memory_share` of the memory; they and the calibrations are written to
+        `cache_folder`.
 
-        Calibrations are kept there too. `openblas`: compute with that library, if it is installed. `light_drafters`: on
-        a GPU, drafters of 16 bits are quantized when they are loaded.
+        `openblas`: compute with that library, if it is installed. `light_drafters`: on a GPU, quantize drafters of 16
+        bits when they are loaded.
         """
         self._commands = CommandQueue()
         self._make_worker: Callable[[], EngineThread] = partial(
@@ -84,11 +82,11 @@ class Engine:
         self._closed = False
         self._state = EngineState()
         self._subscribers: dict[object, Sink] = {}
-        # Requests whose Queued is posted and whose command is not sent yet; later commands about them.
+        # Later commands about requests whose Queued is posted and whose own command is not sent yet.
         self._arriving: dict[RequestId, list[Command]] = {}
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
-        # A process that ends while a thread still computes is aborted by MLX, or hangs.
+        # MLX aborts or hangs a process that ends while a thread still computes.
         atexit.register(self.close)
 
     def load(
@@ -104,7 +102,8 @@ class Engine:
         """`plan`: experimental, its layers run in several processes (engine/cluster/README.md).
 
         If one of those is lost, `sink` gets ModelUnloaded, and then the events of a second call like this one: the pair
-        is loaded again by itself, once in ten minutes. At other times it gets ModelFailed with RankLost.
+        is loaded again by itself. Where it is lost again soon, or does not come, that is after a wait, longer each
+        time: before it `sink` gets ModelFailed, which says when.
         """
         draft = None if draft is None else str(draft)
         self._send(Load(str(folder), sink, draft, end_replies, plan, tuple(helping)))
@@ -178,10 +177,10 @@ class Engine:
             return self._state
 
     def close(self, timeout_s: float = 10.0) -> bool:
-        """Finish everything as cancelled and end the thread; True when it ended in time. Further calls change nothing.
+        """Finish all replies as cancelled and end the thread; True when it ended in time.
 
-        At the exit of the process it is called if it was not. A sink may call it, too: on the engine's threads it
-        cannot wait, and returns False.
+        Further calls do nothing. Called at the exit of the process if it was not before. A sink may call it: on the
+        engine's threads it cannot wait, and returns False.
         """
         with self._lock:
             if not self._closed:
@@ -208,7 +207,7 @@ class Engine:
         self._send(command)
 
     def _send_submit(self, command: Submit) -> None:
-        """Send the request, then the commands about it that came meanwhile."""
+        """Send the request, then the commands about it that arrived meanwhile."""
         try:
             check_request(command.request)
         except EngineError as error:
@@ -218,7 +217,7 @@ class Engine:
         finally:
             with self._lock:
                 for said in self._arriving.pop(command.id):
-                    if not self._closed:  # these have no answer
+                    if not self._closed:  # these commands have no answer
                         self._commands.put(said)
 
     def _send(self, command: Command) -> None:
@@ -275,7 +274,7 @@ class Engine:
             command = self._commands.get()
 
     def _carry_out(self, worker: EngineThread, command: Command | None) -> None:
-        """A command, or a step when there is none. No error ends the thread."""
+        """Carry out a command, or step if there is none. No error ends the thread."""
         try:
             if command is None:
                 worker.step()
@@ -287,7 +286,7 @@ class Engine:
                 self._refuse(command, as_engine_error(error))
 
     def _next_command(self, worker: EngineThread) -> Command | None:
-        """The next command; None if there is a step to take first."""
+        """The next command; None if there is pending work to step."""
         if (draft := worker.take_next_draft()) is not None:
             return draft
         try:
@@ -308,6 +307,9 @@ def _make_worker(
     """Imports MLX; called on the engine thread, after the window is shown."""
     from engine.models.openblas import put_in_front
 
+    if mlx_build.is_too_new():
+        raise MlxUnusable(mlx_build.system_name(), mlx_build.wheel(), "needs macOS 26.2")
+    mlx_build.prefer_newest()
     if openblas:
         put_in_front()
     from engine.runtime.worker import make_worker
@@ -316,19 +318,10 @@ def _make_worker(
 
 
 def _why_no_worker(error: BaseException) -> EngineError:
-    """What cannot be imported is MLX or what comes with it: a wheel that the system cannot load."""
+    """The error for a failed import: MLX or a dependency, such as a wheel for another system."""
     if not isinstance(error, ImportError):
         return as_engine_error(error)
-    system = f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else platform.platform(terse=True)
-    return MlxUnusable(system, _wheel(), str(error)[:500])
-
-
-def _wheel() -> str:
-    """Of the package that has MLX's library: "Tag: py3-none-macosx_15_0_arm64"."""
-    for package in ("mlx-metal", "mlx-cpu", "mlx"):
-        with suppress(PackageNotFoundError):
-            return (distribution(package).read_text("WHEEL") or "").rpartition("Tag: ")[2].strip().rpartition("-")[2]
-    return ""
+    return MlxUnusable(mlx_build.system_name(), mlx_build.wheel(), str(error)[:500])
 
 
 def _forget_frames(error: EngineError | None) -> None:
@@ -338,7 +331,7 @@ def _forget_frames(error: EngineError | None) -> None:
 
 
 def _post(sink: Sink, event: Event, interrupts: list[KeyboardInterrupt] | None) -> None:
-    """Call a sink. What it raises, even SystemExit, is logged and goes no further, except into `interrupts`."""
+    """Call a sink. What it raises, even SystemExit, is logged; `interrupts` collects KeyboardInterrupts."""
     try:
         sink(event)
     except BaseException as error:  # noqa: BLE001  see above

@@ -345,7 +345,7 @@ def _lookups(shared: SharedEngine) -> list[Route]:
     async def count_tokens(http: HttpRequest) -> Response:
         fields = await fields_of(http)
         name = fields.text("model") or ""
-        tokens = await shared.count_tokens(http, name, lambda pictures: prompt_of(fields, pictures)[0])
+        tokens = await shared.count_tokens(http, fields, name, lambda pictures: prompt_of(fields, pictures)[0])
         return JSONResponse({"input_tokens": tokens})
 
     def models(_http: HttpRequest) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from engine.server.openai import OPENAI
 from engine.server.options import ServedModel
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem
-from engine.server.replies import Client, ClientLeft, Replies, SharedEngine
+from engine.server.replies import Client, ClientLeft, Replies, SharedEngine, owner_of
 
 _log = logging.getLogger(__name__)
 
@@ -53,6 +53,8 @@ def make_app(shared: SharedEngine) -> Starlette:
         return JSONResponse({"error": {"code": 503, "message": why, "type": "unavailable_error"}}, 503)
 
     async def metrics(_request: HttpRequest) -> Response:
+        if shared.options.guests and shared.options.key is None:
+            raise Problem(403, "What all programs asked is told to holders of a key.", "permission_error", "no_key")
         return Response(shared.metrics.text(), media_type=CONTENT_TYPE)
 
     handlers: dict[Any, Any] = {
@@ -95,7 +97,7 @@ class _Calling:
         model = self._shared.models.find(name)
         if isinstance(draft := fields.any("draft_model"), str):
             model = self._shared.models.with_draft(model, draft)
-        with self._shared.pictures.sent(model.main) as sent:
+        with self._shared.pictures.sent(model.main, owner_of(scope, fields)) as sent:
             state = EngineState(model.main, model.draft)
             context = CallContext(scope["dialect"], self._shared.options, state, sent, http.query_params)
             call = self._call(fields, context, name)
@@ -114,7 +116,8 @@ class _Calling:
             if sent.texts:
                 with self._shared.expecting(len(requests)):
                     requests = await client.unless_left(self._shared.pictures.read(sent, requests))
-            async with self._shared.replies(self._path, requests, client, model, call.keep_s) as replies:
+            opened = self._shared.replies(self._path, requests, client, model, call.keep_s, sent.owner)
+            async with opened as replies:
                 if call.stream:
                     await replies.judged()
                     await _Stream(call, replies, send).run(scope["request_id"])

@@ -408,7 +408,7 @@ def _lookups(shared: SharedEngine) -> list[Route]:
         body = _GoogleFields((await fields_of(http)).values)
         fields = body.object("generateContentRequest") or body
         name = http.path_params["model"]
-        tokens = await shared.count_tokens(http, name, lambda pictures: prompt_of(fields, pictures)[0])
+        tokens = await shared.count_tokens(http, fields, name, lambda pictures: prompt_of(fields, pictures)[0])
         return JSONResponse({"totalTokens": tokens})
 
     def models(_http: HttpRequest) -> dict[str, Any]:

@@ -55,7 +55,9 @@ class Guard:
             if scope["method"] == "OPTIONS":
                 await self._preflight()(scope, receive, _with(send, answers))
                 return
-            self._check_key(headers, scope)
+            key = self._key_in(headers, scope)
+            self._check_key(key, scope)
+            scope["asked_by"] = (_machine_of(scope), origin or "", key, headers.get("user-agent", ""))
             self._check_body(headers, scope["method"])
         except Problem as problem:
             body = dialect.error(problem, request_id)
@@ -95,16 +97,19 @@ class Guard:
             for allowed in self._options.origins
         )
 
-    def _check_key(self, headers: Headers, scope: Scope) -> None:
-        key = self._options.key
-        if key is None or scope["path"] in _OPEN_PATHS:
-            return
+    def _key_in(self, headers: Headers, scope: Scope) -> str:
+        """What the client sends as its key, whether one is asked for or not; "": nothing."""
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         found = [bearer.strip()] if scheme.casefold() == "bearer" else []
         found += [headers.get(each.key_header, "") for each in self._dialects if each.key_header]
         if name := scope["dialect"].key_parameter:
             found.append(QueryParams(scope["query_string"]).get(name, ""))
-        sent = next(filter(None, found), "")
+        return next(filter(None, found), "")
+
+    def _check_key(self, sent: str, scope: Scope) -> None:
+        key = self._options.key
+        if key is None or scope["path"] in _OPEN_PATHS:
+            return
         if not hmac.compare_digest(sent.encode(), key.encode()):
             raise Problem(401, "The key is missing or wrong.", "authentication_error", "invalid_api_key")
 
@@ -162,6 +167,12 @@ class _Limited:
             raise full("bodies")
         self._whole = not message.get("more_body", False)
         return message
+
+
+def _machine_of(scope: Scope) -> str:
+    """Its address; "" for this machine, which has two."""
+    host = (scope["client"] or ("",))[0]
+    return host if _is_address(host) and not ip_address(host).is_loopback else ""
 
 
 def _with(send: Send, headers: Mapping[str, str]) -> Send:

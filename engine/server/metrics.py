@@ -1,4 +1,7 @@
-"""Figures for Prometheus: `hunch_*`, `spec_decode_*` as benchmarks look for them, and on request vLLM's names."""
+"""Figures for Prometheus: `hunch_*`, `spec_decode_*` as benchmarks look for them, and on request vLLM's names.
+
+Of all clients of the server together, without the user's own requests.
+"""
 
 from __future__ import annotations
 
@@ -47,13 +50,11 @@ class _Loaded(Collector):
         info = GaugeMetricFamily("hunch_model_info", "The loaded model and its draft", labels=["model", "draft"])
         if state.main is not None:
             info.add_metric([state.main.name, "" if state.draft is None else state.draft.name], 1)
-        drafting = GaugeMetricFamily("hunch_drafting", "How the latest reply drafts", labels=["state"])
-        drafting.add_metric([state.drafting.value], 1)
         memory = GaugeMetricFamily("hunch_memory_bytes", "Of the loaded weights", labels=["model"])
         for name, model in (("main", state.main), ("draft", state.draft)):
             if model is not None:
                 memory.add_metric([name], model.weight_bytes)
-        return info, drafting, memory
+        return info, memory
 
 
 class _Aliases(Collector):
@@ -77,6 +78,7 @@ class Metrics:
     """Counted from each reply's last statistics. On the loop's thread."""
 
     def __init__(self, state: Callable[[], EngineState], vllm_names: bool) -> None:
+        """`state`: with clients' requests alone."""
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry = CollectorRegistry()
         registry.register(_Loaded(state))
@@ -84,6 +86,7 @@ class Metrics:
         self._waiting = self._gauge("requests_waiting", "Requests in the engine's queue")
         self._running.set_function(lambda: len(state().running))
         self._waiting.set_function(lambda: len(state().queued))
+        self._drafting = Gauge("hunch_drafting", "How the latest reply drafted", ["state"], registry=registry)
         self._finished = Counter(
             "hunch_requests_finished", "Requests that have ended", ["endpoint", "reason"], registry=registry
         )
@@ -137,6 +140,8 @@ class Metrics:
         self._left.inc()
 
     def _count(self, stats: RequestStats) -> None:
+        self._drafting.clear()
+        self._drafting.labels(stats.drafting.value).set(1)
         self._prompt.inc(stats.prompt_tokens)
         self._cached.inc(stats.cached_tokens)
         self._written.inc(stats.generated_tokens)

@@ -39,8 +39,9 @@ _NO_ROOM = "Pictures cannot be read now: this machine has no room for temporary 
 class SentPictures:
     """Those of one request, in base64, until they are read."""
 
-    def __init__(self, model: ModelInfo | None, decodes: bool) -> None:
+    def __init__(self, model: ModelInfo | None, owner: str, decodes: bool) -> None:
         self._model = model
+        self.owner = owner
         self._decodes = decodes
         self.texts: list[str] = []
         self.pixels = 0  # read up to now
@@ -77,7 +78,7 @@ class PictureReader:
         self._threads = ThreadPoolExecutor(_AT_A_TIME, "pictures")
         self._closed = False
         self._lock = threading.Lock()  # of what follows
-        self._kept: dict[bytes, Picture] = {}  # by their files' digests; the latest are last
+        self._kept: dict[tuple[str, bytes], Picture] = {}  # by owner and the files' digests; the latest are last
 
     def stop(self) -> None:
         """Pictures that are being read, or wait for it, are refused at once: the end of the program waits for them."""
@@ -90,9 +91,9 @@ class PictureReader:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     @contextmanager
-    def sent(self, model: ModelInfo | None) -> Iterator[SentPictures]:
+    def sent(self, model: ModelInfo | None, owner: str) -> Iterator[SentPictures]:
         """Of a request, for as long as it is open."""
-        sent = SentPictures(model, self._decode is not None)
+        sent = SentPictures(model, owner, self._decode is not None)
         try:
             yield sent
         finally:
@@ -107,7 +108,7 @@ class PictureReader:
         loop = asyncio.get_running_loop()
         pictures: list[Picture] = []
         while sent.texts:
-            picture = await loop.run_in_executor(self._threads, self._picture, sent.texts.pop(0))
+            picture = await loop.run_in_executor(self._threads, self._picture, sent.texts.pop(0), sent.owner)
             pixels = picture.width * picture.height
             sent.pixels += pixels
             self._held += pixels * _BYTES
@@ -120,20 +121,20 @@ class PictureReader:
             replace(each, messages=tuple(_with(message, pictures) for message in each.messages)) for each in requests
         ]
 
-    def _picture(self, text: str) -> Picture:
+    def _picture(self, text: str, owner: str) -> Picture:
         try:
             data = binascii.a2b_base64("".join(text.split()), strict_mode=True)
         except ValueError as error:
             raise _refused("A picture is not in base64.", "invalid_base64_image") from error
         if self._closed:
             raise shutting_down()
-        digest = sha256(data).digest()
+        file = owner, sha256(data).digest()
         with self._lock:
-            picture = self._kept.pop(digest, None)
+            picture = self._kept.pop(file, None)
         if picture is None:
             picture = self._decoded(data)
         with self._lock:
-            self._kept[digest] = picture
+            self._kept[file] = picture
             while len(self._kept) > MOST_PICTURES or sum(len(each.rgb) for each in self._kept.values()) > _MOST_KEPT:
                 del self._kept[next(iter(self._kept))]
         return picture

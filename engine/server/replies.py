@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from types import TracebackType
 from typing import Any, TypeVar
 
 from starlette.requests import Request as HttpRequest
-from starlette.types import Receive
+from starlette.types import Receive, Scope
 
 from engine.api.events import (
     Event,
@@ -27,13 +29,14 @@ from engine.api.events import (
     ToolCalled,
 )
 from engine.api.protocols import ChatEngine
-from engine.api.types import ModelInfo, Request, RequestId, SpanKind, TokenScore, ToolCall
+from engine.api.types import EngineState, ModelInfo, Request, RequestId, SpanKind, TokenScore, ToolCall
+from engine.server.fields import Fields
 from engine.server.metrics import Metrics
 from engine.server.model_queue import ModelQueue, Turn
 from engine.server.options import ModelShelf, PictureDecoder, ServedModel, ServerOptions
 from engine.server.parameters import check_limits
 from engine.server.pictures import PictureReader, SentPictures
-from engine.server.problems import Problem, overloaded, problem_of, problem_of_end, shutting_down
+from engine.server.problems import Problem, overloaded, problem_of, problem_of_end, rank_lost, shutting_down
 from engine.server.served_models import ServedModels
 
 _T = TypeVar("_T")
@@ -98,6 +101,16 @@ class Client:
             pass
 
 
+def owner_of(scope: Scope, fields: Fields) -> str:
+    """Whose kept caches a request uses (see `Request.owner`): those of its program, as far as that is known.
+
+    A program cannot forge the address of another machine, the origin of another page or a key that it does not know;
+    but it can send the User-Agent and the `user` of another.
+    """
+    said = json.dumps([*scope["asked_by"], fields.any("user"), fields.any("cache_salt")])
+    return sha256(said.encode()).hexdigest()
+
+
 class SharedEngine:
     """The engine as clients share it: its models, their queue, pictures and figures, and all open requests."""
 
@@ -113,22 +126,30 @@ class SharedEngine:
         self.engine = engine
         self.options = options
         self._on_change = on_change
-        self.metrics = Metrics(engine.state, options.vllm_names)
+        self.metrics = Metrics(self._of_clients, options.vllm_names)
         self.models = ServedModels(engine, shelf, any_name=options.any_name)
         self.queue = ModelQueue(engine, shelf, self.models, options, self.metrics.loaded)
         self.pictures = PictureReader(decode, options.most_held)
         self.started = int(time.time())
         self._open: set[Replies] = set()
         self.requests = 0  # that the engine has not ended yet
+        self.submitted = set[RequestId]()  # of these, in the engine
         self._expected = 0  # whose pictures are read first
         self.is_closed = False
 
     def replies(
-        self, endpoint: str, requests: Sequence[Request], client: Client, model: ServedModel, keep_s: float | None
+        self,
+        endpoint: str,
+        requests: Sequence[Request],
+        client: Client,
+        model: ServedModel,
+        keep_s: float | None,
+        owner: str,
     ) -> Replies:
         """Raises Problem when there are too many. The requests begin with `async with`."""
         self._check_room(len(requests))
-        own = [replace(each, guest=self.options.guests, model=model.main.folder) for each in requests]
+        guests = self.options.guests
+        own = [replace(each, guest=guests, model=model.main.folder, owner=owner) for each in requests]
         return Replies(self, endpoint, own, client, model, keep_s)
 
     @contextmanager
@@ -146,6 +167,12 @@ class SharedEngine:
             raise shutting_down()
         if self.requests + self._expected + requests > self.options.most_requests:
             raise overloaded(self.options.most_requests)
+
+    def _of_clients(self) -> EngineState:
+        """The engine's state without others' requests."""
+        state = self.engine.state()
+        queued = tuple(each for each in state.queued if each in self.submitted)
+        return replace(state, queued=queued, running=tuple(each for each in state.running if each in self.submitted))
 
     def opened(self, replies: Replies) -> None:
         self._open.add(replies)
@@ -178,14 +205,19 @@ class SharedEngine:
                     await self._counted("")  # between any two steps; an empty text waits for no others
             except TimeoutError:
                 return "The engine does not answer"
-        if self.engine.state().main is not None or (self.models.all() and not loading):
+        state = self.engine.state()
+        if state.main is not None or (self.models.all() and not loading):
             return None
+        if state.again_at is not None:
+            return rank_lost(state.again_at).message
         return "Loading model" if loading else "No model is loaded"
 
-    async def count_tokens(self, http: HttpRequest, name: str, prompt_of: Callable[[SentPictures], Request]) -> int:
+    async def count_tokens(
+        self, http: HttpRequest, fields: Fields, name: str, prompt_of: Callable[[SentPictures], Request]
+    ) -> int:
         """Of the whole prompt, as the template of the model of that name makes it. Raises Problem, ClientLeft."""
         model = self.models.find(name)
-        with self.pictures.sent(model.main) as sent:
+        with self.pictures.sent(model.main, owner_of(http.scope, fields)) as sent:
             (prompt,) = await self.pictures.read(sent, [prompt_of(sent)])
             async with Client(http.receive) as client:
                 return await client.unless_left(self._counted_in_turn(model, prompt))
@@ -279,6 +311,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         loop = asyncio.get_running_loop()
         for index, request in enumerate(self._requests):
             self.ids.append(self._shared.engine.submit(request, self._sink(loop, index)))
+            self._shared.submitted.add(self.ids[index])
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -315,6 +348,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
     def _arrive(self, index: int, event: Event) -> None:
         if isinstance(event, Finished | Failed):
             self._ended.add(index)
+            self._shared.submitted.discard(self.ids[index])
             self._shared.metrics.ended(self._endpoint, event)
             self._shared.count(-1)
         elif isinstance(event, ToolCalled):

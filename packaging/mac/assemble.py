@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,10 +42,12 @@ sys.path.append(str(ROOT))
 from app.system import bundle_files  # noqa: E402
 from app.system.licences import TEXTS  # noqa: E402
 from app.words.languages import compile_stale  # noqa: E402
+from engine.models.mlx_build import FOR_MACOS_26  # noqa: E402
 
 LOCK = ROOT / "packaging" / "requirements.lock"
 _EPOCH = 1767225600  # 2026-01-01: of every file, where SOURCE_DATE_EPOCH says nothing
 _SOURCES = ("app", "engine", "resources", "i18n")
+_OF_SECOND_MLX = ("mlx/core.*.so", "mlx/lib/*.dylib", "mlx/lib/*.metallib", "mlx_metal-*/WHEEL", "mlx_metal-*/METADATA")
 _CHILD_S = 1200
 _TOLD_MB = 1.0  # packages that more than this is left out of are named
 
@@ -72,6 +75,8 @@ def main() -> int:
     resources = app / "Contents" / "Resources"
     packages = resources / "python" / "lib" / f"python{target.python}" / "site-packages"
     install(options.tools, target, packages)
+    if target.name == "mac":
+        install_second_mlx(options.tools, target, resources / "python" / "lib" / FOR_MACOS_26.name)
     forget_build(packages)
     compile_sentences(packages / "i18n")
     leave_out(target, packages)
@@ -124,6 +129,29 @@ def install(tools: Path, target: Target, packages: Path) -> None:
             shutil.copytree(source, copied, ignore=ignored) if source.is_dir() else shutil.copy(source, copied)
         own = ["--python", tools / "bin" / "python", "--no-deps", "--no-build-isolation", copy]
         run([tools / "bin" / "uv", "pip", "install", "--quiet", "--target", packages, *own], environment)
+
+
+def install_second_mlx(tools: Path, target: Target, folder: Path) -> None:
+    """The build with kernels for neural accelerators: what is compiled, and what says which wheel it is."""
+    named = re.findall(r"(?ms)^mlx(?:-metal)?==.*?(?=^[a-z])", LOCK.read_text("utf-8"))
+    with tempfile.TemporaryDirectory() as temporary:
+        lock, whole = Path(temporary) / "lock", Path(temporary) / "whole"
+        lock.write_text("".join(named), "utf-8")
+        uv = [tools / "bin" / "uv", "pip", "install", "--quiet", "--target", whole, "--link-mode", "copy", "--no-deps"]
+        uv += ["--python-platform", target.wheels, "--python-version", target.python]
+        environment = {**os.environ, "MACOSX_DEPLOYMENT_TARGET": ".".join(map(str, checks.MACOS_OF_SECOND_MLX))}
+        run([*uv, "--require-hashes", "--only-binary", ":all:", "-r", lock], environment)
+        for pattern in (
+            "mlx/core.*.so",
+            "mlx/lib/*.dylib",
+            "mlx/lib/*.metallib",
+            "mlx_metal-*/WHEEL",
+            "mlx_metal-*/METADATA",
+        ):
+            for file in whole.glob(pattern):
+                kept = folder / file.relative_to(whole)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(file, kept)
 
 
 def forget_build(packages: Path) -> None:
@@ -187,6 +215,8 @@ def write_launcher(tools: Path, target: Target, path: Path) -> None:
     compiler = [tools / "bin" / "python", "-m", "ziglang", "cc", "-target", target.compiler]
     version = f'-DPYTHON_VERSION="{target.python}"'
     run([*compiler, "-Os", "-s", version, HERE / "launcher.c", "-o", path])
+    if target.name == "mac":
+        macho.set_sdk(path, checks.SDK)
     for rest in path.parent.iterdir():  # zig leaves debugging files beside it
         if rest != path:
             rest.unlink()

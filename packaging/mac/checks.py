@@ -20,11 +20,16 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 from app.system.build import DISTRIBUTION, project
 from app.system.bundle_files import IDENTIFIER, LANGUAGES, MINIMUM_MACOS
 from app.system.licences import TEXTS
+from engine.models.mlx_build import FOR_MACOS_26
 
 VERSION = str(project()["version"])
 ENTITLEMENTS = Path(__file__).with_name("entitlements.plist")
 
-MOST_APP_MB, MOST_IMAGE_MB = 420.0, 140.0
+SDK = (15, 0)  # Qt's: with a newer one macOS 26 draws Qt's controls in a look that Qt is not ready for
+MACOS_OF_SECOND_MLX = (26, 2)
+_ACCELERATED = b"nax"  # in the names of kernels for neural accelerators
+MOST_APP_MB = 660.0
+MOST_IMAGE_MB = 220.0
 _PYTHON_MB = 37.0, 13.0  # of these, for a Python that is not in it: estimated
 _PINNED = re.compile(r"(?m)^([\w.-]+)==([\w.+!-]+)")
 _SYSTEM = ("/usr/lib/", "/System/Library/")
@@ -36,9 +41,7 @@ def problems(app: Path, image: Path | None = None) -> Iterator[str]:
     yield from _of_description(app)
     yield from _of_seal(app)
     yield from _of_licences(app)
-    metal = list(app.rglob("mlx.metallib"))
-    if len(metal) != 1 or not (metal[0].parent / "libmlx.dylib").exists():
-        yield "mlx.metallib is not beside libmlx.dylib"
+    yield from _of_mlx(app)
     if next(app.rglob("*.pth"), None) is not None:
         yield "there is a .pth file"
     if len(list(app.rglob("hunch_*.qm"))) != len(LANGUAGES):
@@ -47,6 +50,22 @@ def problems(app: Path, image: Path | None = None) -> Iterator[str]:
     for path, most, python in zip((app, image), (MOST_APP_MB, MOST_IMAGE_MB), to_come, strict=True):
         if path is not None and (size := megabytes(path) + python) > most:
             yield f"{path.name}: {size:.0f} MB with a Python, above {most:.0f}"
+
+
+def _of_mlx(app: Path) -> Iterator[str]:
+    """Two builds, each with its kernels; those for neural accelerators in the second."""
+    kernels = {_is_second_mlx(path): path for path in app.rglob("mlx.metallib")}
+    if set(kernels) != {False, True}:
+        yield f"{len(kernels)} builds of MLX, not 2"
+    for is_second, path in kernels.items():
+        if not (path.parent / "libmlx.dylib").exists():
+            yield f"{path.relative_to(app)} is not beside libmlx.dylib"
+        if (_ACCELERATED in path.read_bytes()) is not is_second:
+            yield f"{path.relative_to(app)}: kernels for neural accelerators are {'missing' if is_second else 'in it'}"
+
+
+def _is_second_mlx(path: Path) -> bool:
+    return FOR_MACOS_26.name in path.parts
 
 
 def beside_lock(app: Path, lock: Path) -> Iterator[str]:
@@ -89,9 +108,11 @@ def _of_code(app: Path) -> Iterator[str]:
             yield f"{place}: not for arm64"
         if code.signature is None:
             yield f"{place}: not signed"
-        if code.minimum_macos > MINIMUM_MACOS:
+        if code.minimum_macos > (MACOS_OF_SECOND_MLX if _is_second_mlx(path) else MINIMUM_MACOS):
             yield f"{place}: needs macOS {code.minimum_macos}"
         yield from (f"{place}: {problem}" for problem in _of_links(code, names))
+        if path.parent.name == "MacOS" and code.sdk != SDK:
+            yield f"{place}: built with SDK {code.sdk}, Qt with {SDK}"
         if path.parent.name == "MacOS" and code.signature is not None:
             yield from (f"{place}: {problem}" for problem in _of_signature(code.signature))
     signed = {path: code.signature.is_adhoc for path, code in binaries.items() if code.signature is not None}

@@ -24,6 +24,7 @@ _ADHOC, _HARDENED = 0x2, 0x10000
 class MachO:
     architecture: int
     minimum_macos: tuple[int, int]
+    sdk: tuple[int, int]
     libraries: tuple[str, ...]
     rpaths: tuple[str, ...]
     signature: Signature | None
@@ -39,6 +40,7 @@ class Signature:
 @dataclass(slots=True)
 class _Commands:
     minimum: tuple[int, int] = (0, 0)
+    sdk: tuple[int, int] = (0, 0)
     libraries: list[str] = field(default_factory=list)
     rpaths: list[str] = field(default_factory=list)
     signature: Signature | None = None
@@ -66,7 +68,7 @@ def read_macho(path: Path) -> MachO | None:
             found.signature = _read_signature(data[at : at + length])
         _add(found, command, data[offset : offset + size])
         offset += size
-    return MachO(architecture, found.minimum, tuple(found.libraries), tuple(found.rpaths), found.signature)
+    return MachO(architecture, found.minimum, found.sdk, tuple(found.libraries), tuple(found.rpaths), found.signature)
 
 
 def thin(path: Path, architecture: int = ARM64) -> bool:
@@ -79,6 +81,19 @@ def thin(path: Path, architecture: int = ARM64) -> bool:
         return False
     path.write_bytes(parts[architecture])
     return True
+
+
+def set_sdk(path: Path, sdk: tuple[int, int]) -> None:
+    """Of a file of one architecture, not signed yet: macOS gives a program the look of its main executable's SDK."""
+    data = bytearray(path.read_bytes())
+    (count,) = struct.unpack_from("<I", data, 16)
+    offset = 32
+    for _ in range(count):
+        command, size = struct.unpack_from("<2I", data, offset)
+        if command == _BUILD:
+            struct.pack_into("<I", data, offset + 16, sdk[0] << 16 | sdk[1] << 8)
+        offset += size
+    path.write_bytes(data)
 
 
 def _architectures(data: bytes) -> dict[int, bytes]:
@@ -114,9 +129,9 @@ def _add(found: _Commands, command: int, data: bytes) -> None:
     elif command == _RPATH:
         found.rpaths.append(_text(data))
     elif command == _BUILD:
-        found.minimum = _version(struct.unpack_from("<I", data, 12)[0])
+        found.minimum, found.sdk = map(_version, struct.unpack_from("<2I", data, 12))
     elif command == _VERSION_MIN:
-        found.minimum = _version(struct.unpack_from("<I", data, 8)[0])
+        found.minimum, found.sdk = map(_version, struct.unpack_from("<2I", data, 8))
 
 
 def _text(data: bytes) -> str:

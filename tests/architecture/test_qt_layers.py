@@ -60,3 +60,9 @@ def test_every_painter_ends_whatever_is_raised() -> None:
     opened = re.compile(r"(?<!with )\bQ(?:Style)?Painter\((?!\))")
     files = [name_of(path) for path in python_files("app") if opened.search(path.read_text(encoding="utf-8"))]
     assert files == []
+
+
+def test_keys_that_are_held_are_read_at_one_place() -> None:
+    """Which leaves out what a Mac says of its arrow keys."""
+    files = [name_of(path) for path in python_files("app") if ".modifiers()" in path.read_text(encoding="utf-8")]
+    assert files == ["app/views/widgets/held_keys.py"]

@@ -115,8 +115,10 @@ class Person:
         self._chats.deletions.undo()
 
     def press_the_banner(self) -> None:
-        if self._harness.window.banner.isVisible():
-            self._harness.window.banner.button.click()
+        """Not the one that cuts an attachment: that forgets its beginning, as its words say."""
+        banner = self._harness.window.banner
+        if banner.isVisible() and banner.button.text() != "Keep only its end":
+            banner.button.click()
 
     def wait(self) -> None:
         QTest.qWait(self.dice.choice((1, 30, 450)))
@@ -156,11 +158,11 @@ def live(folder: Path, qtbot: QtBot, seed: int) -> None:
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(200))
 def test_no_word_is_lost_whatever_is_done(tmp_path: Path, qtbot: QtBot, seed: int) -> None:
     live(tmp_path, qtbot, seed)
 
 
-@pytest.mark.parametrize("seed", [4, 15])
+@pytest.mark.parametrize("seed", [4, 40])
 def test_a_sample_of_it(tmp_path: Path, qtbot: QtBot, seed: int) -> None:
     live(tmp_path, qtbot, seed)

@@ -294,6 +294,31 @@ def test_rows_belong_to_the_conversation_of_the_main_models_sequence(*, forgotte
     assert [each.sequence.conversation for each in rows.store.kept] == kept
 
 
+def test_another_owner_gets_none_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the disk tell it what the main model has of the chat."""
+
+    def on_disk(_store: PrefixStore, _model: LoadedModel, _tokens: list[int], owner: str = "") -> int:
+        asked.append(owner)
+        return 0
+
+    first = context()
+    first.begin(0, CHAT[:100], Sequence(first.main, CHAT[:100], owner="a"))
+    read_to_the_end(first, CHAT[:100])
+    asked: list[str] = []
+    monkeypatch.setattr(PrefixStore, "on_disk", on_disk)
+    for owner, position in (("", 0), ("b", 0), ("a", 99)):
+        other = next_turn(first)
+        other.begin(0, CHAT[:120], Sequence(first.main, CHAT[:120], owner=owner))
+        other.follow(CHAT[:120])
+        assert other.caches.position == position
+        asked.clear()
+        assert other.missing() > 0
+        other.read_again()
+        assert other._again is None or other._again[0].owner == owner
+        assert set(asked) <= {owner}
+    assert asked == ["a"]
+
+
 @pytest.mark.parametrize("reads_from", [99, 100, 101])
 def test_a_chat_that_parts_where_its_last_reply_ended_misses_nothing(reads_from: int) -> None:
     """A main model that cannot take a token back reads on behind the last row; what that was made of was remembered."""

@@ -461,3 +461,51 @@ def test_caches_that_no_file_can_hold_stay_in_memory(
     assert len(store.kept) == 2
     other = PrefixStore(disk=PrefixDisk(tmp_path))
     assert [other.take(dense, [*chat(start), 3]).caches.position for start in (10, 100)] == [0, 40]
+
+
+def test_what_one_owner_left_no_other_takes(dense: LoadedModel, tmp_path: Path) -> None:
+    """In no way: whole, in part, as a copy, or from the disk."""
+    asked = [*chat(10), 3]
+    kept = read(dense, chat(10))
+    kept.owner = "a"
+    disk = PrefixDisk(tmp_path)
+    store = PrefixStore(disk=disk)
+    store.put(kept)
+    for stored in (False, True):
+        while stored and store.has_unwritten:
+            store.write_step()
+        for owner in ("", "b"):
+            taken = [
+                store.take(dense, asked, owner=owner),
+                store.take(dense, asked, 10, owner=owner),
+                store.take(dense, [*chat(10, 20), 90, 91], owner=owner, may_copy=True),
+                store.from_disk(dense, asked, owner),
+            ]
+            assert [(each.caches.position, each.owner) for each in taken] == [(0, owner)] * 4
+            assert store.on_disk(dense, asked, owner) == 0
+        assert [each.sequence for each in store.kept] == [kept]
+    assert store.on_disk(dense, asked, "a") == 40
+    assert PrefixStore(disk=PrefixDisk(tmp_path)).take(dense, asked, owner="a").caches.position == 40
+    copied = store.take(dense, [*chat(10, 15), 90, 91], owner="a", may_copy=True)
+    assert (copied.caches.position, copied.owner) == (15, "a")
+    assert store.take(dense, asked, owner="a").caches is kept.caches
+
+
+@pytest.mark.parametrize(("sequences", "chats"), [(4, 99), (99, 4)])
+def test_half_of_the_memory_is_the_users_however_much_programs_ask(
+    dense: LoadedModel, sequences: int, chats: int
+) -> None:
+    """And no program's own is lost to another while the user has more than half."""
+    one = read(dense, chat(10)).caches.nbytes
+    store = PrefixStore(limit_bytes=chats * one, sequences=sequences)
+    for owner, first in [("", 10), ("", 50), ("", 90), *((f"program {at}", 100 + at) for at in range(20))]:
+        sequence = read(dense, chat(first))
+        sequence.owner = owner
+        store.put(sequence)
+    owners = [each.sequence.owner for each in store.kept]
+    assert owners == ["", "", "program 18", "program 19"]
+    assert [each.sequence.tokens[0] for each in store.kept[:2]] == [50, 90]
+    store.put(read(dense, chat(70)))
+    assert [each.sequence.owner for each in store.kept] == ["", "program 18", "program 19", ""]
+    store.evict_oldest()
+    assert [each.sequence.owner for each in store.kept] == ["", "program 19", ""]

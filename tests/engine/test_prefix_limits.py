@@ -9,7 +9,7 @@ import pytest
 
 from engine.models.loading import LoadedModel
 from engine.prefix.disk import PrefixDisk
-from tests.engine.test_prefix_disk import CHAT, cached, files, write
+from tests.engine.test_prefix_disk import CHAT, cached, files, read, write
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +66,19 @@ def test_the_newest_stays_where_the_clock_was_set_back(
         write(dense, PrefixDisk(tmp_path, conversations=2), small_chat(number))
 
     assert [cached(dense, tmp_path, small_chat(number)) > 0 for number in range(3)] == [False, True, True]
+
+
+def test_half_of_the_disk_is_the_users_however_much_programs_ask(dense: LoadedModel, tmp_path: Path) -> None:
+    """Other programs' requests have no conversation's name. Where there are no others, all of it is theirs."""
+    disk = PrefixDisk(tmp_path, conversations=4)
+    for number in range(8):
+        sequence = read(dense, small_chat(number), 20)
+        sequence.conversation = f"chat {number}" if number < 3 else ""
+        for _ in disk.write(sequence):
+            pass
+    kept = [number for number in range(8) if cached(dense, tmp_path, small_chat(number)) > 0]
+    assert kept == [1, 2, 6, 7]
+    disk.keep_only([])
+    for number in range(8, 12):
+        write(dense, disk, small_chat(number))
+    assert [number for number in range(12) if cached(dense, tmp_path, small_chat(number)) > 0] == [8, 9, 10, 11]

@@ -92,7 +92,7 @@ def test_an_echo_alone_is_the_text_and_what_follows(house: Served) -> None:
 def test_offsets_are_those_of_the_text(text: str, tokens: list[bytes], offsets: list[int]) -> None:
     """In characters, each where it begins."""
     body = {"model": "default", "prompt": text, "echo": True, "logprobs": 0}
-    context = CallContext(OPENAI, ServerOptions(), EngineState(), SentPictures(None, decodes=False))
+    context = CallContext(OPENAI, ServerOptions(), EngineState(), SentPictures(None, "", decodes=False))
     call = Completion(Fields(body), context, "default")
     scores = [TokenScore(at, token, -1.0) for at, token in enumerate(tokens)]
     (choice,) = call.whole([Brought(prompt_scores=scores)])["choices"]

@@ -323,22 +323,27 @@ def test_pictures_of_requests_under_way_have_a_limit_together(seeing: FakeEngine
 
 
 def test_pictures_that_are_kept_are_few_however_small() -> None:
-    """Each takes more than its pixels: after many others the first is decoded again, and the latest are not."""
+    """Each takes more than its pixels: after many others the first is decoded again, and the latest are not.
+
+    Nor is one the less work for having come from another program: that would tell whether it has.
+    """
     decoded: list[bytes] = []
 
     def decode(data: bytes) -> Picture:
         decoded.append(data)
         return Picture(1, 1, b"rgb", data.hex())
 
-    async def read(reader: PictureReader, numbers: Iterable[int]) -> None:
+    async def read(reader: PictureReader, numbers: Iterable[int], owner: str = "") -> None:
         for number in numbers:
-            with reader.sent(None) as sent:
+            with reader.sent(None, owner) as sent:
                 mark = sent.add(base64.b64encode(number.to_bytes(3)).decode())
                 await reader.read(sent, [Request((Message(MessageRole.USER, "x", pictures=(mark,)),))])
 
     reader = PictureReader(Decoding(decode), 1 << 20)
     asyncio.run(read(reader, [*range(MOST_PICTURES + 1), MOST_PICTURES, 1, 0]))
     assert [int.from_bytes(data) for data in decoded] == [*range(MOST_PICTURES + 1), 0]
+    asyncio.run(read(reader, [0], "other"))
+    assert [int.from_bytes(data) for data in decoded[-2:]] == [0, 0]
     reader.close()
 
 

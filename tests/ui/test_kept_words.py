@@ -338,3 +338,44 @@ def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHar
     window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
     assert not harness.chats.has_unsaved
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_what_comes_after_a_refused_question_is_on_disk_when_that_is_sent(harness: AppHarness, qtbot: QtBot) -> None:
+    """Text in place of it and a file beside it, also where another chat is open by then."""
+    window, chats = harness.window, harness.chats
+    harness.ask(qtbot, "First")
+    other = chats.chat_id
+    chats.new_chat()
+    change(harness, qtbot, fill_up)
+    window.composer.set_text(LONG)
+    press_return(harness)
+    qtbot.waitUntil(lambda: window.banner.button.text() == "Try again")
+    change(harness, qtbot, make_room)
+    window.composer.set_text("Something else")
+    window.composer.edit.long_text_given.emit(LONG)
+    window.composer.unsent.keep()
+    harness.wait_until_stored(qtbot)
+    QTest.mouseClick(window.banner.button, Qt.MouseButton.LeftButton)
+    chats.open_chat(other)
+    harness.wait_until_quiet(qtbot)
+    waiting = harness.application.storage.read.unsent
+    assert (waiting.all(), [each.text for each in waiting.attachments()[0]]) == ({0: "Something else"}, [LONG])
+
+
+def test_what_is_typed_after_a_question_stays_where_it_was_left(harness: AppHarness, qtbot: QtBot) -> None:
+    """The question leaves the field of the chat, though another one is open when the disk has it."""
+    chats, composer = harness.chats, harness.window.composer
+    harness.ask(qtbot, "First")
+    first = chats.chat_id
+    free = threading.Event()
+    harness.application.storage.write(lambda _: free.wait(60), lambda _: None, lambda _: None)
+    composer.set_text("Second")
+    press_return(harness)
+    QTest.keyClicks(composer.edit, " and more")
+    chats.new_chat()
+    free.set()
+    harness.wait_until_quiet(qtbot)
+    assert unsent(harness) == {first: "and more"}
+    chats.open_chat(first)
+    assert composer.text() == "and more"

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Appearance
@@ -298,3 +298,16 @@ def test_the_messages_show_that_tab_has_led_to_them(open_window: Callable[..., W
     window.press(Qt.Key.Key_Tab)
     window.behind.setFocus()
     assert not is_edged(window)
+
+
+def test_a_button_with_the_focus_may_go_with_its_message(open_window: Callable[..., Window]) -> None:
+    """Qt moves the focus on, to a button that goes next; nothing scrolls to that."""
+    chat = [reply(number, f"{PARAGRAPH * 4}\n\n```python\nx = {number}\n```\n") for number in range(1, 4)]
+    window = open_window(chat)
+    for top in range(0, window.harness.bottom, 200):
+        window.harness.scroll_to(top)
+        for button in [each for each in window.view.findChildren(QAbstractButton) if each.isVisible()]:
+            button.setFocus()
+            window.harness.model.set_messages([question(9)])
+            window.harness.model.set_messages(chat)
+            window.harness.scroll_to(top)

@@ -31,6 +31,7 @@ echo '#!/bin/sh' > .venv/bin/python
 echo 'echo "$@" >> calls' >> .venv/bin/python
 chmod +x .venv/bin/python
 """
+_TOLD = 'echo "for $MACOSX_DEPLOYMENT_TARGET $SYSTEM_VERSION_COMPAT" >> calls'
 # As the old interpreter's venv and pip do: with the first comes a Python, with the second uv.
 _OLD_INTERPRETER = (
     _INTERPRETER
@@ -142,9 +143,15 @@ def test_uv_that_was_fetched_by_half_is_fetched_anew(machine: Machine) -> None:
     assert machine.bootstrap().returncode == 0
 
 
-def on_a_mac(machine: Machine, *, apple_silicon: bool) -> None:
-    machine.has("uname", "#!/bin/sh\necho Darwin\n")
+def on_a_mac(machine: Machine, *, apple_silicon: bool, darwin: str = "24.6.0") -> None:
+    """Programs lie where macOS has them: only `uname` is in /usr/bin, which stands on every PATH."""
+    machine.has("uname", f"#!/bin/sh\n[ $1 = -r ] && echo {darwin} || echo Darwin\n")
     machine.has("sysctl", f"#!/bin/sh\n[ $2 = hw.optional.arm64 ] && echo {int(apple_silicon)}\n")
+    sbin = machine.root.parent / "usr" / "sbin"
+    sbin.mkdir(parents=True, exist_ok=True)
+    (machine.path / "sysctl").rename(sbin / "sysctl")
+    script = machine.root / "packaging" / "bootstrap.sh"
+    script.write_text(script.read_text().replace("/usr/sbin/", f"{sbin}/"))
 
 
 def test_a_mac_gets_a_python_for_apple_silicon_also_under_rosetta(machine: Machine) -> None:
@@ -154,6 +161,21 @@ def test_a_mac_gets_a_python_for_apple_silicon_also_under_rosetta(machine: Machi
     )
     assert machine.bootstrap().returncode == 0
     assert "venv --quiet --clear --python cpython-3.13-macos-aarch64-none .venv" in machine.calls()
+
+
+@pytest.mark.parametrize(
+    ("darwin", "macos", "compat"),
+    [("23.4.0", "14.4", 0), ("24.6.0", "15.0", 1), ("25.1.0", "15.0", 1), ("25.2.0", "26.2", 0), ("26.0.0", "26.2", 0)],
+)
+def test_wheels_are_those_of_the_system_whatever_the_python_was_built_for(
+    machine: Machine, darwin: str, macos: str, compat: int
+) -> None:
+    on_a_mac(machine, apple_silicon=True, darwin=darwin)
+    machine.has("uv", _UV.format(fails="nothing").replace("\n", f"\n{_TOLD}\n", 1))
+    assert machine.bootstrap().returncode == 0
+    (filled,) = [call for call in machine.calls() if "--require-hashes" in call]
+    assert "--python-platform aarch64-apple-darwin" in filled
+    assert f"for {macos} {compat}" in machine.calls()
 
 
 def test_a_mac_with_an_intel_processor_is_refused(machine: Machine) -> None:

@@ -23,6 +23,7 @@ from app.system import bundle_files, licences
 from app.system.services import MESSAGE, TEXT
 from app.views.shell.file_actions import SCHEME
 from engine.cluster.discovery import KIND
+from engine.models.mlx_build import FOR_MACOS_26
 from tests.architecture.project import ROOT
 
 
@@ -57,9 +58,15 @@ ADHOC = signature(0x2, {})
 
 
 def code(
-    *, architecture: int = 0x0100000C, macos: int = 14, library: str = "", rpath: str = "", signed: bytes = ADHOC
+    *,
+    architecture: int = 0x0100000C,
+    macos: int = 14,
+    sdk: int = 15,
+    library: str = "",
+    rpath: str = "",
+    signed: bytes = ADHOC,
 ) -> bytes:
-    commands = [command(0x32, struct.pack("<4I", 1, macos << 16, 0, 0))]
+    commands = [command(0x32, struct.pack("<4I", 1, macos << 16, sdk << 16, 0))]
     commands += [linking(0xC, library, 24)] if library else []
     commands += [linking(0x8000001C, rpath, 12)] if rpath else []
     length = sum(map(len, commands)) + 16
@@ -72,12 +79,19 @@ def test_what_code_is_for_and_links_is_read(tmp_path: Path, tools: Callable[[str
     file = tmp_path / "code"
     file.write_bytes(code(macos=13, library="@rpath/libmlx.dylib", rpath="@loader_path/lib"))
     read = tools("macho").read_macho(file)
-    assert (read.architecture, read.minimum_macos) == (tools("macho").ARM64, (13, 0))
+    assert (read.architecture, read.minimum_macos, read.sdk) == (tools("macho").ARM64, (13, 0), (15, 0))
     assert (read.libraries, read.rpaths) == (("@rpath/libmlx.dylib",), ("@loader_path/lib",))
     assert read.signature == tools("macho").Signature(is_adhoc=True, is_hardened=False, entitlements={})
     file.write_bytes(b"\xca\xfe\xba\xbe" + struct.pack(">I", 0x34) + b"a class of Java")
     assert tools("macho").read_macho(file) is None
     assert not tools("macho").thin(file)
+
+
+def test_the_sdk_is_set_and_nothing_else(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    file = tmp_path / "code"
+    file.write_bytes(code(sdk=27, library="@rpath/libmlx.dylib"))
+    tools("macho").set_sdk(file, (15, 0))
+    assert file.read_bytes() == code(sdk=15, library="@rpath/libmlx.dylib")
 
 
 def test_one_architecture_is_left(tmp_path: Path, tools: Callable[[str], Any]) -> None:
@@ -119,6 +133,8 @@ def test_an_image_has_the_bytes_of_the_volume(tmp_path: Path, tools: Callable[[s
 
 
 LIBRARIES = Path("Contents/Resources/python/lib/python3.13/site-packages/mlx/lib")
+UP = "../../../.."  # from there to Python's lib
+SECOND = Path("Contents/Resources/python/lib", FOR_MACOS_26.name, "mlx/lib")
 
 
 @pytest.fixture
@@ -136,6 +152,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory, tools: Callable[[str], Any])
     (app / LIBRARIES / "libmlx.dylib").write_bytes(code())
     (app / LIBRARIES / "core.so").write_bytes(code(library="@rpath/libmlx.dylib", rpath="@loader_path/lib"))
     (app / LIBRARIES / "mlx.metallib").write_bytes(b"metal")
+    (app / SECOND).mkdir(parents=True)
+    (app / SECOND / "libmlx.dylib").write_bytes(code(macos=26))
+    (app / SECOND / "mlx.metallib").write_bytes(b"steel_gemm_nax")
     for language in ("en", "ko", "ja", "zh_CN"):
         (app / LIBRARIES / f"hunch_{language}.qm").write_bytes(b"qm")
     bundle_files.write(app, tools("checks").VERSION)
@@ -154,7 +173,7 @@ def seal(app: Path) -> None:
 
 def test_an_app_without_faults_has_none(app: Path, tools: Callable[[str], Any]) -> None:
     assert list(tools("checks").problems(app)) == []
-    assert tools("checks").told_macos(app) == "built for macOS 14.0: 3"
+    assert tools("checks").told_macos(app) == "built for macOS 14.0: 3, 26.0: 1"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +185,15 @@ def test_an_app_without_faults_has_none(app: Path, tools: Callable[[str], Any]) 
         ("core.so", code(rpath="/opt/homebrew/lib"), "looks for libraries in /opt/homebrew/lib"),
         ("core.so", code(library="/opt/homebrew/lib/libpq.dylib"), "links /opt/homebrew/lib/libpq.dylib"),
         ("core.so", code(library="@rpath/QtSql"), "links @rpath/QtSql, which is not there"),
-        ("mlx.metallib", None, "mlx.metallib is not beside libmlx.dylib"),
+        ("libmlx.dylib", None, "mlx.metallib is not beside libmlx.dylib"),
+        ("mlx.metallib", None, "1 builds of MLX, not 2"),
+        ("mlx.metallib", b"steel_gemm_nax", "mlx.metallib: kernels for neural accelerators are in it"),
+        (
+            f"../../../../{FOR_MACOS_26.name}/mlx/lib/mlx.metallib",
+            b"metal",
+            "mlx.metallib: kernels for neural accelerators are missing",
+        ),
+        (f"{UP}/../../../MacOS/Hunch", code(sdk=27), "built with SDK (27, 0), Qt with (15, 0)"),
         ("extra.pth", b"import os", "there is a .pth file"),
         ("hunch_ko.qm", None, "not all languages are compiled"),
     ],
@@ -218,8 +245,8 @@ def test_entitlements_are_those_of_ours_and_none_without_a_developer_id(
     app: Path, tools: Callable[[str], Any], flags: int, entitlements: dict[str, bool], problems: list[str]
 ) -> None:
     (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(signed=signature(flags, entitlements)))
-    for name in ("libmlx.dylib", "core.so"):
-        (app / LIBRARIES / name).write_bytes(code(signed=signature(flags, {})))
+    for library in (LIBRARIES / "libmlx.dylib", LIBRARIES / "core.so", SECOND / "libmlx.dylib"):
+        (app / library).write_bytes(code(signed=signature(flags, {})))
     seal(app)
     found = list(tools("checks").problems(app))
     assert len(found) == len(problems)
@@ -228,7 +255,8 @@ def test_entitlements_are_those_of_ours_and_none_without_a_developer_id(
 
 def test_a_library_that_another_team_or_none_signed_is_named(app: Path, tools: Callable[[str], Any]) -> None:
     (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(signed=signature(0x10000, OURS)))
-    (app / LIBRARIES / "core.so").write_bytes(code(signed=signature(0x10000, {})))
+    for library in (LIBRARIES / "core.so", SECOND / "libmlx.dylib"):
+        (app / library).write_bytes(code(signed=signature(0x10000, {})))
     seal(app)
     (found,) = tools("checks").problems(app)
     assert found.endswith("libmlx.dylib: signed ad hoc, unlike the rest")

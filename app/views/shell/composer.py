@@ -125,9 +125,9 @@ class UnsentWords(QObject):
         self._field.commit()
         if chat_id == self._chat_id:
             self._drop_sent(text)
-        elif self._texts.get(chat_id, "").strip() == text:
-            self._texts.pop(chat_id, None)
-            self.changed.emit(chat_id, "")  # it was kept once more when the chat was left
+        elif text and (typed := self._texts.get(chat_id, "").lstrip()).startswith(text):
+            self._texts[chat_id] = typed[len(text) :].lstrip()
+            self.changed.emit(chat_id, self._texts[chat_id])  # all was kept once more when the chat was left
         # The input method may still hold text of the message that was just sent.
         QGuiApplication.inputMethod().reset()
 
@@ -149,8 +149,6 @@ class UnsentWords(QObject):
             self.keep()
         elif text and now.startswith(text):
             self._field.begin_with(now[len(text) :].lstrip())
-
-    # Waiting for a reply
 
     def queue(self, rows: list[AttachedRow]) -> None:
         self.keep()

@@ -14,6 +14,7 @@ from app.views.shell.menu import MenuBar
 from app.views.shell.menu_editing import selected_in_field
 from app.views.transcript import TranscriptView
 from app.views.widgets.buttons import IconButton
+from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
@@ -189,7 +190,7 @@ class FindBar(Translated, QWidget):
         if event.key() == Qt.Key.Key_Up:
             self.step(-1)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            self.step(-1 if modifiers_of(event) & Qt.KeyboardModifier.ShiftModifier else 1)
         else:
             return False
         return True

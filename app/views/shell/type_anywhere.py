@@ -9,11 +9,10 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QInputMethodQueryEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QApplication, QWidget
 
+from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.message_edit import MessageEdit
 
-_TYPING = (
-    Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
-)
+_TYPING = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.GroupSwitchModifier
 _PLACES = (Qt.InputMethodQuery.ImCursorRectangle, Qt.InputMethodQuery.ImAnchorRectangle)
 _PAGES = {
     Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
@@ -55,7 +54,7 @@ class TypeAnywhere(QObject):
     def _scroll(self, event: QKeyEvent) -> bool:
         """By a page, wherever the focus is."""
         area = self._messages
-        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        plain = not modifiers_of(event)
         if event.key() not in _PAGES or not plain or area is None or not area.isVisible():
             return False
         area.verticalScrollBar().triggerAction(_PAGES[Qt.Key(event.key())])
@@ -67,7 +66,7 @@ class TypeAnywhere(QObject):
         changes = (text.isprintable() and bool(text)) or event.key() == Qt.Key.Key_Backspace
         begins = text.isprintable() and bool(text.strip())
         changes = begins or (changes and not self._edit.document().isEmpty())
-        if event.modifiers() & ~_TYPING or not changes or not self._edit.isVisible():
+        if modifiers_of(event) & ~_TYPING or not changes or not self._edit.isVisible():
             return False
         self._take_over()
         QApplication.sendEvent(self._edit, event)

@@ -19,6 +19,7 @@ from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.fields import Segments
+from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
@@ -64,8 +65,8 @@ class EditField(MessageEdit):
     def _on_return(self, event: QKeyEvent) -> None:
         keys = Qt.KeyboardModifier
         sends = self.is_sent and not self._editing.sends_with_control
-        alone = sends and not event.modifiers() & (keys.ShiftModifier | keys.AltModifier)
-        if not (alone or event.modifiers() & keys.ControlModifier):
+        alone = sends and not modifiers_of(event) & (keys.ShiftModifier | keys.AltModifier)
+        if not (alone or modifiers_of(event) & keys.ControlModifier):
             self._insert("\n")
         elif not event.isAutoRepeat():
             self.submitted.emit()
@@ -127,8 +128,6 @@ class EditorPart(Hovered, Translated, QWidget):
         row.left.connect(self.take_focus)
         row.changed.connect(self._enable)
         row.changed.connect(self._on_height)
-
-    # What is shown
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, EditorContent)
@@ -260,8 +259,6 @@ class EditorPart(Hovered, Translated, QWidget):
         with QPainter(self) as painter:
             edge = colors.ink if self.field.hasFocus() else colors.hairline
             paint_card(painter, self._card, RADIUS_BUBBLE, colors.surface, edge)
-
-    # What is typed
 
     def take_focus(self) -> None:
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)

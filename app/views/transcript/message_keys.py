@@ -23,7 +23,7 @@ from app.views.transcript.layout import Layout
 from app.views.transcript.message_footer import MessageMenu, can_change
 from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
-from app.views.widgets.held_keys import RETURN_KEYS, asks_for_menu, is_held
+from app.views.widgets.held_keys import RETURN_KEYS, asks_for_menu, is_held, modifiers_of
 from app.words.formats import sentences, spoken
 
 _TOLD_CHARS = 2000
@@ -136,7 +136,7 @@ class MessageKeys(QObject):
         if message is not None and asks_for_menu(event):
             self._open_menu(message)
             return True
-        return message is not None and not event.modifiers() and self._act(message, event)
+        return message is not None and not modifiers_of(event) and self._act(message, event)
 
     def takes_menu(self, event: QContextMenuEvent) -> bool:
         """Opens the menu of the message in focus, if a key asked for one."""

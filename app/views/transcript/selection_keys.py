@@ -21,6 +21,7 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, Selectable
 from app.views.transcript.selection import TextPlace, TranscriptSelection, Unit
 from app.views.transcript.visible_parts import VisibleParts
+from app.views.widgets.held_keys import modifiers_of
 
 _Key = QKeySequence.StandardKey
 _Move = QTextCursor.MoveOperation
@@ -116,8 +117,6 @@ class SelectionKeys:
         self._context.selecting.emit()
         self._brought_into_sight(caret)
 
-    # Moving
-
     def _moved(self, caret: _Caret, move: QTextCursor.MoveOperation) -> _Caret:
         if move in (_Move.Start, _Move.End):
             return self._end_of_all(last=move is _Move.End) or caret
@@ -153,8 +152,6 @@ class SelectionKeys:
     def _goal_x(self, part: Part) -> int:
         """In the part's own text."""
         return (self._goal_x_px or 0) - part.corner().x()
-
-    # Places
 
     def _here(self, *, back: bool) -> _Caret | None:
         place = self._selection.cursor
@@ -202,8 +199,6 @@ class SelectionKeys:
             if part.address is not None:
                 yield _Caret(row, part, _END if back else 0)
 
-    # Sight
-
     def _brought_into_sight(self, caret: _Caret) -> _Caret:
         """With a widget, and its own character shown. A section that was not split yet is read for it."""
         part = self._layout.read_part(caret.part, last=caret.char == _END)
@@ -249,7 +244,7 @@ class SelectionPointer(QObject):
         if event.type() == QEvent.Type.MouseButtonDblClick:
             return self.double_click(at)
         if event.type() == QEvent.Type.MouseButtonPress and not self.is_pressed:
-            self.press(at, extend=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+            self.press(at, extend=bool(modifiers_of(event) & Qt.KeyboardModifier.ShiftModifier))
         return event.type() == QEvent.Type.MouseButtonRelease and self.release()
 
     def press(self, at: QPoint, *, extend: bool) -> None:
@@ -295,8 +290,6 @@ class SelectionPointer(QObject):
         else:
             self._selection.begin(*ends)
 
-    # Places
-
     def _ends_at(self, at: QPoint) -> tuple[TextPlace, TextPlace] | None:
         """The unit at a point, or nearest to it above or below."""
         shown = [(part, place) for part, place in self._parts.shown() if part.selectable is not None]
@@ -314,8 +307,6 @@ class SelectionPointer(QObject):
             char = text.char_at(QPoint(at.x(), y) - part.corner())
         first, last = text.unit_at(char, self._unit)
         return TextPlace(part.message_id, part.address, first), TextPlace(part.message_id, part.address, last)
-
-    # Edges
 
     def _edge_px(self) -> int:
         """How far outside the pointer is: negative above, positive below."""

@@ -47,6 +47,7 @@ from app.views.transcript.found_words import FoundWords
 from app.views.transcript.part_context import PartContext, Pointed
 from app.views.transcript.parts import Bubble, Hovered, Part, Selectable
 from app.views.transcript.selection import TextRange, Unit
+from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.painting import paint_card
 
 BUBBLE_SHARE = 0.8
@@ -194,7 +195,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Vertical scrolling is left to the transcript; with Shift it is sideways, as the Mac makes it by itself."""
         bar = self.horizontalScrollBar()
-        keys = event.modifiers()
+        keys = modifiers_of(event)
         delta = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta()
         if bar.maximum() == 0 or keys & Qt.KeyboardModifier.ControlModifier:
             event.ignore()
@@ -208,8 +209,6 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The menu is the transcript's."""
         event.ignore()
-
-    # Selection
 
     @property
     def text(self) -> ReadOnlyText:
@@ -527,8 +526,6 @@ class TablePart(TextPart):
         if self._from_right is None:
             return area
         return QRectF(0, area.top(), self.document().size().width(), area.height())
-
-    # The pointer
 
     def _in_document(self, at: QPoint) -> QPointF:
         return QPointF(at) + QPointF(self.horizontalScrollBar().value(), 0)

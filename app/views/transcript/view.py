@@ -50,7 +50,7 @@ from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from app.views.transcript.visible_parts import VisibleParts
 from app.views.widgets.buttons import PaintedButton
 from app.views.widgets.focus import FocusRing
-from app.views.widgets.held_keys import Menu
+from app.views.widgets.held_keys import Menu, modifiers_of
 from app.views.widgets.translated import Translated
 
 _MOST_FREED = 2000  # items, at one go
@@ -63,7 +63,6 @@ _ABOVE_FOOT_PX = 14
 
 _STEP_PX = 60
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-_ANY_KEYBOARD = Qt.KeyboardModifier.KeypadModifier  # which arrow keys have on the Mac
 
 
 class TranscriptMenu(Menu):
@@ -119,7 +118,7 @@ class Sideways:
     def press(self, event: QKeyEvent, focused_message: int | None) -> bool:
         """Whether the key scrolled something."""
         step = _STEPS.get(Qt.Key(event.key()))
-        if step is None or event.modifiers() & ~_ANY_KEYBOARD:
+        if step is None or modifiers_of(event):
             return False
         wide = sorted(self._wide(focused_message), key=lambda each: each[0])
         if wide:
@@ -454,8 +453,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.verticalScrollBar().setStyleSheet(self._theme.scroll_bar_style())
         self.verticalScrollBar().setSingleStep(self._theme.px(40))
 
-    # Scrolling
-
     def _light(self) -> None:
         """What is selected, and the link in focus, where they are now."""
         self.visible_parts.light(self.selection)
@@ -500,8 +497,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._places.resize()
         self.resized.emit()
 
-    # Pointer
-
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
         self._highlights.hover(self.column.row_at(round(event.position().y()) + self._layout.top_px()))
@@ -518,13 +513,17 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         if not self.message_keys.takes_menu(event):
             TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), self).popup(event.globalPos())
 
-    # Keyboard
-
     def focused_row(self) -> int | None:
         return self._highlights.focused
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes through links, then through the buttons in sight, before it leaves."""
+        """Tab goes through links, then through the buttons in sight, before it leaves.
+
+        Qt also asks for this where what has the focus is hidden, as of a message that goes: nothing scrolls then.
+        """
+        focused = QApplication.focusWidget()
+        if focused is not None and not focused.isVisible():
+            return super().focusNextPrevChild(forward)
         if self._link_keys.tab(self, forward=forward):
             return True
         self.visible_parts.put_in_tab_order()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtGui import QAction, QInputEvent, QKeyEvent
 from PySide6.QtWidgets import QMenu, QStyleOptionMenuItem, QWidget
 
 from app.theme import Theme
@@ -19,6 +19,11 @@ RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 PAGE_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 _PRESS_KEYS = (*RETURN_KEYS, Qt.Key.Key_Space, Qt.Key.Key_Select)
 MENU_KEY = "Meta+Return" if sys.platform == "darwin" else "Shift+F10"  # Qt's Meta is a Mac's Control
+
+
+def modifiers_of(event: QInputEvent) -> Qt.KeyboardModifier:
+    """Those that are held. A Mac's arrow keys have KeypadModifier, too."""
+    return event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
 
 
 def is_held(event: QKeyEvent) -> bool:
@@ -73,7 +78,7 @@ def popup_menu(parent: QWidget, theme: Theme) -> Menu:
 
 def asks_for_menu(event: QKeyEvent) -> bool:
     """Either key does on any system. A menu key comes as an event of its own."""
-    modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    modifiers = modifiers_of(event)
     kinds = Qt.KeyboardModifier
     by_return = event.key() in RETURN_KEYS and modifiers == kinds.MetaModifier
     return by_return or (event.key() == Qt.Key.Key_F10 and modifiers == kinds.ShiftModifier)
@@ -81,4 +86,4 @@ def asks_for_menu(event: QKeyEvent) -> bool:
 
 def deletes_all(event: QKeyEvent) -> bool:
     """Whether it is the key of Delete Chat."""
-    return event.key() == Qt.Key.Key_Backspace and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+    return event.key() == Qt.Key.Key_Backspace and modifiers_of(event) == Qt.KeyboardModifier.ControlModifier

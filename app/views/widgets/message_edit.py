@@ -10,7 +10,7 @@ from app.markup import long_lines
 from app.theme import Theme
 from app.views.widgets.composing import Composing
 from app.views.widgets.drop_target import local_files, takes
-from app.views.widgets.held_keys import PAGE_KEYS, RETURN_KEYS
+from app.views.widgets.held_keys import PAGE_KEYS, RETURN_KEYS, modifiers_of
 from app.views.widgets.long_text import LongText
 from app.views.widgets.scrolling import ThinScrollBars
 
@@ -104,7 +104,7 @@ class MessageEdit(Composing, LongText):
     def _is_left_by(self, event: QEvent) -> bool:
         assert isinstance(event, QKeyEvent)
         leads_away = event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
-        with_control = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier == Qt.KeyboardModifier.ControlModifier
+        with_control = modifiers_of(event) == Qt.KeyboardModifier.ControlModifier
         return leads_away and with_control and not self.composed and self.document().isEmpty()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -127,16 +127,16 @@ class MessageEdit(Composing, LongText):
 
     def _is_for_the_chat(self, event: QKeyEvent) -> bool:
         """A page key, where all that is typed is in sight: it scrolls the messages."""
-        keys = event.key() in PAGE_KEYS and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        keys = event.key() in PAGE_KEYS and not modifiers_of(event)
         whole = self.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         return keys and whole and not self.composed
 
     def _on_return(self, event: QKeyEvent) -> None:
         """One of the two keys sends; the other begins a line, as Shift and Return always do."""
         modifier = Qt.KeyboardModifier
-        with_control = bool(event.modifiers() & modifier.ControlModifier)
+        with_control = bool(modifiers_of(event) & modifier.ControlModifier)
         other = with_control is not self.sends_with_control
-        if other or event.modifiers() & (modifier.ShiftModifier | modifier.AltModifier):
+        if other or modifiers_of(event) & (modifier.ShiftModifier | modifier.AltModifier):
             self._insert("\n")
         elif not event.isAutoRepeat():
             self.submitted.emit()

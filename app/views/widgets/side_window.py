@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
+from app.views.widgets.held_keys import modifiers_of
 
 
 def bring_to_front(window: QWidget) -> None:
@@ -34,7 +35,7 @@ class SideWindow(QWidget):
         bring_to_front(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        close_keys = event.key() == Qt.Key.Key_W and modifiers_of(event) == Qt.KeyboardModifier.ControlModifier
         if event.key() == Qt.Key.Key_Escape or close_keys:
             self.close()
         else:
