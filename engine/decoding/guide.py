@@ -87,8 +87,7 @@ class Guide:
     def acts_within(self, rows: int) -> bool:
         """Whether any of the next `rows` tokens may be restricted."""
         place = self._committed.place
-        begins_free = self._committed.begins_free
-        if self._grammar is not None and (not begins_free or rows > 1 or place.phase is Phase.ANSWER):
+        if self._grammar is not None and (rows > 1 or not self._committed.is_free):
             return True
         if self._most_thinking is None or not self._thinking.ends:
             return False
@@ -207,6 +206,11 @@ class _Follower:
         """Whether an answer may begin with any token."""
         return self._grammar is None or self._grammar.opener is not None
 
+    @property
+    def is_free(self) -> bool:
+        """Whether the grammar restricts nothing here, if it may begin later."""
+        return self.begins_free and self.place.phase not in (Phase.ANSWER, Phase.ENDED)
+
     def has_to_end_thinking(self, most_thinking: int | None) -> bool:
         """Whether thinking has reached its token limit."""
         most = most_thinking if self._thinking.ends and self.place.phase is Phase.THINKING else None
@@ -221,13 +225,12 @@ class _Follower:
     def _fill(self, row: np.ndarray[Any, Any], most_thinking: int | None) -> None:
         place = self.place
         vocabulary = None if self._grammar is None else self._grammar.vocabulary
-        answers = place.phase in (Phase.ANSWER, Phase.ENDED)  # computing a mask reports a failed consume
         if self.has_to_end_thinking(most_thinking):
             row[:] = 0
             _set(row, [self._thinking.ends[place.closed]])
-        elif vocabulary is None or (self.begins_free and not answers):
+        elif vocabulary is None or self.is_free:
             return
-        elif answers:
+        elif place.phase in (Phase.ANSWER, Phase.ENDED):  # computing a mask reports a failed consume
             self._fill_answer(row, vocabulary)
         elif place.phase is Phase.OPENING:
             row[:] = 0
