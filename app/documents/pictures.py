@@ -23,14 +23,7 @@ SAFE_PIXELS = 12_000_000  # pixels allowed for every kind of picture
 # Memory limit: between two checks it stays below 300 MB.
 LIMITS = ChildLimits(cpu_s=5, memory_bytes=280_000_000, output_bytes=32_000_000, address_bytes=2 << 30)
 
-_NOT_READ = (
-    b"II*\0",
-    b"MM\0*",
-    b"\0\0\1\0",
-    b"\x00\x00\x00\x0cJXL ",
-    b"\xff\x0a",
-    b"icns",
-)  # picture formats that are not read
+_NOT_READ = (b"II*\0", b"MM\0*", b"\0\0\1\0", b"\x00\x00\x00\x0cJXL ", b"\xff\x0a", b"icns")  # other formats
 _BEGINNINGS: dict[str, tuple[bytes, ...]] = {
     "png": (b"\x89PNG\r\n\x1a\n",),
     "jpeg": (b"\xff\xd8\xff",),
