@@ -191,8 +191,9 @@ class Application(QObject):
         self._connect()
 
     def _connect(self) -> None:
-        self.settings.not_saved.connect(lambda: self.window.banner.show_warning(start_notices.not_saved, behind=True))
-        self.settings.saved_after_all.connect(lambda: self.window.banner.withdraw(start_notices.not_saved))
+        not_saved = partial(start_notices.not_saved, self.settings)
+        self.settings.not_saved.connect(lambda: self.window.banner.show_warning(not_saved, behind=True))
+        self.settings.saved_after_all.connect(lambda: self.window.banner.withdraw(not_saved))
         self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
         window = self.window
         # Queued after the first paint event, so that the first frame is on the screen before this work begins.

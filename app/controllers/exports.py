@@ -24,6 +24,7 @@ from app.system.worker import Deliver, JobThread, ignore
 
 _CLOSE_S = 5.0
 _REPORT_S = 0.1
+MOST_PICTURE_BYTES = 2 << 30  # in all: with them and its words a file is less than an import reads
 
 
 class ExportFormat(StrEnum):
@@ -55,6 +56,7 @@ class _Pictures:
 
     def __init__(self, stored: Pictures) -> None:
         self._stored = stored
+        self._left_bytes = MOST_PICTURE_BYTES
         self._unreadable = set[str]()
         self._left_out = set[str]()
 
@@ -64,9 +66,14 @@ class _Pictures:
             self._unreadable.add(digest)
         return data
 
+    def _within_limit(self, digest: str) -> bytes | None:
+        data = self.get(digest)
+        self._left_bytes -= len(data or b"")
+        return data if self._left_bytes >= 0 else None
+
     def put_into(self, chats: Iterable[PortableChat]) -> Iterator[PortableChat]:
         for chat in chats:
-            whole = own.with_bytes(chat, self.get)
+            whole = own.with_bytes(chat, self._within_limit)
             self._left_out |= own.without_bytes(whole)
             yield whole
 

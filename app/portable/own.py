@@ -9,18 +9,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from app.portable.json_stream import MOST_CHARACTERS
 from app.portable.problems import Unreadable, WhyNotRead
 from app.storage.codec import LONGEST_TITLE, as_name, as_title, is_shallow, storable
 from app.storage.columns import COLUMNS, checked, object_from_file, text_from_file, time_from_file
 from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, PortableMessage, with_files
+from engine import open_plain
 
 FORMAT = "hunch.chats"
 VERSION = 2  # 1: a message has "attachments" and no other parts
 _BEGIN = f'{{"format": "{FORMAT}"'.encode()
 
-MOST_PRESETS = 500
-MOST_PICTURE_BYTES = 150_000_000  # of one chat: as base64, within what an import reads of one
+MOST_PICTURE_BYTES = 150_000_000  # of one chat
 _LONGEST_NAME = 100
 TAIL = "\n]}\n"
 
@@ -33,9 +34,7 @@ def head(presets: Sequence[dict[str, Any]] = ()) -> str:
 def is_export(path: Path) -> bool:
     """Whether it is our format, by its first bytes (see `head`)."""
     try:
-        if not path.is_file():  # to open a pipe would wait for its writer
-            return False
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return file.read(len(_BEGIN)) == _BEGIN
     except OSError:
         return False
@@ -65,7 +64,7 @@ def check_head(found: dict[str, Any]) -> None:
 def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The presets in the object around the chats; their values are checked where they are used."""
     presets = found.get("presets") if found.get("format") == FORMAT else None
-    for each in presets[:MOST_PRESETS] if isinstance(presets, list) else ():
+    for each in presets if isinstance(presets, list) else ():
         if isinstance(each, dict) and isinstance(each.get("values"), dict) and is_shallow(each["values"]):
             number = each.get("id")
             name = each.get("name")
@@ -104,11 +103,13 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
 def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:
     """Adds the bytes of pictures as base64, once each.
 
-    Versions of a message share pictures. Pictures over the limit are left out, so that the text can be read;
-    `without_bytes` lists them.
+    Versions of a message have the same ones. Those that are too many for an import are left out; `without_bytes` names
+    them.
     """
     written = {""}
-    left = MOST_PICTURE_BYTES
+    has_pictures = any(each.is_picture for message in chat.messages for each in message.attachments)
+    words = len(line_of(chat)) if has_pictures else 0
+    left = min(MOST_PICTURE_BYTES, (MOST_CHARACTERS - words) * 3 // 4)  # as base64 an import reads both
 
     def whole(attachment: Attachment) -> Attachment:
         nonlocal left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -47,7 +48,7 @@ class LeftWords:
         """Write the file. Returns whether it has the text, or there is none."""
         try:
             if left:
-                write_atomically(self._file, _to_json(left))
+                write_atomically(self._file, _to_json(left), most_bytes=_MOST_BYTES)
         except OSError:
             return False
         return True
@@ -151,13 +152,16 @@ class UnsentFile:
         self._file = file
 
     def add(self, words: str) -> None:
-        """Append to the file; on disk when this returns."""
+        """Append to the file; on disk when this returns. OSError with EFBIG for more than `words` would read."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         if is_in_the_way(self._file):  # writing to a pipe would block
             self._file.unlink()
         with os.fdopen(os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
-            parting = "\n\n" if os.fstat(file.fileno()).st_size else ""
-            file.write((parting + words).encode("utf-8", "replace"))
+            here_bytes = os.fstat(file.fileno()).st_size
+            data = ("\n\n" * bool(here_bytes) + words).encode("utf-8", "replace")
+            if here_bytes + len(data) > _MOST_BYTES:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(self._file))
+            file.write(data)
             file.flush()
             sync_file(file.fileno())
 
@@ -168,7 +172,7 @@ class UnsentFile:
     def words(self) -> str:
         """The text; empty if there is none, or it cannot be read."""
         try:
-            return read_small(self._file).decode("utf-8", "replace")
+            return read_small(self._file, _MOST_BYTES).decode("utf-8", "replace")
         except (OSError, ValueError):
             return ""
 

@@ -90,7 +90,7 @@ class PairRecords:
 
     def _keep(self, records: dict[str, PairRecord]) -> None:
         data = json.dumps({key: asdict(each) for key, each in records.items()}, ensure_ascii=False, indent=1)
-        write_atomically(self._file, data.encode("utf-8", "surrogatepass"))
+        write_atomically(self._file, data.encode("utf-8", "surrogatepass"), most_bytes=_LIMIT_BYTES)
 
     def _on_kept(self, _outcome: None) -> None:
         self._is_unkept = False

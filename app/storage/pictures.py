@@ -20,6 +20,7 @@ from app.storage.copies import all_copies
 from app.storage.database import Connection
 from app.storage.parts import digests_in
 from app.storage.rescue import damaged_files
+from app.system.small_file import read_small
 from engine import write_atomically
 
 _FOLDER = "pictures"
@@ -55,7 +56,7 @@ class Pictures:
         if self._memory is not None:
             self._memory[digest] = data
         elif self.get(digest) is None:
-            write_atomically(self._file(digest), data)
+            write_atomically(self._file(digest), data, most_bytes=_MOST_BYTES)
         return digest
 
     def get(self, digest: str) -> bytes | None:
@@ -63,9 +64,10 @@ class Pictures:
         if self._memory is not None and digest in self._memory:
             return self._memory[digest]
         try:
-            file = self._file(digest)
-            data = file.read_bytes() if file.is_file() and file.stat().st_size <= _MOST_BYTES else b""
-        except OSError as error:
+            data = read_small(self._file(digest), _MOST_BYTES)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
             _log.warning("a picture cannot be read: %s", type(error).__name__)
             return None
         return data if hashlib.sha256(data).hexdigest() == digest else None

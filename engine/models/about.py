@@ -87,7 +87,7 @@ def _front_matter(folder: Path) -> dict[str, list[str]]:
     """Plain values and lists between the first two `---` lines; no other YAML."""
     try:
         lines = start_of(folder / "README.md", _HEAD_BYTES).decode("utf-8", "replace").splitlines()
-    except (FileError, OSError):
+    except OSError:
         return {}
     if not lines or lines[0].strip() != "---":
         return {}

@@ -87,7 +87,7 @@ class FirstUse:
         self._answers = dict([*self._answers.items(), (identity, status)][-_MOST_KEPT:])
         if self._file is not None:
             try:
-                write_kept(self._file, {"answers": self._answers})
+                write_kept(self._file, {"answers": self._answers}, CONFIG_LIMIT_BYTES)
             except (OSError, ValueError) as error:  # ValueError: an invalid file name
                 _log.info("the answer is not kept: %s", error)
 

@@ -6,6 +6,7 @@ Files are not trusted: sizes and numbers have limits, and nothing in the folder 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from engine.api.errors import (
     ModelRunsCode,
     ModelUnsupported,
 )
+from engine.api.files import open_plain
 from engine.api.types import ModelInfo
 from engine.models.about import read_about
 from engine.models.cache_sizes import cache_sizes
@@ -232,8 +234,8 @@ def _digest_of_files(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
     for path, _ in files[1:]:
         tensors = sorted(read_header(path).items(), key=lambda item: item[1].begin)
         digest.update(repr(tensors).encode())
-        with path.open("rb") as file:
-            body = path.stat().st_size - max((tensor.end for _, tensor in tensors), default=0)
+        with open_plain(path) as file:
+            body = os.fstat(file.fileno()).st_size - max((tensor.end for _, tensor in tensors), default=0)
             for _, tensor in tensors:
                 file.seek(body + tensor.begin)
                 digest.update(file.read(min(_SAMPLE_BYTES, tensor.end - tensor.begin)))

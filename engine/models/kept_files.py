@@ -16,9 +16,9 @@ from engine.models.model_files import FileError, JsonObject, read_object
 _SUM = "sum"
 
 
-def write_kept(path: Path, value: JsonObject, *, private: bool = True) -> None:
-    """Raises OSError, or ValueError for an invalid name of a file."""
-    write_atomically(path, json.dumps(value | {_SUM: _sum(value)}), private=private)
+def write_kept(path: Path, value: JsonObject, limit_bytes: int, *, private: bool = True) -> None:
+    """`limit_bytes`: as it is read with. Raises OSError, or ValueError for an invalid name of a file."""
+    write_atomically(path, json.dumps(value | {_SUM: _sum(value)}), private=private, most_bytes=limit_bytes)
 
 
 def read_kept(path: Path, limit_bytes: int) -> JsonObject:

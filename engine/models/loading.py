@@ -60,6 +60,7 @@ from engine.models.model_files import (
     object_at,
     object_in,
     stamp,
+    start_of,
 )
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import MOST_ADDED, check_groups, check_read_numbers
@@ -328,7 +329,7 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
     the folder was removed.
     """
     try:
-        small = ((folder / "config.json").read_bytes(), info.vocabulary_digest)
+        small = (start_of(folder / "config.json", CONFIG_LIMIT_BYTES), info.vocabulary_digest)
         weights = [(file.name, *stamp(file.stat())) for file in sorted(folder.glob(WEIGHTS))]
     except FileNotFoundError as error:
         raise ModelNotFound(str(folder)) from error

@@ -99,7 +99,7 @@ def save_known(path: Path) -> None:
         rows = [[*key, known.tokens, known.digest] for key, known in _known.items()]
     rows = [row for row in rows if os.path.exists(str(row[0]))]  # noqa: PTH110  False for a name that is too long
     if read_kept(path, CONFIG_LIMIT_BYTES) != {"vocabularies": rows}:
-        write_kept(path, {"vocabularies": rows}, private=False)
+        write_kept(path, {"vocabularies": rows}, CONFIG_LIMIT_BYTES, private=False)
 
 
 def load_known(path: Path) -> None:
