@@ -191,8 +191,9 @@ class Application(QObject):
         self._connect()
 
     def _connect(self) -> None:
-        self.settings.not_saved.connect(lambda: self.window.banner.show_warning(start_notices.not_saved, behind=True))
-        self.settings.saved_after_all.connect(lambda: self.window.banner.withdraw(start_notices.not_saved))
+        not_saved = partial(start_notices.not_saved, self.settings)
+        self.settings.not_saved.connect(lambda: self.window.banner.show_warning(not_saved, behind=True))
+        self.settings.saved_after_all.connect(lambda: self.window.banner.withdraw(not_saved))
         self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
         window = self.window
         # Queued after the first paint event, so that the first frame is on the screen before this work begins.
@@ -204,8 +205,6 @@ class Application(QObject):
         self._end.add(_Stage.STORAGE, self._close_storage)
         self._end.add(_Stage.FILES, self._small_files.close)
         self._end.add(_Stage.SETTINGS, self.settings.save)
-
-    # Start
 
     def show(self) -> None:
         self.window.show()
@@ -315,8 +314,6 @@ class Application(QObject):
             self.storage.write(lambda stores: stores.forget_rescue(), ignore, ignore)
         start_notices.show(self.window.banner, self.settings, self.mark, self._starter, problem, self.help.show_report)
 
-    # While it runs
-
     def has_window(self) -> bool:
         """Or an icon that opens it."""
         return self.window.isVisible() or (self.is_open and self.window.tools.stays_without_window)
@@ -384,8 +381,6 @@ class Application(QObject):
 
     def _show_unexpected_error(self, summary: str) -> None:
         self.window.banner.show_warning(partial(start_notices.unexpected, summary), self.help.show_report)
-
-    # End
 
     def close(self) -> None:
         if self._is_ending:

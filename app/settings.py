@@ -9,6 +9,7 @@ system/secrets.py.
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -37,7 +38,7 @@ from app.option_checks import (
     words_by_name,
 )
 from app.system.secrets import Secrets
-from app.system.small_file import read_small
+from app.system.small_file import MOST_BYTES, read_small
 from app.system.worker import IN_PLACE, RETRY_INTERVAL_MS, JobQueue
 from engine import (
     MAX_DRAFT_TOKENS,
@@ -168,10 +169,11 @@ class SettingsFile:
         return values
 
     def write(self, values: dict[str, Any]) -> None:
-        """Raises OSError."""
+        """Raises OSError; with EFBIG where the next start would not read it."""
         if self.is_unread:
             self._read_after_all()
-        write_atomically(self._path, _as_json(self._others | values).encode("utf-8", "replace"))
+        data = _as_json(self._others | values).encode("utf-8", "replace")
+        write_atomically(self._path, data, most_bytes=MOST_BYTES)
 
     def _read(self) -> dict[str, Any]:
         """What makes no sense is put aside. Raises OSError where the disk refuses to read or rename it."""
@@ -315,6 +317,7 @@ class Settings(QObject):
         self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
         self._retry.timeout.connect(self._save_soon)
         self._refused = False
+        self.are_too_large = False  # as the disk refused them last
 
     @staticmethod
     def options() -> dict[str, Option[Any]]:
@@ -415,7 +418,9 @@ class Settings(QObject):
         self._tell_refusal(error)
 
     def _tell_refusal(self, error: OSError) -> None:
-        self._retry.start()
+        self.are_too_large = error.errno == errno.EFBIG
+        if not self.are_too_large:  # else the next change is saved
+            self._retry.start()
         if not self._refused:
             log.warning("the settings cannot be saved: %s", error.strerror)
             self._refused = True

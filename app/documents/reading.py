@@ -15,7 +15,7 @@ from app.documents.problems import Refused, WhyNot
 from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_title
 from app.system.limited_child import Stop
-from app.system.small_file import open_plain
+from engine import open_plain
 
 MOST_FILE_BYTES = 16_000_000
 MOST_PDF_BYTES = 128_000_000

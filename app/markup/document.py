@@ -188,8 +188,6 @@ class DocumentBuilder:
             self._containers.follow(tokens, position)
         return 1
 
-    # Blocks
-
     def _write_paragraph(self, opener: Token, inline: Token) -> None:
         if opener.type == "heading_open":
             self._write_heading(opener, inline)
@@ -238,8 +236,6 @@ class DocumentBuilder:
             self._fresh = False
         else:
             self._cursor.insertBlock(block, self._plain_format())
-
-    # Inline
 
     def _write_inline(self, children: Sequence[Token]) -> None:
         for token in children:
@@ -295,8 +291,6 @@ class DocumentBuilder:
             self.overhang_px = block.bottomMargin()
         self._cursor.insertText(OBJECT, form)
 
-    # Formats
-
     def _plain_format(self) -> QTextCharFormat:
         result = QTextCharFormat()
         result.setForeground(self._style.secondary if self._containers.are_secondary else self._style.text)
@@ -344,8 +338,6 @@ class DocumentBuilder:
         result.setFontPointSize(self._style.mono.pointSizeF())
         result.setProperty(CODE, True)
         return result
-
-    # Tables
 
     def _write_table(self, rows: list[list[Token]]) -> None:
         columns = max((len(row) for row in rows), default=0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from app.storage.parts import Attachment, AttachmentKind
+from engine import open_plain
 
 USER_FILES = "user-files"  # LM Studio's, beside its "conversations"
 _CONVERSATIONS = "conversations"
@@ -87,7 +87,5 @@ def _files_in(tops: Iterable[Path], depth: int) -> Iterator[Named]:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """Links are not followed, and no pipe is waited for."""
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise OSError(path)
-    return path.open("rb")
+    """Links are not followed."""
+    return open_plain(path, os.O_NOFOLLOW)

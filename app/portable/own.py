@@ -12,18 +12,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from app.portable.json_stream import MOST_CHARACTERS
 from app.portable.problems import Unreadable, WhyNotRead
 from app.storage.codec import LONGEST_TITLE, as_name, as_title, is_shallow, storable
 from app.storage.columns import COLUMNS, checked, object_from_file, text_from_file, time_from_file
 from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, PortableMessage, with_files
+from engine import open_plain
 
 FORMAT = "hunch.chats"
 VERSION = 2  # 1: a message has "attachments" and no other parts
 _BEGIN = f'{{"format": "{FORMAT}"'.encode()
 
-MOST_PRESETS = 500
-MOST_PICTURE_BYTES = 150_000_000  # of one chat: as base64 they and its words are less than an import reads of a chat
+MOST_PICTURE_BYTES = 150_000_000  # of one chat
 _LONGEST_NAME = 100
 TAIL = "\n]}\n"
 
@@ -36,9 +37,7 @@ def head(presets: Sequence[dict[str, Any]] = ()) -> str:
 def is_export(path: Path) -> bool:
     """By its first bytes, as `head` writes them."""
     try:
-        if not path.is_file():  # to open a pipe would wait for its writer
-            return False
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return file.read(len(_BEGIN)) == _BEGIN
     except OSError:
         return False
@@ -68,7 +67,7 @@ def check_head(found: dict[str, Any]) -> None:
 def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Those that are presets, in the object around the chats; what they set is checked where it is used."""
     presets = found.get("presets") if found.get("format") == FORMAT else None
-    for each in presets[:MOST_PRESETS] if isinstance(presets, list) else ():
+    for each in presets if isinstance(presets, list) else ():
         if isinstance(each, dict) and isinstance(each.get("values"), dict) and is_shallow(each["values"]):
             number = each.get("id")
             name = each.get("name")
@@ -107,11 +106,13 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
 def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:
     """Pictures with what is stored of them, as base64 in place of the text that they do not have: each once.
 
-    Versions of a message have the same ones. Those that are too many are left out, so that the words can be read;
-    `without_bytes` names them.
+    Versions of a message have the same ones. Those that are too many for an import are left out; `without_bytes` names
+    them.
     """
     written = {""}
-    left = MOST_PICTURE_BYTES
+    has_pictures = any(each.is_picture for message in chat.messages for each in message.attachments)
+    words = len(line_of(chat)) if has_pictures else 0
+    left = min(MOST_PICTURE_BYTES, (MOST_CHARACTERS - words) * 3 // 4)  # as base64 an import reads both
 
     def whole(attachment: Attachment) -> Attachment:
         nonlocal left

@@ -7,7 +7,6 @@ import codecs
 import json
 import math
 import os
-import stat
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -21,6 +20,7 @@ from app.portable.problems import NotImported, Unreadable, WhyNotRead, why_not_r
 from app.storage.codec import LATEST_S, storable
 from app.storage.parts import Attachment, AttachmentKind
 from app.system.limited_child import ChildFailed, ChildLimits, Stop, lines_of
+from engine import open_plain
 
 LIMITS = ChildLimits(cpu_s=1200, memory_bytes=3 << 30, output_bytes=2 << 30)
 _MOST_PROBLEMS = 1000  # kept; more are only counted
@@ -162,15 +162,15 @@ def sources(path: Path) -> Iterator[Source]:
     """What a chosen path holds; a source with a problem for what cannot be opened."""
     name = _shown(path.name)
     try:
-        kind = path.stat().st_mode
-        if stat.S_ISDIR(kind):
+        if path.is_dir():
             yield from _in_folder(path)
-        elif not stat.S_ISREG(kind):
-            yield _bad(name, WhyNotRead.DISK)
-        elif zipfile.is_zipfile(path):
-            yield from _in_archive(path)
-        else:
-            yield Source(name, path.stat().st_size, lambda: path.open("rb"), beside=beside(path, _AROUND))
+            return
+        with open_plain(path) as file:
+            if zipfile.is_zipfile(file):
+                yield from _in_archive(name, file)
+                return
+            size_bytes = os.fstat(file.fileno()).st_size
+        yield Source(name, size_bytes, partial(open_plain, path), beside=beside(path, _AROUND))
     except OSError as error:
         yield _bad(name, why_not_read(error))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError):
@@ -199,34 +199,31 @@ def _in_folder(top: Path) -> Iterator[Source]:
             if count > MOST_FILES:
                 yield _bad(_shown(top.name), WhyNotRead.TOO_LARGE)
                 return
-            yield Source(_shown(name), path.stat().st_size, _opener(path), tuple(map(_shown, parts)), beside=files)
+            opened = partial(open_plain, path, os.O_NOFOLLOW)
+            yield Source(_shown(name), path.stat().st_size, opened, tuple(map(_shown, parts)), beside=files)
 
 
-def _opener(path: Path) -> Open:
-    return lambda: path.open("rb")
-
-
-def _in_archive(path: Path) -> Iterator[Source]:
+def _in_archive(name: str, file: IO[bytes]) -> Iterator[Source]:
     """The conversations of an export; in an archive of anything else, all its JSON."""
-    with zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(file) as archive:
         inside = [each for each in archive.infolist() if each.filename.lower().endswith(".json")]
         named = [each for each in inside if PurePosixPath(each.filename).name.lower().startswith("conversations")]
         chosen = named or inside
         if not chosen or len(chosen) > MOST_FILES:
-            yield _bad(_shown(path.name), WhyNotRead.TOO_LARGE if chosen else WhyNotRead.UNKNOWN)
+            yield _bad(name, WhyNotRead.TOO_LARGE if chosen else WhyNotRead.UNKNOWN)
             return
         files = Beside(lambda: _in(archive))
         unpacked = sum(each.file_size for each in chosen)
         packed = sum(each.compress_size for each in chosen)
         if unpacked > MOST_BYTES or (unpacked > _BOMB_BYTES and unpacked > _BOMB_RATIO * max(1, packed)):
-            yield _bad(_shown(path.name), WhyNotRead.TOO_LARGE)
+            yield _bad(name, WhyNotRead.TOO_LARGE)
             return
         for member in chosen:
-            name = _shown(PurePosixPath(member.filename).name)
+            inner = _shown(PurePosixPath(member.filename).name)
             if member.flag_bits & _ENCRYPTED:
-                yield _bad(name, WhyNotRead.ENCRYPTED)
+                yield _bad(inner, WhyNotRead.ENCRYPTED)
             else:
-                yield Source(name, member.file_size, partial(archive.open, member), beside=files)
+                yield Source(inner, member.file_size, partial(archive.open, member), beside=files)
 
 
 def _in(archive: zipfile.ZipFile) -> Iterator[Named]:

@@ -77,8 +77,13 @@ class Secrets:
         return tuple(each for each in self._known(address) if each != _SERVER)
 
     def keep(self, token: str, address: str) -> None:
-        """Known from now on; `write` puts it on the disk. An empty one takes away what is known, and nothing else."""
+        """Known from now on; `write` puts it on the disk. An empty one takes away what is known.
+
+        What can be no token changes nothing.
+        """
         origin = origin_of(address)
+        if token and not _as_token(token):  # the next start would not know it
+            return
         seen = self._given if self._is_unread else self._known(address)
         if token or seen.get(origin):
             self._given = {each: given for each, given in self._given.items() if each != origin} | {origin: token}

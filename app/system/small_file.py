@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 import time
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
-from engine import patiently
+from engine import open_plain, patiently
 
 MOST_BYTES = 64 << 20
 
@@ -24,20 +22,6 @@ def _read(file: Path, most_bytes: int) -> bytes:
         if os.fstat(stream.fileno()).st_size > most_bytes:
             raise ValueError(f"{file.name} is no small file")
         return stream.read()
-
-
-def open_plain(file: Path) -> BinaryIO:
-    """Raises OSError, or ValueError for what is no plain file. Nothing is waited for, as the writer of a pipe would be:
-    also where the file was exchanged for one just now.
-    """
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError(f"{file.name} is no plain file")
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
-        os.close(descriptor)
-        raise
 
 
 def is_in_the_way(file: Path) -> bool:

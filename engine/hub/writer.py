@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ChecksumMismatch, HubMisbehaved
-from engine.api.files import sync_file
+from engine.api.files import open_plain, sync_file
 from engine.hub.client import HubClient
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import StopSignal, TryAgain
@@ -79,7 +79,7 @@ def is_right(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int
 
 def _checksum(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int], None]) -> str:
     digest = file.new_hash()
-    with path.open("rb") as content:
+    with open_plain(path) as content:
         while chunk := content.read(MIB):
             digest.update(chunk)
             read(len(chunk))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
+from time import monotonic
 
 from engine.api.errors import (
     CannotSee,
@@ -14,6 +16,7 @@ from engine.api.errors import (
     EngineClosed,
     EngineError,
     InvalidRequest,
+    MachineUnavailable,
     ModelTooLarge,
     NoModelLoaded,
     OutOfMemory,
@@ -132,6 +135,13 @@ def _invalid_field(error: InvalidRequest) -> Problem:
     return invalid(f"'{error.field}' is {error.value}; allowed: {error.allowed}.", error.field)
 
 
+def rank_lost(again_at: float | None = None) -> Problem:
+    """`again_at`: when the model is loaded again, in seconds of `time.monotonic`; None: at once."""
+    wait_s = 1 if again_at is None else max(1, ceil(again_at - monotonic()))
+    message = f"A process with some of the model's layers is lost. It is started again in about {wait_s} s."
+    return Problem(503, message, "server_error", "rank_lost", retry_after_s=wait_s)
+
+
 def no_sight() -> Problem:
     return invalid("The loaded model cannot see pictures.", "messages", "unsupported_content")
 
@@ -139,7 +149,6 @@ def no_sight() -> Problem:
 _no_memory = partial(
     Problem, 503, "There is not enough memory for this request.", "server_error", "out_of_memory", retry=False
 )
-_LOST = "A process with some of the model's layers is lost; the model has to be loaded again."
 
 _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     CannotSee: no_sight,
@@ -150,7 +159,8 @@ _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     OutOfMemory: _no_memory,
     ModelTooLarge: _no_memory,
     PictureTooLarge: _no_memory,
-    RankLost: partial(Problem, 503, _LOST, "server_error", "rank_lost", retry=False),
+    RankLost: rank_lost,
+    MachineUnavailable: rank_lost,
 }
 
 

@@ -344,7 +344,7 @@ print(model.info.vocabulary_digest, *(each for each in heavy if each in sys.modu
 def test_damaged_notes_of_tokenizers(tmp_path: Path, recorder: EventRecorder, data: bytes | object) -> None:
     write_folder(tmp_path / "models" / "org" / "own", model_files())
     file = tmp_path / "models" / ".vocabularies.json"
-    file.write_bytes(data) if isinstance(data, bytes) else write_kept(file, {"vocabularies": data})
+    file.write_bytes(data) if isinstance(data, bytes) else write_kept(file, {"vocabularies": data}, 1 << 20)
     store = QuickStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "cache")
     assert scan(store, recorder)["own"].info is not None
     assert store.close()
@@ -468,7 +468,7 @@ def test_a_damaged_memory_only_costs_time(tmp_path: Path, damage: str) -> None:
     models = object_at(content, "models")
     for name in models:
         object_at(models, name)["caches"] = "nothing"
-    write_kept(file, content)
+    write_kept(file, content, 1 << 20)
     digits = [at for at, letter in enumerate(whole) if letter.isdecimal()]
     turned = [whole[:at] + str((int(whole[at]) + 1) % 10) + whole[at + 1 :] for at in digits[:: len(digits) // 9]]
     for text in (damage, file.read_text(), *turned):

@@ -450,8 +450,6 @@ class ChatList(RowRing, QListView):
     def _is_item(self, index: Index) -> bool:
         return index.isValid() and not row_of(index).is_heading
 
-    # Dragging
-
     def startDrag(self, _actions: Qt.DropAction) -> None:  # noqa: N802 - Qt's name
         index = self.currentIndex()
         if not self._is_item(index):
@@ -521,8 +519,6 @@ class ChatList(RowRing, QListView):
             self._folders.move_chat(what[0], folder_id)
         else:
             self._folders.move_folder(what[1], folder_id)
-
-    # Keys
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Where Tab leads here, a ring shows on which row."""
@@ -604,8 +600,6 @@ class ChatList(RowRing, QListView):
         items = (self._rows().index(row, 0) for row in rows)
         return next(filter(self._is_item, items), index)
 
-    # Pointer
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed = self._identity(self.indexAt(event.position().toPoint()))
         super().mousePressEvent(event)
@@ -686,8 +680,6 @@ class ChatList(RowRing, QListView):
         kept = self.tr("Deleted chats stay in Recently Deleted for 30 days.")
         return sentences(fill(self.tr("Contains %1."), within), kept)
 
-    # Menus
-
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
@@ -738,8 +730,6 @@ class ChatList(RowRing, QListView):
         else:
             move = partial(self._folders.move_chat, row.chat_id)
             fill_move_menu(menu, self._tree, row, move, lambda: self._folders.make(None, row.chat_id))
-
-    # Renaming
 
     def start_rename(self, index: Index) -> None:
         if not self._is_item(index):

@@ -88,8 +88,6 @@ class DiscoverPanel(Translated, QWidget):
         self._connect()
         self._retranslate()
 
-    # What others call
-
     def search(self, text: str) -> None:
         self._begin(DiscoverFilter(text=text))
 
@@ -117,8 +115,6 @@ class DiscoverPanel(Translated, QWidget):
             self._close_page()
         self.text.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.text.selectAll()
-
-    # Parts
 
     def _arrange(self) -> None:
         fits = QWidget()
@@ -184,8 +180,6 @@ class DiscoverPanel(Translated, QWidget):
         if not self._started:
             self.search("")
 
-    # What the user does
-
     def limit(self, **changed: Any) -> None:
         self._filter = replace(self._filter, **changed)
         self._search()
@@ -214,8 +208,6 @@ class DiscoverPanel(Translated, QWidget):
         """The list stays: its row says what becomes of it, and the next one may be wanted as well."""
         main = self._filter.drafts_for
         self._models.downloads.install(repository, draft_for=main.folder if main is not None else "")
-
-    # What is shown
 
     def _show_filter(self) -> None:
         wanted = self._filter

@@ -320,8 +320,6 @@ class YoursPage(Translated, Page):
         self._connect()
         self._retranslate()
 
-    # Parts
-
     def _build_installed(self) -> None:
         row = QHBoxLayout()
         self._installed_heading = TextLabel(self.theme, TextStyle.HEADING)
@@ -349,8 +347,6 @@ class YoursPage(Translated, Page):
         """Other programs may have added or deleted models."""
         super().showEvent(event)
         self._models.refresh()
-
-    # Folders
 
     def _show_folders(self) -> None:
         clear(self._folders)

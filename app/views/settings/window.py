@@ -110,8 +110,6 @@ class SettingsWindow(Translated, SideWindow):
         self.list.itemClicked.connect(lambda _item: self._go_to_current())
         self.list.itemActivated.connect(lambda _item: self._go_to_current())
 
-    # Pages
-
     def show_page(self, name: str) -> None:
         self.shown = name if name in self.pages else "general"
         self._stack.setCurrentWidget(self.pages[self.shown])
@@ -133,8 +131,6 @@ class SettingsWindow(Translated, SideWindow):
     def _on_row(self, row: int) -> None:
         if self._found is None and row >= 0:
             self.show_page(list(self.pages)[row])
-
-    # Search
 
     def places(self) -> list[Place]:
         """Everything that a search can lead to; also for the command palette."""
@@ -190,8 +186,6 @@ class SettingsWindow(Translated, SideWindow):
         place.control.setFocus(Qt.FocusReason.ShortcutFocusReason)
         Spotlight(self._theme, place.spot)
 
-    # Words and looks
-
     def _titles(self) -> dict[str, str]:
         return {
             "general": self.tr("General"),
@@ -230,8 +224,6 @@ class SettingsWindow(Translated, SideWindow):
             self._list_px = max(round(_LIST_PX + _LIST_GROWS_PX * (self._theme.scale - 1)), names_px)
         narrow = self.width() < self._list_px + self._page_px()
         self._side.fold(narrow=narrow, list_px=self._list_px, finds=bool(self._found))
-
-    # The window itself
 
     def event(self, event: QEvent) -> bool:
         """The find key is this window's own here, and not the chat window's."""

@@ -211,8 +211,6 @@ class AttachmentActions(QObject):
         self._banner.show_warning(text, act)
         self._withdraw_refused = partial(self._banner.withdraw, text)
 
-    # Pictures
-
     def _connect_note(self, find_model: Callable[[], None]) -> None:
         models = self._models
         note = self._composer.unseen_note

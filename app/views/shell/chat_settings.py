@@ -241,8 +241,6 @@ class ChatSettings(Translated, QWidget):
     def _drop(self, name: str) -> None:
         self._options.drop(self.scope, *_options_of(name))
 
-    # What is shown
-
     def show_options(self, view: OptionsView, model_name: str, *, thinks: bool, limits: bool, sees: bool) -> None:
         """`thinks`: the model can; `limits`: and can be held to a limit."""
         self._view = view
@@ -304,8 +302,6 @@ class ChatSettings(Translated, QWidget):
             "preset": self.tr("From preset"),
             "model": self.tr("Default for this model"),
         }.get(self._view.sources.get(name, ""), "")
-
-    # The panel itself
 
     def toggle(self, anchor: QWidget) -> None:
         if self.isVisible():

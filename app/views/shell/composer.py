@@ -150,8 +150,6 @@ class UnsentWords(QObject):
         elif text and now.startswith(text):
             self._field.begin_with(now[len(text) :].lstrip())
 
-    # Waiting for a reply
-
     def queue(self, rows: list[AttachedRow]) -> None:
         self.keep()
         self._queued[self._chat_id] = rows

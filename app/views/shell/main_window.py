@@ -365,8 +365,6 @@ class MainWindow(Translated, ShellWindow):
         self.speculation = SpeculationActions(self, self.inspector, speculation, chats, models, view, self._theme)
         speculation.statistics.not_cleared.connect(self.show_problem)
 
-    # The sidebar
-
     def toggle_sidebar(self) -> None:
         self.set_sidebar_wanted(self.sidebar.isHidden())
 
@@ -385,8 +383,6 @@ class MainWindow(Translated, ShellWindow):
         if fits != self._sidebar_fits:
             self._sidebar_fits = fits
             self.set_sidebar_visible(fits and self._settings.sidebar_visible)
-
-    # The pair
 
     @cached_property
     def picker(self) -> Picker:
@@ -430,8 +426,6 @@ class MainWindow(Translated, ShellWindow):
         once = Qt.ConnectionType.SingleShotConnection
         models.wait_ended.connect(lambda: self.banner.withdraw(text), once)
 
-    # Notices of the controllers
-
     def show_problem(self, problem: Problem) -> None:
         self.banner.show_warning(lambda: problem_text(problem), lambda: self.follow(notice_for(problem).action))
 
@@ -461,8 +455,6 @@ class MainWindow(Translated, ShellWindow):
             self._chats.asking.continue_reply(message_id)
         else:
             self.follow(action)
-
-    # The window itself
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -110,8 +110,6 @@ class OverlayMenu(QObject):
         if not self.overlay.has_corrections_in_sight:
             self._banner.show_info(lambda: BannerText(self.tr("No corrections in sight.")))
 
-    # The explanation, once
-
     def _explain_once(self) -> None:
         """Stays until the user has seen it, and comes again with the next reply where another message covered it."""
         if self._settings.overlay_explained or self.mode is not OverlayMode.OFF:

@@ -143,8 +143,6 @@ class CommandPalette(Translated, QWidget):
         self.list.itemClicked.connect(lambda _item: self._run_current())
         self._theme.changed.connect(self._place)
 
-    # Opening and closing
-
     def open_palette(self) -> None:
         """A second time closes it, as its key is expected to."""
         if self.isVisible():
@@ -184,8 +182,6 @@ class CommandPalette(Translated, QWidget):
                 if command.key == reached:
                     self.list.setCurrentRow(at)
 
-    # What is shown
-
     def _fill(self) -> None:
         self._shown = self._found(self.field.text_with_composed())[:_MOST_SHOWN]
         self.list.set_entries(
@@ -215,8 +211,6 @@ class CommandPalette(Translated, QWidget):
         self._settings.recent_commands = (command.key, *others)[:_MOST_RECENT]
         self.close_palette()
         command.act()
-
-    # Words and looks
 
     def _retranslate(self) -> None:
         self.setAccessibleName(self.tr("Command palette"))

@@ -141,8 +141,6 @@ class Picker(Translated, QWidget):
         self.more.speculation.set_value(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
         self._describe()
 
-    # What is said of the pair, or of what the pointer is at
-
     def _compared(self) -> DraftChoice | None:
         """The draft that is compared with the main model: the one that the keyboard is at, else the chosen one.
 
@@ -187,8 +185,6 @@ class Picker(Translated, QWidget):
         if shown and compared is not None and compared.check is None:
             self._models.check_pair(compared.model.folder)
         self._describe()
-
-    # The options in words
 
     def _main_options(self, mains: Sequence[ModelEntry], pair: PairView) -> list[ListedOption]:
         """The latest first. What usually drafts is listed apart: it can be a main model, but is seldom meant."""
@@ -449,8 +445,6 @@ class PickerLists(Translated, QWidget):
             label.setIndent(self._theme.px(EDGE_PX))
         self._place()
 
-    # What is listed
-
     def set_options(self, mains: Sequence[ListedOption], main: str, drafts: Sequence[ListedOption], draft: str) -> None:
         for shown, options, checked in ((self.mains, mains, main), (self.drafts, drafts, draft)):
             self._options[shown] = options
@@ -503,8 +497,6 @@ class PickerLists(Translated, QWidget):
         self.show_all()
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
-    # Keys
-
     def _led(self) -> OptionList:
         return next((each for each in self._options if each.is_led), self._in_sight()[0])
 
@@ -538,8 +530,6 @@ class PickerLists(Translated, QWidget):
         if goes_to is not None:
             goes_to.setFocus(Qt.FocusReason.TabFocusReason)
         return goes_to is not None
-
-    # Words and looks
 
     @property
     def is_narrow(self) -> bool:

@@ -102,8 +102,6 @@ class QuickAsk(TakesDrops, Translated, QWidget):
             signal.connect(self._show_state)
         self._theme.changed.connect(self._restyle)
 
-    # Asking
-
     def keep_unsent(self) -> None:
         """Has what waits here kept on disk, with what is being composed."""
         self._keep.stop()
@@ -151,8 +149,6 @@ class QuickAsk(TakesDrops, Translated, QWidget):
     def _go_on(self, chat_id: int) -> None:
         self.close()
         self.chat_wanted.emit(chat_id)
-
-    # Showing
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -237,8 +233,6 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         if main != self._main:
             self._main = main
             self._retranslate()
-
-    # The window itself
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -166,8 +166,6 @@ class Sidebar(Translated, QWidget):
         self.still.setVisible(is_slow)
         self.nothing.setVisible(bool(self.search.words()) and not model.rows and not is_slow)
 
-    # What the Chat menu asks for
-
     def _fill_move_menu(self) -> None:
         """Of the open chat, wherever it is listed."""
         chat_id = self._chats.chat_id
@@ -213,15 +211,11 @@ class Sidebar(Translated, QWidget):
             self.chats.scrollTo(index)
             self.chats.start_rename(index)
 
-    # The Trash
-
     def show_trash(self) -> TrashWindow:
         if self._trash is None:
             self._trash = TrashWindow(self._theme, self._chats.deletions, self.window())
         self._trash.come_to_front()
         return self._trash
-
-    # Words and looks
 
     def _retranslate(self) -> None:
         self.new_button.setText(self.tr("New chat"))

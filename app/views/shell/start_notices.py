@@ -120,9 +120,11 @@ def settings_problem(set_aside: str) -> BannerText:
     return BannerText(fill(sentence, set_aside), QCoreApplication.translate("Application", "Some settings were reset"))
 
 
-def not_saved() -> BannerText:
+def not_saved(settings: Settings) -> BannerText:
     sentence = QCoreApplication.translate("Application", "Settings apply until you quit.")
-    return BannerText(sentence, QCoreApplication.translate("Application", "Settings not saved"))
+    hint = QCoreApplication.translate("Application", "They are too large. Delete presets or shorten system prompts.")
+    title = QCoreApplication.translate("Application", "Settings not saved")
+    return BannerText(sentence, title, hint if settings.are_too_large else "")
 
 
 def replaced(model: str) -> BannerText:

@@ -153,8 +153,6 @@ class CodePart(Hovered, Translated, QWidget):
         self.copy_button.setVisible(head > 0)
         self.copy_button.setGeometry(width_px - side - theme.px(5), (head - side) // 2 + 1, side, side)
 
-    # The card
-
     def _copy(self) -> None:
         if self._part is None:
             return

@@ -129,8 +129,6 @@ class EditorPart(Hovered, Translated, QWidget):
         row.changed.connect(self._enable)
         row.changed.connect(self._on_height)
 
-    # What is shown
-
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, EditorContent)
         same = part.message_id == self.message_id and part.content.kind == self._content.kind
@@ -261,8 +259,6 @@ class EditorPart(Hovered, Translated, QWidget):
         with QPainter(self) as painter:
             edge = colors.ink if self.field.hasFocus() else colors.hairline
             paint_card(painter, self._card, RADIUS_BUBBLE, colors.surface, edge)
-
-    # What is typed
 
     def take_focus(self) -> None:
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)

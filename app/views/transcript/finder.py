@@ -292,8 +292,6 @@ class Finder(QObject):
         context.fold_requested.connect(lambda message_id: self._read_again(self._model.row_of(message_id)))
         layout.parts.placed.connect(self.light)
 
-    # What is asked
-
     def find(self, query: str, message_id: int | None = None, words: Sequence[str] = ()) -> None:
         """Goes to the first of the message; without one, from the current one or else what is in sight on.
 
@@ -374,8 +372,6 @@ class Finder(QObject):
     @property
     def is_reading(self) -> bool:
         return bool(self._waiting) or self._reading is not None
-
-    # Reading
 
     def _read_all(self) -> None:
         self._waiting = []
@@ -472,8 +468,6 @@ class Finder(QObject):
         if self._seeks and self._first_in is None:
             self._go_to(self.found.first())
         self._seeks = self._seeks and self._first_in is not None and self._model.row_of(self._first_in) is None
-
-    # Showing
 
     def _go_to(self, place: FoundPlace | None) -> None:
         if place is None:

@@ -55,8 +55,6 @@ class Layout(QObject):
         self._later.timeout.connect(self.settle)
         parts.outdated.connect(self._later.start)
 
-    # Geometry
-
     def top_px(self) -> int:
         return self._bar.value()
 
@@ -83,8 +81,6 @@ class Layout(QObject):
         item = self._item_of(part)
         top = item.top_px + item.top_of(item.parts.index(part)) + part.gap_px - self.top_px()
         return QRect(self.left_px, top, self.column_px(), part.height_px)
-
-    # Items
 
     def make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         """`width_px` of the column, where many are made."""
@@ -135,8 +131,6 @@ class Layout(QObject):
                 self.read_part(part)
                 break
         return next((part for part in item.parts if part.address == address), None)
-
-    # Scrolling
 
     def show_at(self, anchor: Anchor) -> None:
         self.follows_end = False
@@ -201,8 +195,6 @@ class Layout(QObject):
         self.moved.emit()
         self.parts.read_ahead(self.column, top_px, self.page_px(), self.column_px())
         self.settle()
-
-    # Placing
 
     def arrange(self) -> None:
         self.column.arrange(self._theme.scale)

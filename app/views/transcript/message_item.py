@@ -389,8 +389,6 @@ class MessageItem:
             return _ABOVE_HEADING_PX
         return _BELOW_HEADING_PX if self._head else 0
 
-    # Head and foot
-
     def _fold(self) -> list[tuple[PartKind, object, int]]:
         message = self.message
         if not message.thinking:

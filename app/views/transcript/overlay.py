@@ -160,8 +160,6 @@ class Overlay(QObject):
         self.shown_once = message_id
         self.show()
 
-    # What is in sight
-
     def show(self) -> None:
         """Brings the marks of what is in sight up to date; texts whose marks are as they were cost next to nothing."""
         wanted = {}
@@ -218,8 +216,6 @@ class Overlay(QObject):
         same = part.address[:2]
         parts = (each for each in self._view.items[row].parts if each.address and each.address[:2] == same)
         return [each.content for each in parts if isinstance(each.content, Block)]
-
-    # The card
 
     def _follow_pointer(self, text: ReadOnlyText) -> None:
         text.viewport().setMouseTracking(True)

@@ -117,8 +117,6 @@ class SelectionKeys:
         self._context.selecting.emit()
         self._brought_into_sight(caret)
 
-    # Moving
-
     def _moved(self, caret: _Caret, move: QTextCursor.MoveOperation) -> _Caret:
         if move in (_Move.Start, _Move.End):
             return self._end_of_all(last=move is _Move.End) or caret
@@ -154,8 +152,6 @@ class SelectionKeys:
     def _goal_x(self, part: Part) -> int:
         """In the part's own text."""
         return (self._goal_x_px or 0) - part.corner().x()
-
-    # Places
 
     def _here(self, *, back: bool) -> _Caret | None:
         place = self._selection.cursor
@@ -202,8 +198,6 @@ class SelectionKeys:
         for part in reversed(parts) if back else parts:
             if part.address is not None:
                 yield _Caret(row, part, _END if back else 0)
-
-    # Sight
 
     def _brought_into_sight(self, caret: _Caret) -> _Caret:
         """With a widget, and its own character shown. A section that was not split yet is read for it."""
@@ -296,8 +290,6 @@ class SelectionPointer(QObject):
         else:
             self._selection.begin(*ends)
 
-    # Places
-
     def _ends_at(self, at: QPoint) -> tuple[TextPlace, TextPlace] | None:
         """The unit at a point, or nearest to it above or below."""
         shown = [(part, place) for part, place in self._parts.shown() if part.selectable is not None]
@@ -315,8 +307,6 @@ class SelectionPointer(QObject):
             char = text.char_at(QPoint(at.x(), y) - part.corner())
         first, last = text.unit_at(char, self._unit)
         return TextPlace(part.message_id, part.address, first), TextPlace(part.message_id, part.address, last)
-
-    # Edges
 
     def _edge_px(self) -> int:
         """How far outside the pointer is: negative above, positive below."""

@@ -210,8 +210,6 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         """The menu is the transcript's."""
         event.ignore()
 
-    # Selection
-
     @property
     def text(self) -> ReadOnlyText:
         return self
@@ -528,8 +526,6 @@ class TablePart(TextPart):
         if self._from_right is None:
             return area
         return QRectF(0, area.top(), self.document().size().width(), area.height())
-
-    # The pointer
 
     def _in_document(self, at: QPoint) -> QPointF:
         return QPointF(at) + QPointF(self.horizontalScrollBar().value(), 0)

@@ -453,8 +453,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.verticalScrollBar().setStyleSheet(self._theme.scroll_bar_style())
         self.verticalScrollBar().setSingleStep(self._theme.px(40))
 
-    # Scrolling
-
     def _light(self) -> None:
         """What is selected, and the link in focus, where they are now."""
         self.visible_parts.light(self.selection)
@@ -499,8 +497,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._places.resize()
         self.resized.emit()
 
-    # Pointer
-
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
         self._highlights.hover(self.column.row_at(round(event.position().y()) + self._layout.top_px()))
@@ -516,8 +512,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if not self.message_keys.takes_menu(event):
             TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), self).popup(event.globalPos())
-
-    # Keyboard
 
     def focused_row(self) -> int | None:
         return self._highlights.focused

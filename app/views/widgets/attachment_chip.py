@@ -153,8 +153,6 @@ class AttachmentChip(Translated, PaintedButton):
             return " · ".join((picture_size(content.width, content.height), *([tokens] if content.tokens else [])))
         return " · ".join(part for part in (size(content.size_bytes), tokens) if part)
 
-    # Size
-
     def sizeHint(self) -> QSize:
         theme = self.theme
         if self._content.is_picture:
@@ -189,8 +187,6 @@ class AttachmentChip(Translated, PaintedButton):
             self._show_button()
         return done
 
-    # What the user does
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _REMOVE_KEYS and self.close_button is not None:
             if not event.isAutoRepeat():  # a key that is held would remove all of them
@@ -209,8 +205,6 @@ class AttachmentChip(Translated, PaintedButton):
                 menu.addAction(self.tr("Insert into Message")).triggered.connect(self.put_back_requested)
             menu.addAction(self.tr("Remove")).triggered.connect(self.remove_requested)
         return menu
-
-    # Painting
 
     def corner_radius(self) -> float:
         return RADIUS_CARD
