@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, QVariantAnimation, Signal
-from PySide6.QtGui import (
+from PySide6.QtGui import QValidator, (
     QAccessible,
     QColor,
     QFontMetrics,
@@ -122,7 +122,7 @@ class NumberField(WheelPasses, QDoubleSpinBox):
         FieldStyler(self, theme, width_px)
         self.valueChanged.connect(lambda value: self.chosen.emit(round(value, 2)))
 
-    def validate(self, text: str, position: int) -> object:
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         """Comma and point are both the decimal mark: a silent 0 for "0,5" would be another number."""
         mark = self.locale().decimalPoint()
         return super().validate(text.replace("," if mark == "." else ".", mark), position)
