@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, QVariantAnimation, Signal
-from PySide6.QtGui import QValidator, (
+from PySide6.QtGui import (
     QAccessible,
     QColor,
     QFontMetrics,
@@ -17,6 +17,7 @@ from PySide6.QtGui import QValidator, (
     QPainter,
     QPaintEvent,
     QPen,
+    QValidator,
     QWheelEvent,
 )
 from PySide6.QtWidgets import (
