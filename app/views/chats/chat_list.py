@@ -77,6 +77,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 _INDENT = "    "  # of a folder inside another, in a menu
 _ASKS_PX = 560  # the question that has three buttons
+_DRAG_SCROLL_MS = 50
 _ROW_PX = 32
 _HEADING_PX = 30
 _FOUND_PX = 50
@@ -409,6 +410,9 @@ class ChatList(RowRing, QListView):
         self.open_chat_id = 0
         self.dropped_on = QRect()  # the row that a drop would go to
         self._drag_edge = 0  # at which edge a drag is: above -1, below 1
+        self._drag_step = 0  # larger the longer it is there
+        self._drag_timer = QTimer(self, interval=_DRAG_SCROLL_MS)  # Qt's own starts again at each move
+        self._drag_timer.timeout.connect(self._scroll_at_edge)
         self._pressed: Identity | None = None
         set_up_row_list(self, theme)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
@@ -460,11 +464,10 @@ class ChatList(RowRing, QListView):
         self._show_target(QRect())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        self._drag_edge = 0
         event.setAccepted(dragged(event) is not None)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        self._scroll_at_edge(event)
+        self._follow_edge(event.position().y())
         what = dragged(event)
         index = self.indexAt(event.position().toPoint())
         folder_id = target(row_of(index) if index.isValid() else None)
@@ -472,18 +475,22 @@ class ChatList(RowRing, QListView):
         self._show_target(self._place_of(folder_id) if welcome else QRect())
         event.setAccepted(welcome)
 
-    def _scroll_at_edge(self, event: QDragMoveEvent) -> None:
-        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call of it starts that again,
-        so it is called once for an edge, not for each move.
-        """
-        y = event.position().y()
+    def _follow_edge(self, y: float) -> None:
         margin = self.autoScrollMargin()
-        edge = 1 if y >= self.viewport().height() - margin else 0
-        if y < margin:
-            edge = -1
-        if edge and edge != self._drag_edge:
-            super().dragMoveEvent(event)
-        self._drag_edge = edge
+        self._drag_edge = int(y >= self.viewport().height() - margin) - int(y < margin)
+        if not self._drag_edge:
+            self._stop_scrolling()
+        elif not self._drag_timer.isActive():
+            self._drag_timer.start()
+
+    def _scroll_at_edge(self) -> None:
+        bar = self.verticalScrollBar()
+        self._drag_step = min(self._drag_step + 1, bar.pageStep())
+        bar.setValue(bar.value() + self._drag_edge * self._drag_step)
+
+    def _stop_scrolling(self) -> None:
+        self._drag_timer.stop()
+        self._drag_step = 0
 
     def _place_of(self, folder_id: int | None) -> QRect:
         row = self._rows().row_of_folder(folder_id or 0)
@@ -495,6 +502,7 @@ class ChatList(RowRing, QListView):
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         self._show_target(QRect())
+        self._stop_scrolling()
         super().dragLeaveEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
@@ -502,6 +510,7 @@ class ChatList(RowRing, QListView):
         index = self.indexAt(event.position().toPoint())
         folder_id = target(row_of(index) if index.isValid() else None)
         self._show_target(QRect())
+        self._stop_scrolling()
         if what is None or not is_welcome(what, folder_id, self._tree):
             event.ignore()
             return

@@ -56,8 +56,7 @@ class ModelsView(Translated, QWidget):
 
     def tab_stops(self) -> list[QWidget]:
         """The tabs first: what has scrolled away above them comes after them all the same."""
-        page = self._stack.currentWidget()
-        return [self.tabs, *in_reading_order(page)]
+        return [self.tabs, *in_reading_order(self._pages[self.tab])]
 
     def go_back(self) -> bool:
         """From a model's page to the list that it was opened from; False: there is nothing to go back from."""
