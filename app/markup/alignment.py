@@ -31,9 +31,7 @@ _ESCAPE = 12  # longest escape for one character, such as "&thinsp;"
 
 @dataclass(frozen=True, slots=True)
 class AlignedRun:
-    """`length` characters of the document from `at` on are those of the source from `source` on; `wide`: each of two
-    UTF-16 units.
-    """
+    """`length` characters of the document from `at` on are the source's from `source` on; `wide`: two units each."""
 
     at: int
     source: int

@@ -251,7 +251,7 @@ class Splitter:
         return fence
 
     def _extend_fence(self) -> bool:
-        """Append lines to open code without parsing. Returns whether the fence was closed."""
+        """Append code without parsing. Returns whether the fence was closed."""
         assert self._fence is not None
         fence = self._fence
         while (line_end := self._tail.find("\n")) >= 0:

@@ -1,6 +1,4 @@
-"""Buttons painted in the theme: icon, pill, choice with a menu, round. Standard form controls are in
-`widgets.fields`.
-"""
+"""Buttons painted in the theme: icon, pill, choice with a menu, round. Form controls are in `widgets.fields`."""
 
 from __future__ import annotations
 

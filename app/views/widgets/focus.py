@@ -76,9 +76,7 @@ class FocusBefore:
 
 
 def put_in_tab_order(before: QWidget, page: QWidget) -> None:
-    """Set the tab order from `before` through the visible widgets, line by line; Qt's default is their order of
-    creation.
-    """
+    """Set the tab order from `before` through the visible widgets, line by line; by default it is their creation."""
     chain([before, *in_reading_order(page)])
 
 

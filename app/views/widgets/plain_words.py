@@ -1,6 +1,4 @@
-"""Text without Qt's markup: "&" in a button marks a key, "[*]" in a title is a placeholder, and chats may be called
-"R&D".
-"""
+"""Text without Qt's markup: "&" in a button marks a key, "[*]" in a title is a placeholder."""
 
 from __future__ import annotations
 
