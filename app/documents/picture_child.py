@@ -1,4 +1,4 @@
-"""The process that decodes a picture: prints it as a PNG of its own making, in a line of JSON, or why there is none."""
+"""The process that decodes a picture: prints a PNG encoded by itself in a line of JSON, or the reason for failure."""
 
 from __future__ import annotations
 
