@@ -7,7 +7,10 @@ and time. Needs no QGuiApplication.
 from __future__ import annotations
 
 import base64
+import re
+import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QSize, Qt
 from PySide6.QtGui import QColorSpace, QImage, QImageReader, QImageWriter, QPainter, QTransform
@@ -35,11 +38,22 @@ _PLAIN_WEBP_A_PIXEL = 4
 _WEBP_A_PIXEL = 14
 # By EXIF's orientation: whether left and right change places, and by how much it is turned then.
 _TURNS = {2: (True, 0), 3: (False, 180), 4: (True, 180), 5: (True, 270), 6: (False, 90), 7: (True, 90), 8: (False, 270)}
+SIPS = Path("/usr/bin/sips")
+_SIPS_S = 20
 _PNG_QUALITY = 70  # effort of zlib, as Qt counts it; always lossless
+
+
+def can_read(kind: str) -> bool:
+    if kind == "heic":
+        return SIPS.is_file()
+    return kind.encode() in {bytes(each.data()) for each in QImageReader.supportedImageFormats()}
 
 
 def read_image(path: Path, kind: str) -> QImage:
     """The first frame, upright, and smaller where it is larger than what is stored. Raises Refused."""
+    if kind == "heic":
+        with TemporaryDirectory() as folder:
+            return read_image(_as_jpeg(path, Path(folder)), "jpeg")
     data = path.read_bytes()
     check_file(kind, data)
     reader = QImageReader(str(path), QByteArray(kind.encode()))
@@ -57,6 +71,25 @@ def read_image(path: Path, kind: str) -> QImage:
     if image.isNull():
         raise Refused(WhyNot.PICTURE_DAMAGED)
     return _upright(image, orientation)
+
+
+def _as_jpeg(path: Path, folder: Path) -> Path:
+    """By macOS's own program: Qt would hold a phone's 24 or 48 megapixels twice. Raises Refused."""
+    made = folder / "picture.jpg"
+    try:
+        told = _sips("-g", "pixelWidth", "-g", "pixelHeight", path)
+        width, height = map(int, re.findall(r"(?m)^  pixel(?:Width|Height): (\d+)$", told))
+        check_size(width, height)
+        smaller = ("-Z", STORED_SIDE) if max(width, height) > STORED_SIDE else ()  # it would make others larger
+        _sips("-s", "format", "jpeg", "-s", "formatOptions", "best", *smaller, path, "--out", made)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        raise Refused(WhyNot.PICTURE_DAMAGED) from None
+    return made
+
+
+def _sips(*arguments: object) -> str:
+    command = [str(SIPS), *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=_SIPS_S).stdout
 
 
 def _read_small(reader: QImageReader, size: QSize) -> QImage:

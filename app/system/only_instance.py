@@ -46,9 +46,7 @@ class OnlyInstance(QObject):
         self._server.newConnection.connect(self._on_call)
 
     def take(self) -> bool:
-        """Whether this process is the only one; then it listens for later starts. True as well where locking is not
-        possible.
-        """
+        """Whether this process is the only one, or locking is not possible; then it listens for later starts."""
         descriptor = _opened(self._file)
         if descriptor >= 0:
             try:

@@ -186,9 +186,7 @@ class ModelStore:
     def _look_after(
         self, look: Callable[[StopSignal], StoreEvent], failed: Callable[[EngineError], StoreEvent], verified: str = ""
     ) -> None:
-        """Runs on its own thread: reading gigabytes must not delay a scan. Sends an event at its end, unless
-        stopped.
-        """
+        """Runs on its own thread: reading gigabytes must not delay a scan. Sends an event at its end unless stopped."""
         stop = StopSignal()
 
         def work() -> None:
