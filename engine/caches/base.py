@@ -17,17 +17,17 @@ from engine.caches.window import SLACK_TOKENS
 
 
 class Others(Protocol):
-    """The caches that other processes hold of the same sequence, for the layers that are there."""
+    """The caches of the same sequence in other processes, which hold other layers."""
 
     @property
     def needs_checkpoints(self) -> bool: ...
 
     @property
     def bytes_for_one(self) -> float:
-        """What the fullest process holds for each byte of the caches here; at least 1."""
+        """Bytes in the fullest process for each byte here; at least 1."""
 
     def begin(self, position: int) -> None:
-        """A step opens at `position`, and the forward that follows is its."""
+        """A step opens at `position`; the next forward belongs to it."""
 
     def commit(self, kept: int) -> None: ...
 
@@ -39,11 +39,11 @@ class Others(Protocol):
     def make_checkpoint(self) -> object: ...
 
     def copy_beginning(self, source: Any, end: int) -> None:
-        """`source`: the others of another sequence."""
+        """`source`: `Others` of another sequence."""
 
 
 class CacheSet:
-    """Engine thread only. Calls that the contract does not allow raise CacheMisuse."""
+    """The caches of one sequence. Engine thread only. Calls that the contract does not allow raise CacheMisuse."""
 
     def __init__(self, layers: list[Any], replay: Replay | None = None, can_roll_back: bool = True) -> None:
         """`replay`: of the network; needed by caches that cannot drop tokens by themselves."""
@@ -61,7 +61,7 @@ class CacheSet:
 
     @property
     def nbytes(self) -> int:
-        """In the process that holds the most of them."""
+        """Size in the process with the largest share."""
         here = sum(layer.nbytes for layer in self.layers)
         return here if self.others is None else int(here * self.others.bytes_for_one)
 

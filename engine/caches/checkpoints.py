@@ -47,7 +47,7 @@ def make_checkpoint(caches: CacheSet) -> Checkpoint:
 
 
 def can_truncate(caches: CacheSet, position: int) -> bool:
-    """Whether `truncate` needs no checkpoint there: windows keep a few more rows than they show."""
+    """Whether `truncate` needs no checkpoint there: windows keep some rows more than they attend to."""
     tokens = caches.position - position
     states = _without_rows(caches)
     here = tokens == 0 or all(isinstance(leaf, WindowCache) and leaf.can_trim(tokens) for leaf in states)
@@ -80,7 +80,7 @@ def rows_between(caches: CacheSet, start: int, end: int) -> Rows:
 
 
 def append_rows(caches: CacheSet, segments: list[Rows], end: int, checkpoint: Checkpoint | None) -> None:
-    """Append segments of rows, which lead up to `end`, cache by cache; empties the lists, to save memory."""
+    """Append segments of rows, up to position `end`, cache by cache; empties the lists, to save memory."""
     require(caches.width == 0, "a step is open")
     require(caches.others is None, "other ranks have rows, too")
     require(checkpoint is not None or not needs_checkpoints(caches), f"nothing restores the state at {end}")
@@ -170,7 +170,7 @@ def _state(leaf: Any) -> Any:
 
 
 def _window_state(leaf: WindowCache) -> list[Any]:
-    """All attributes; of the entries only those that a next token can attend to."""
+    """All attributes, with only those entries that later tokens can attend to."""
     state = dict(vars(leaf))
     if leaf.keys is not None:
         first = max(0, state["_end"] - leaf.max_size + 1)

@@ -1,7 +1,7 @@
-"""Calls a function of ours in place of a module's call: the only file that swaps classes of modules.
+"""Calls one of our functions in place of a module's `__call__`: the only file that swaps classes of modules.
 
-A hook applies to the given modules inside a `with` block, or for good. Networks share nothing, so engines on other
-threads are not affected.
+A hook applies to the given modules inside a `with` block, or permanently. Networks share no modules, so engines on
+other threads are not affected.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def hooked(modules: Sequence[Any], hook: Hook) -> Iterator[None]:
 
 
 def hooked_for_good(module: Any, hook: Hook) -> None:
-    """The same without an end; blocks are inside it."""
+    """Hook permanently; `hooked` blocks nest inside."""
     _hooks_of(module).append(hook)
 
 

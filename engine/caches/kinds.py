@@ -14,8 +14,8 @@ from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.window import WindowCache
 
-# Exactly these drop tokens by moving an offset. (A rotating window says that it can, until it has wrapped; a
-# concatenating cache says so too, and returns the dropped tokens with the next one.)
+# The classes that drop tokens by moving an offset. (A rotating window claims to until it has wrapped; so does a
+# concatenating cache, but it returns the dropped tokens with the next one.)
 _TRIMMING = (
     mlx_cache.KVCache,
     mlx_cache.QuantizedKVCache,
@@ -45,7 +45,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def exact(layer: Any) -> Any:
-    """`layer`, with rotating windows replaced by windows that can be trimmed."""
+    """`layer` with rotating windows replaced by windows that can roll back."""
     if isinstance(layer, mlx_cache.CacheList):
         layer.caches = tuple(map(exact, layer.caches))
     elif type(layer) is mlx_cache.RotatingKVCache and layer.keep == 0:

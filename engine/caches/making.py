@@ -10,8 +10,8 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import exact, leaves, trims
 from engine.caches.replay import Replay
 
-# Every cache can be rolled back. But in these families a forward over several tokens is another function than over each
-# alone, so a verified token may differ from plain decoding's.
+# Families where a forward over several tokens is another function than one over each alone, so a verified token may
+# differ from plain decoding's. Their caches could be rolled back.
 WIDTH_MATTERS = {"phi3small": "its block-sparse mask is laid from the end of the step, not from position 0"}
 
 

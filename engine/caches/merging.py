@@ -26,7 +26,7 @@ def can_merge(layers: Sequence[Any]) -> bool:
 
 
 def can_forget(layers: Sequence[Any]) -> bool:
-    """Whether one row of a batch of these can drop tokens while another keeps them."""
+    """Whether each row of a batch of these can drop its own number of tokens."""
     return all(type(leaf) is mlx_cache.KVCache for leaf in leaves(layers))
 
 
@@ -107,7 +107,7 @@ def _merged(parts: Sequence[Any]) -> Any:
 
 
 def _stacked(parts: Sequence[Any]) -> Any:
-    """As ArraysCache.merge, which fails on slots that a family never fills."""
+    """`ArraysCache.merge` for slots that a family may leave empty, where the original fails."""
     merged = mlx_cache.ArraysCache(len(parts[0].cache))
     merged.cache = list(parts[0].cache)
     for part in parts[1:]:
@@ -116,7 +116,7 @@ def _stacked(parts: Sequence[Any]) -> Any:
 
 
 def _rotating(window: WindowCache) -> Any:
-    """The window as mlx-lm's batches expect it."""
+    """The window in the form that mlx-lm's batches expect."""
     rotating = mlx_cache.RotatingKVCache(window.max_size)
     if window.keys is not None:
         rotating.offset = window.offset

@@ -5,8 +5,8 @@ for all changes, in most families the mixer of one layer. A replay calls it agai
 computes only what the new state depends on. Linear maps are not computed again: the first rows of their recorded
 outputs are the result.
 
-Where a family changes its caches outside such a module, an outer one is recorded, at worst the network itself: then the
-whole model runs again over the kept tokens. That is slow, but exact.
+If a family changes its caches outside such a module, an outer one is recorded, at worst the network itself: then the
+whole model runs again over the kept tokens, which is slow but exact.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class _Step:
 
 
 class _Answers:
-    """In place of linear maps in a replay: the first rows of the outputs that the step recorded."""
+    """Replaces linear maps in a replay by the first rows of their recorded outputs."""
 
     def __init__(self, outputs: Outputs) -> None:
         self._left = {module: iter(given) for module, given in outputs.items()}
@@ -120,7 +120,7 @@ class _Answers:
     def __call__(self, module: Any, run: Callable[..., Any], x: mx.array) -> Any:
         shape, output = next(self._left[id(module)], ((), None))
         axes = [axis for axis, (was, now) in enumerate(zip(shape, x.shape, strict=False)) if was != now]
-        if output is None or len(axes) != 1:  # not called in the step, or not clear which axis is that of the tokens
+        if output is None or len(axes) != 1:  # not called in the step, or the token axis is not clear
             return run(x)
         return mx.split(output, [x.shape[axes[0]]], axis=axes[0])[0]
 

@@ -1,7 +1,7 @@
 """A sliding-window cache that can drop its newest tokens, even after the window has filled.
 
 mlx-lm's rotating cache overwrites the oldest entry in place, so a rejected token has destroyed what a rollback needs.
-This one keeps entries in order of time, with some slack before the window, and drops old ones in bulk.
+This one keeps entries in chronological order, with some slack before the window, and drops old ones in bulk.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class WindowCache(RotatingKVCache):
 
     def make_mask(self, N: int, window_size: int | None = None, return_array: bool = False) -> Any:  # noqa: N803
         window = window_size or self.max_size
-        if N <= SLACK_TOKENS:  # a step attends to no more than its tokens would one by one
+        if N <= SLACK_TOKENS:  # all attend to what each would alone
             window = min(window, self.max_size)
         before = min(self._end, self.offset, self.max_size - 1)
         if N == 1 and before + 1 <= window:
@@ -76,7 +76,7 @@ class WindowCache(RotatingKVCache):
         return "causal"
 
     def keys_and_values(self) -> tuple[mx.array, mx.array]:
-        """What the last step attended to; some layers share the cache of another."""
+        """What the last step attended to; some layers share another layer's cache."""
         return self.keys[..., self._first : self._end, :], self.values[..., self._first : self._end, :]
 
     @property

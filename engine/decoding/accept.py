@@ -13,17 +13,17 @@ from dataclasses import dataclass
 import mlx.core as mx
 
 NO_TOKENS = mx.array([], dtype=mx.uint32)
-NO_TOKEN = 2**32 - 1  # in place of a token where none could be drawn
+NO_TOKEN = 2**32 - 1  # where no token could be drawn
 _NEARLY_NOTHING = 2.0**-40
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Proposed tokens (n,) and what the proposer knows of them; none of it need be evaluated.
+    """Proposed tokens (n,) with the proposer's probabilities; the arrays may be unevaluated.
 
     `logprobs` (n, vocabulary): the distribution that each token was drawn from; None if it was not drawn.
-    `probabilities` (n,): q(token) of each. `guesses` (n, levels): the token that would have been drawn at each level of
-    sharpness.
+    `probabilities` (n,): q(token) of each. `guesses` (n, levels): the token that each level of sharpness would have
+    drawn.
     """
 
     tokens: mx.array = NO_TOKENS
@@ -46,14 +46,12 @@ def accepted_tokens(drafted: Sequence[int], verdicts: Sequence[int]) -> int:
 
 
 def integers(tokens: mx.array) -> list[int]:
-    """Waits for the device, unless they are evaluated."""
+    """The values as Python integers; waits until the device has computed them."""
     return tokens.tolist()  # type: ignore[return-value]
 
 
 def likeliest(values: mx.array) -> mx.array:
-    """argmax of each row (rows,), the first where several are equal; NO_TOKEN where the row holds NaN, or nothing but
-    -inf.
-    """
+    """argmax of each row (rows,), the first of equal ones; NO_TOKEN where the row holds NaN or only -inf."""
     tokens = mx.argmax(values, axis=-1)
     best = mx.take_along_axis(values, tokens[:, None], axis=-1)[:, 0]
     return mx.where(best > -mx.inf, tokens, mx.array(NO_TOKEN, dtype=mx.uint32))

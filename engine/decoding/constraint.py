@@ -1,4 +1,4 @@
-"""Grammars that replies have to match: llguidance reads and checks them; `guide.py` follows a reply through one."""
+"""Grammars that constrain replies, by llguidance; `guide.py` follows a reply through one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _BEFORE = "\x02"  # a token of its own
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
-_SHOWN = 400  # characters of a reason
-# One way to write each value: with free white space a model may write nothing else for ever. Nothing that a schema
-# says is ignored.
+_SHOWN = 400  # most characters of a reason that is shown
+# JSON is written in one way only: where white space is free, some models write nothing else without end. Unsupported
+# schema keywords are errors.
 _JSON_OPTIONS = {
     "whitespace_flexible": False,
     "item_separator": ", ",
@@ -32,7 +32,7 @@ _JSON_OPTIONS = {
     "lenient": False,
     "coerce_one_of": False,
 }
-# A schema is not trusted: these bound the time of a grammar and of a mask.
+# Schemas are not trusted: these limits bound the time to compile a grammar and to compute a mask.
 _FUEL = 1_000_000
 _FUEL_A_STEP = 200_000
 _MOST_STATES = 50_000
@@ -64,7 +64,7 @@ class GrammarVocabulary:
             raise _refusal(f"this model's tokenizer cannot be constrained: {error}") from error
         if not agrees:
             raise _refusal("this model's tokenizer cannot be constrained")
-        self.known_words = (self.tokens.vocab_size + 31) // 32  # of a mask of llguidance's
+        self.known_words = (self.tokens.vocab_size + 31) // 32  # length of llguidance's masks, in 32-bit words
         self.words = max(self.known_words, (self.width + 31) // 32)
 
     @cached_property
@@ -75,7 +75,7 @@ class GrammarVocabulary:
         return self.texts[token] if 0 <= token < len(self.texts) else b""
 
     def longer_than(self, start: bytes) -> list[int]:
-        """Tokens whose text begins with `start` and goes on."""
+        """Tokens whose text begins with `start` and is longer."""
         found = []
         for text, token in islice(self.sorted_texts, bisect_left(self.sorted_texts, (start, -1)), None):
             if not text.startswith(start):
@@ -86,7 +86,7 @@ class GrammarVocabulary:
 
 
 class _Tokens:
-    """What llguidance asks a tokenizer."""
+    """The interface that llguidance expects of a tokenizer."""
 
     bos_token_id = None
 
@@ -101,7 +101,7 @@ class _Tokens:
         self._backend = backend
 
     def __call__(self, text: str | bytes) -> list[int]:
-        """In the middle of a text: some tokenizers put a space before its first word."""
+        """The tokens of a text without the space that some tokenizers put before its first word."""
         text = text if isinstance(text, str) else text.decode()
         tokens = self._encoded(text)
         if b"".join(self.tokens[token] for token in tokens) == text.encode():
@@ -151,7 +151,7 @@ def part_of(constraint: Constraint) -> GrammarPart:
 
 
 def strictly(schema: str) -> dict[str, Any]:
-    """The schema, with each value written in one way."""
+    """The schema with one permitted spelling for each value."""
     try:
         read = json.loads(schema)
     except (ValueError, RecursionError) as error:
@@ -163,28 +163,35 @@ def strictly(schema: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What a reply has to match, read and checked; as the whole reply, and after thinking in it.
+    """The constraint of one reply, parsed and checked, for replies with and without thinking.
 
-    `opener`: the token that begins it, anywhere in the answer, before which is any text; None: the answer begins it.
+    `opener`: the token that begins the constrained part; any text may come before it. None: all of the answer is
+    constrained.
     """
 
     vocabulary: GrammarVocabulary
     alone: LLMatcher
     after_thinking: LLMatcher
     opener: int | None = None
+    for_drafts: Grammar | None = None  # the same, with matchers of their own
 
 
 def compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | None = None) -> Grammar:
-    """Of a reply that matches one of the parts, or that matches it from `opener` on. Raises InvalidRequest, in
-    llguidance's words, for what it cannot enforce.
+    """A grammar that matches any of `parts`, after free text and `opener` if there is one.
+
+    Raises InvalidRequest, in llguidance's words, for what it cannot enforce.
     """
+    return replace(_compiled(parts, model, opener), for_drafts=_compiled(parts, model, opener))
+
+
+def _compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | None) -> Grammar:
     vocabulary = vocabulary_of(model)
     answers = [{"name": f"answer_{at}", **part} for at, part in enumerate(parts)]
     answer = " | ".join(f"@answer_{at}" for at in range(len(parts)))
     alone = _matcher([{"lark_grammar": f"start: {answer}"}, *answers] if len(parts) > 1 else parts, vocabulary)
     if opener is not None or not model.tokenizer.has_thinking:
         return Grammar(vocabulary, alone, alone, opener)
-    _ = vocabulary.sorted_texts  # made here, not in a round
+    _ = vocabulary.sorted_texts  # computed here rather than in the first round
     return Grammar(
         vocabulary, alone, _matcher([{"lark_grammar": f"start: LEAD? ({answer})\n{_LEAD}"}, *answers], vocabulary)
     )
@@ -207,4 +214,5 @@ def check(matcher: LLMatcher) -> None:
 
 
 def _refusal(why: str) -> InvalidRequest:
-    return InvalidRequest("constraint", why.strip()[:_SHOWN], "what can be enforced")
+    shown = why.removesuffix("<non-verbose/>").strip()[:_SHOWN]
+    return InvalidRequest("constraint", shown, "what can be enforced")

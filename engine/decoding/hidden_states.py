@@ -1,7 +1,7 @@
-"""Hidden states of chosen layers, for proposers that draft from the main model's. One row for each committed token.
+"""Records hidden states of chosen layers, for proposers that draft from the main model's.
 
-They are recorded in the forwards that prefill, decode or verify; nothing is computed twice. Rows of rejected tokens are
-dropped with the tokens.
+One row for each committed token, recorded in the forwards that prefill, decode or verify; nothing is computed twice.
+Rows of rejected tokens are dropped with the tokens.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.models.drafters import BODY
 
 
 class NoHiddenStates(Exception):
-    """The layers of this network do not return one row of hidden states a token, so none can be had."""
+    """The layers of this network do not return one row of hidden states a token."""
 
     def __init__(self, model_type: str, reason: str) -> None:
         super().__init__(f"{model_type}: {reason}")
@@ -34,14 +34,14 @@ class HiddenStates:
     """
 
     def __init__(self, network: Any, layers: Sequence[int], first_layer: int = 0) -> None:
-        """`first_layer`: the number of the network's first, where those before it are in other processes."""
+        """`first_layer`: index of the network's first layer, if earlier layers are in other processes."""
         self._modules = [_module(network, layer, first_layer) for layer in layers]
         self._outputs: dict[int, Any] = {}  # by id of the module, of the latest step
         self._rows: list[mx.array] = []
-        self._position = 0  # of the first row that was not taken yet
+        self._position = 0  # of the first row that `take` has not returned
 
     def check(self, network: Any) -> None:
-        """Raises NoHiddenStates. Runs a forward over two tokens lazily: it is never computed."""
+        """Raises NoHiddenStates. Builds a forward over two tokens, which is never evaluated."""
         with self.step():
             network(mx.array([[0, 0]]))
         if problem := next(filter(None, map(self._problem, self._modules)), ""):
@@ -50,7 +50,7 @@ class HiddenStates:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Around one forward."""
+        """Record the one forward that runs in this block."""
         self._outputs = {}
         with hooked(list({id(module): module for module in self._modules}.values()), self._record):
             yield

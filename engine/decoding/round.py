@@ -18,7 +18,7 @@ from engine.decoding.guide import Guide
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 
-# From the tokens that a round would emit, how many to keep: all, or fewer where one of them ends the reply.
+# From the emitted tokens of a round, how many to keep: all, or fewer if one of them ends the reply.
 Ending = Callable[[list[int]], int]
 
 
@@ -68,7 +68,7 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
         verdict = verify(sequence, NO_DRAFT, sampler)
     if look_ahead:
         start_next_forward(sequence, verdict, sampler)
-    emitted = valid_tokens(integers(verdict), sequence)  # waits for the device
+    emitted = valid_tokens(integers(verdict), sequence, sampler)  # waits for the device
     ending(emitted)
     _commit(sequence, sampler, emitted)
     return Round(tuple(emitted), perf_counter() - started, typical=typical)
@@ -81,7 +81,7 @@ def speculative_round(sequence: Sequence, sampler: Sampler, propose: Callable[[]
     """
     draft = propose()
     verdicts = verdicts_on(draft, sequence, sampler)
-    emitted, drafted, accepted = cut_at_end(draft, verdicts, sequence, ending)
+    emitted, drafted, accepted = cut_at_end(draft, verdicts, sequence, sampler, ending)
     _commit(sequence, sampler, emitted)
     return Round(tuple(emitted), drafted=drafted, accepted=accepted, draft=draft)
 
@@ -96,7 +96,7 @@ def timed_round(
     clock = _Clock(propose, ending, timed)
     try:
         done = speculative_round(sequence, sampler, clock.propose, clock.ending)
-    except NotComputed as error:  # if the main model is at fault, the plain round raises the same
+    except NotComputed as error:  # if the main model caused it, the plain round raises it again
         sequence.close_step(0)
         done = plain_round(sequence, sampler, ending)
         return replace(done, seconds=clock.seconds, typical=False, failure=error.failure)
@@ -113,7 +113,7 @@ class NotComputed(Exception):
 
 
 class _Clock:
-    """Notes when a round began, had its draft, and had its verdicts: `ending` is the first call after those."""
+    """Times the start of a round, the draft and the verdicts; `ending` is called first after the verdicts."""
 
     def __init__(self, propose: Callable[[], Draft], ending: Ending, waits: bool) -> None:
         self._propose = propose
@@ -163,11 +163,13 @@ def failure_of(arrays: Iterable[mx.array | None], wait: Callable[..., None] = mx
     return None
 
 
-def cut_at_end(draft: Draft, verdicts: list[int], sequence: Sequence, ending: Ending) -> tuple[list[int], int, int]:
+def cut_at_end(
+    draft: Draft, verdicts: list[int], sequence: Sequence, sampler: Sampler, ending: Ending
+) -> tuple[list[int], int, int]:
     """(emitted, drafted, accepted) of a round, without drafted tokens after the reply's end."""
     drafted = draft.tokens.size
     accepted = accepted_tokens(integers(draft.tokens), verdicts)
-    emitted = valid_tokens(verdicts[: accepted + 1], sequence)
+    emitted = valid_tokens(verdicts[: accepted + 1], sequence, sampler)
     kept = ending(emitted)
     if kept < len(emitted):
         emitted = emitted[:kept]
@@ -177,7 +179,7 @@ def cut_at_end(draft: Draft, verdicts: list[int], sequence: Sequence, ending: En
 
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
     """The main model's verdicts (n + 1,): its token after the last committed one and after each drafted one."""
-    uncached = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, except in the first round
+    uncached = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, but for the first round
     logits = sequence.feed(mx.concatenate([uncached, draft.tokens.astype(mx.uint32)]))[uncached.size - 1 :]
     masked = logits if sampler.guide is None else _masked(logits, draft, sampler.guide)
     verdicts = sampler.verify(masked, len(sequence.tokens), draft)
@@ -186,7 +188,7 @@ def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
 
 
 def _masked(logits: mx.array, draft: Draft, guide: Guide) -> mx.array:
-    """The masks are made on the host while the device is at the forward."""
+    """The masks are made on the host while the device computes the forward."""
     if draft.tokens.size and guide.acts_within(draft.tokens.size + 1):
         _wait_for([logits], mx.async_eval)
         _wait_for([draft.tokens])
@@ -207,17 +209,19 @@ def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) 
     mx.async_eval(sequence.in_flight)
 
 
-def valid_tokens(drawn: list[int], sequence: Sequence) -> list[int]:
-    """The tokens before the first NO_TOKEN; raises LogitsBroken if the very first is NO_TOKEN.
+def valid_tokens(drawn: list[int], sequence: Sequence, sampler: Sampler) -> list[int]:
+    """The tokens before the first NO_TOKEN, which the reply's guide follows. If the very first is NO_TOKEN, raises
+    InvalidRequest where its grammar is at a limit, else LogitsBroken.
 
     So a reply breaks at the same token with any draft: the next round begins there.
     """
-    if NO_TOKEN not in drawn:
-        return drawn
-    before = drawn[: drawn.index(NO_TOKEN)]
-    if not before:
-        raise LogitsBroken(sequence.model.info.folder)
-    return before
+    guide = sampler.guide
+    before = drawn[: drawn.index(NO_TOKEN)] if NO_TOKEN in drawn else drawn
+    if before:
+        return before if guide is None else guide.commit(before)
+    if guide is not None:
+        guide.check()
+    raise LogitsBroken(sequence.model.info.folder)
 
 
 def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int]) -> None:

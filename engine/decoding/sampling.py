@@ -41,9 +41,9 @@ class Sampler:
         acceptance: Acceptance = Acceptance.COUPLED,
     ) -> None:
         """`prefix`: tokens that the reply continues; `spared`: tokens that XTC never excludes (ends, line breaks)."""
-        # Callers mask the main model's logits with it before they are drawn from.
+        # Masks the main model's logits before sampling; applied by callers.
         self.guide: Guide | None = None
-        self.scores: Scores | None = None  # of a reply whose log-probabilities are wanted
+        self.scores: Scores | None = None  # set if the request asked for log-probabilities
         self._sampling = sampling
         self._seedless = replace(sampling, seed=None)
         self._rejects = acceptance is Acceptance.REJECTION and sampling.temperature > 0
@@ -53,7 +53,7 @@ class Sampler:
         self._vocabulary = vocabulary
         self._spared = mx.array(list(spared), dtype=mx.uint32)
         self._bias = _bias(sampling, vocabulary)
-        self._noises: dict[int, mx.array] = {}  # by position, of a draft's draws in this round
+        self._noises: dict[int, mx.array] = {}  # noise that this round's draft used, by position
         # How often each token occurs in the prefix (vocabulary,); None unless a penalty needs it.
         self._counts = _counted(mx.zeros(vocabulary), prefix) if _penalises(sampling) else None
 
@@ -104,7 +104,7 @@ class Sampler:
         return rejection(logprobs, draft, uniforms, noise)
 
     def draws_alike(self, other: Sampler) -> bool:
-        """Whether the two differ in their seed alone, and use no prefix (penalties) and no draws of XTC."""
+        """Whether the two differ only in their seed, and neither uses penalties (they depend on the prefix) or XTC."""
         special = self._counts is not None or self._bias is not None
         special |= self.guide is not None and self.guide.acts_within(2)
         special |= self.scores is not None
@@ -112,9 +112,7 @@ class Sampler:
         return not special and self._seedless == other._seedless
 
     def draw_together(self, company: Sequence[Sampler], logits: mx.array, positions: Sequence[int]) -> mx.array:
-        """A token (rows,) for each of `company`, whose samplers `draws_alike`: the tokens that each would draw by
-        itself.
-        """
+        """A token (rows,) for each sampler of `company`, which are `draws_alike`, as each would draw it alone."""
         if self._sampling.temperature == 0:
             return likeliest(normalised(self._processed(logits, NO_DRAFT)))
         keys = [sampler.noise_key(position) for sampler, position in zip(company, positions, strict=True)]
@@ -127,7 +125,7 @@ class Sampler:
         return _key(self._seed, position)
 
     def note(self, logits: mx.array, position: int, drawn: mx.array) -> None:
-        """`drawn` (rows,) came from these, which no mask has changed; the first is at `position`."""
+        """Record the scores of `drawn` (rows,), drawn from these unmasked logits; the first is at `position`."""
         if self.scores is not None:
             self.scores.note(logits, position, drawn)
 
@@ -136,13 +134,11 @@ class Sampler:
         self._noises.clear()
         if self.scores is not None:
             self.scores.commit(tokens)
-        if self.guide is not None:
-            self.guide.commit(tokens)
         if self._counts is not None:
             self._counts = _counted(self._counts, tokens)
 
     def _noise(self, position: int, rows: int) -> mx.array:
-        """Noise (rows, vocabulary) of these positions; where a draft has drawn, except in the last row, the same."""
+        """Noise (rows, vocabulary) of these positions, reusing the draft's noise except for the last row."""
         drawn = [self._noises[at] for at in range(position, position + rows - 1) if at in self._noises]
         rest = gumbel_noise(self._seed, position + len(drawn), rows - len(drawn), self._vocabulary)
         return mx.concatenate([*drawn, rest]) if drawn else rest
@@ -161,7 +157,7 @@ class Sampler:
         return filtered(logprobs, sampling, self._xtc_uniforms(position, logprobs.shape[0]), self._spared)
 
     def _xtc_uniforms(self, position: int, rows: int) -> mx.array | None:
-        """XTC's uniform draws (rows, 1); None where it never acts."""
+        """XTC's uniform draws (rows, 1); None if its probability is 0."""
         if self._sampling.xtc_probability <= 0:
             return None
         return keyed_uniform(self._seed ^ _COIN_OF_XTC, position, rows)
@@ -261,7 +257,7 @@ def _key(seed: int, position: int) -> tuple[int, int]:
 def _top_p(logprobs: mx.array, top_p: float) -> mx.array:
     ascending = mx.sort(logprobs, axis=-1)
     mass = mx.exp(ascending - ascending[..., -1:])
-    above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)  # mass above each, up to a constant
+    above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)  # mass above, up to a factor
     total = above[..., :1] + mass[..., :1]
     dropped = (above >= top_p * total).sum(axis=-1, keepdims=True)
     return mx.where(logprobs < mx.take_along_axis(ascending, dropped, axis=-1), -mx.inf, logprobs)

@@ -8,21 +8,21 @@ from typing import Any
 
 import mlx.core as mx
 
-_ROWS = 64  # of a prompt at a time: in float32 they take memory
+_ROWS = 64  # rows of a prompt scored at a time, to bound memory: they are in float32
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
     token: int
     logprob: float
-    likeliest: tuple[tuple[int, float], ...]  # the most likely tokens in its place, the first one first
+    likeliest: tuple[tuple[int, float], ...]  # the most likely tokens at its position, in descending order
 
 
 class Scores:
-    """Of one reply: noted with each draw, and final once the drawn tokens are committed."""
+    """Log-probabilities of one reply's tokens: noted with each draw, final once the tokens are committed."""
 
     def __init__(self, most: int, position: int) -> None:
-        """`most`: how many of the likeliest tokens of each place; `position`: of the first token to be committed."""
+        """`most`: likeliest tokens to keep at each position; `position`: of the first token to be committed."""
         self._most = most
         self._position = position
         self._noted: dict[int, tuple[mx.array, ...]] = {}  # by the position of their first row
@@ -33,19 +33,19 @@ class Scores:
         self._noted[position] = (drawn, *self._measured(logits, drawn))
 
     def commit(self, tokens: Sequence[int]) -> None:
-        """`tokens`, the draws of the first rows, are now part of the text."""
+        """`tokens`, drawn from the first noted rows, are now part of the text."""
         noted = self._noted.pop(self._position)
         self._position += len(tokens)
         self._committed += _as_scores(*noted)[: len(tokens)]
 
     def take(self) -> list[Score]:
-        """Those committed since the last call."""
+        """The scores committed since the last call."""
         committed = self._committed
         self._committed = []
         return committed
 
     def of_prompt(self, logits: mx.array, following: Sequence[int]) -> list[Score]:
-        """Of the prompt's tokens after those that were fed; waits for the device."""
+        """Scores of the prompt's tokens after the first fed one; waits for the device."""
         scores: list[Score] = []
         for begin in range(0, len(following), _ROWS):
             tokens = mx.array(list(following[begin : begin + _ROWS]), dtype=mx.uint32)

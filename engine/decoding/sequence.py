@@ -17,18 +17,18 @@ from engine.caches.base import CacheSet
 from engine.caches.checkpoints import Checkpoint, can_truncate, make_checkpoint, needs_checkpoints, truncate
 from engine.caches.kinds import require
 from engine.decoding.hidden_states import HiddenStates
-from engine.vision.seeing import View
+from engine.vision.seeing import SequencePictures
 from engine.vision.values import FIRST_NAME
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 PREFILL_CHUNK_TOKENS = 512
-# The first round prefills up to so many tokens itself, and samples after the last: one forward less before the first
-# token.
+# A prompt's last tokens, up to this many, are prefilled by the first round, which also samples: that saves one forward
+# before the first token.
 TAIL_TOKENS = 64
 _COMPARED_AT_ONCE = 1024  # tokens compared as lists at a time: eight times as fast as one by one
-CHECKPOINTS = 3  # this turn's, the last reply's end, and the one before
+CHECKPOINTS = 3  # at this turn's end, at the last reply's end, and the one before
 
 
 class Widths(Protocol):
@@ -38,7 +38,7 @@ class Widths(Protocol):
 
 class LogitsReader(Protocol):
     def read(self, logits: mx.array, position: int, following: list[int]) -> None:
-        """Takes a chunk's logits, its position, and what follows each of its tokens."""
+        """Gets a chunk's logits, its position, and the token that follows each of its tokens."""
 
 
 class Sequence:
@@ -50,13 +50,13 @@ class Sequence:
         self.tokens = tokens
         self.caches = caches if caches is not None else model.make_caches()
         self.hidden_states: HiddenStates | None = None  # recorded in every forward, while set
-        self.pictures: View | None = None  # None: there are none in its tokens
+        self.pictures: SequencePictures | None = None  # None: there are none in its tokens
         self.owner = owner
         self.conversation = ""  # its name, by which what is kept of it can be forgotten
         self.forgotten = False  # deleted while in use: nothing of it is kept
         self.turn_end = 0  # prompt tokens that another reply, or the next turn, can reuse
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
-        self.states_to = 0  # tokens the drafter has cached
+        self.states_to = 0  # number of tokens that the drafter has cached
         self.last_state: tuple[int, mx.array] | None = None  # (position, state) of the drafter's last row
         self.costs: Widths | None = None  # None: no forward is padded
         self.scores: LogitsReader | None = None  # of the prompt
@@ -70,24 +70,24 @@ class Sequence:
 
     @property
     def ready(self) -> bool:
-        """Whether a round may come next and feed the uncached tokens."""
-        if self.pictures is not None and not self.pictures.sees(self.caches.position, len(self.tokens)):
+        """Whether the next round may feed the uncached tokens itself."""
+        if self.pictures is not None and not self.pictures.has_rows(self.caches.position, len(self.tokens)):
             return False
         apart = self.uncached > TAIL_TOKENS or self.scores is not None
-        if self.uncached == 1 or apart or not self.caches.can_roll_back:  # width matters for some
+        if self.uncached == 1 or apart or not self.caches.can_roll_back:  # rows may depend on the width
             return self.uncached == 1
         return not (self.caches.position < self.turn_end and needs_checkpoints(self.caches))
 
     def prefill_chunk(self) -> None:
-        """Prefill at most one chunk, leaving the last token to the first round; or look at a picture in it."""
+        """Prefill at most one chunk, or encode one picture in it. The last token is left to the first round."""
         start = self.caches.position
         end = min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)
         if self.pictures is not None:
-            end = self.pictures.whole(start, end)
+            end = self.pictures.chunk_end(start, end)
         if start < self.turn_end < end and needs_checkpoints(self.caches):
             end = self.turn_end
-        if self.pictures is not None and not self.pictures.sees(start, end):
-            self.pictures.look(start, end)
+        if self.pictures is not None and not self.pictures.has_rows(start, end):
+            self.pictures.encode(start, end)
             return
         logits = self.feed(mx.array(self.tokens[start:end]))
         if self.scores is not None:
@@ -101,7 +101,7 @@ class Sequence:
         mx.clear_cache()
 
     def uncache_last(self) -> None:
-        """Take back the newest cached token, where these caches can: a drafter needs its hidden state."""
+        """Drop the newest cached token, if these caches can: a drafter needs its hidden state again."""
         position = self.caches.position - 1
         if position >= 0 and can_truncate(self.caches, position):
             truncate(self.caches, position)
@@ -121,7 +121,7 @@ class Sequence:
                 del self.checkpoints[older]
 
     def go_on_from(self, earlier: Sequence) -> None:
-        """Take over the checkpoints of `earlier`, whose caches this one has, as far as they are still valid."""
+        """Copy the checkpoints of `earlier`, whose caches this sequence took over, as far as they are still valid."""
         held = self.caches.position
         self.checkpoints = {at: made for at, made in earlier.checkpoints.items() if at <= held}
         self.states_to = min(earlier.states_to, held)
@@ -136,7 +136,7 @@ class Sequence:
             self.forgotten = chat.forgotten
 
     def let_network_go(self) -> None:
-        """Drop the weights: from here on this sequence is only written to disk."""
+        """Drop references to the weights: from here on this sequence is only written to disk."""
         self.model = replace(self.model, network=None, make_caches=_no_caches, beside={})
         self.hidden_states = self.pictures = None
         self.caches.let_network_go()
@@ -186,7 +186,7 @@ class Sequence:
         require(self.uncached == 1, f"{self.uncached} tokens are uncached between rounds")
 
     def discard_in_flight(self) -> None:
-        """Take back the step that was started ahead, if there is one; its token is never read."""
+        """Roll back the step that was started ahead, if any; its token is never read."""
         if self.in_flight is not None:
             self.close_step(0)
             self.in_flight = None
@@ -202,9 +202,9 @@ def within_vocabulary(tokens: mx.array, model: LoadedModel) -> mx.array:
     They come from a main model with more rows than its draft, and from NO_TOKEN. For names of pictures the network gets
     its placeholder.
     """
-    if model.sight is not None:
+    if model.vision is not None:
         tokens = tokens.astype(mx.uint32)
-        tokens = mx.where((tokens >= FIRST_NAME) & (tokens < 2 * FIRST_NAME), model.sight.readable, tokens)
+        tokens = mx.where((tokens >= FIRST_NAME) & (tokens < 2 * FIRST_NAME), model.vision.readable, tokens)
     return mx.minimum(tokens, model.logit_width - 1)
 
 

@@ -1,4 +1,4 @@
-"""Which tokens each character of a text comes from, while text is held back and markers are cut out. Counts only."""
+"""Which tokens each character of a text comes from, while text is held back and markers are cut out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Run(NamedTuple):
-    """`chars` characters made by the tokens `first` to before `end`, counted from the reply's first."""
+    """`chars` characters decoded from the tokens from `first` to before `end`, counted from the reply's first token."""
 
     chars: int
     first: int
@@ -15,18 +15,18 @@ class Run(NamedTuple):
 
 
 class Sources:
-    """Of a text that is appended to at its end and taken from its start."""
+    """Token counts of a text that grows at its end and is taken from its start."""
 
     def __init__(self) -> None:
         self._runs: deque[Run] = deque()
         self._tokens = 0
-        self._silent = 0  # the first token without a character yet
+        self._silent = 0  # the first token that has no character yet
 
     def count_token(self) -> None:
         self._tokens += 1
 
     def add(self, chars: int) -> None:
-        """The tokens since the last call made `chars` characters: a character of several bytes comes from several."""
+        """The tokens since the last call added `chars` characters; several tokens may make one character."""
         if chars:
             self._runs.append(Run(chars, min(self._silent, self._tokens - 1), self._tokens))
             self._silent = self._tokens

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from engine.models.loading import LoadedModel
 
-_TEXTS = "texts of tokens"  # what `LoadedModel.beside` calls them
-_ANNOUNCEMENT_TOKENS = 64  # at most; a marker further back is quoted text
+_TEXTS = "texts of tokens"  # key of the token texts in `LoadedModel.beside`
+_ANNOUNCEMENT_TOKENS = 64  # longest generation prompt; a marker further back is quoted text
 
 OnText = Callable[[str], None]
 Spelling = Callable[[int], bytes]  # the text of a token by itself
@@ -53,8 +53,8 @@ class Prompt:
     begin: int  # see `reply_begin`
     pictures: tuple[PictureSpan, ...] = ()
     grammar: Grammar | None = None  # of the request's constraint
-    spelling: Spelling | None = None  # of its tokens, for a request with `logprobs`
-    prediction: Sequence[int] = ()  # the request's, in tokens
+    spelling: Spelling | None = None  # for a request with `logprobs`
+    prediction: Sequence[int] = ()  # the request's predicted text, in tokens
 
 
 def prompt_tokens(
@@ -87,7 +87,7 @@ def prompt_tokens(
 
 
 def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) -> Grammar | None:
-    """What the reply has to match; None: anything. Raises Aborted soon after `aborted` returns True."""
+    """The grammar that the reply has to match; None: none. Raises Aborted soon after `aborted` returns True."""
     parts = [part_of(request.constraint)] if request.constraint is not None else []
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
         parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
@@ -110,8 +110,8 @@ def turn_end(
 ) -> int:
     """How many tokens of `prompt` stay the same in another reply or the next turn: all but the generation prompt.
 
-    Templates may open or close a thinking span there, and drop it from the turn once it is history. Not `exact`: by the
-    usual length of the generation prompt, without rendering the chat once more.
+    Templates may open or close a thinking span there, and drop it from the turn once it is history. Not `exact`:
+    estimated from the usual length of the generation prompt, without rendering the chat once more.
     """
     asked = request.messages[:-1] if goes_on(request) else request.messages
     whole = len(prompt) - 1
@@ -174,7 +174,7 @@ def spared_tokens(model: LoadedModel) -> list[int]:
 def _render(request: Request, model: LoadedModel, aborted: Question, on_text: OnText) -> list[int]:
     if not model.tokenizer.has_chat_template:
         if any(message.pictures for message in request.messages):
-            _sight(model)
+            _vision_of(model)
             raise TemplateFailed("there is none, so a picture has no place")
         text = "\n\n".join(message.content for message in request.messages)
         on_text(text)
@@ -194,8 +194,8 @@ def _with_template(
 ) -> list[int]:
     """`announced`: add the generation prompt; `unfinished`: continue the last message."""
     pictures = [picture for message in request.messages for picture in message.pictures]
-    sight = _sight(model) if pictures else None
-    reserved = [_word(model, token) for token in sight.reserved] if sight is not None else []
+    vision = _vision_of(model) if pictures else None
+    reserved = [_word(model, token) for token in vision.reserved] if vision is not None else []
     turns = [_as_dict(message, reserved) for message in request.messages]
     variables = {**request.template_variables, "enable_thinking": request.thinking, "add_generation_prompt": announced}
     if request.tools:
@@ -206,26 +206,26 @@ def _with_template(
         tokens = list(encoding.apart(render, aborted))
     else:
         text = model.template.render(turns, unfinished=unfinished, aborted=aborted, **variables)
-        if sight is not None:
-            text = framed(text, sight, partial(_word, model))
+        if vision is not None:
+            text = framed(text, vision, partial(_word, model))
         on_text(text)
         tokens = encode(text, model, aborted, special=False)
-    return tokens if sight is None else spelled(tokens, pictures, sight, request.picture_detail)
+    return tokens if vision is None else spelled(tokens, pictures, vision, request.picture_detail)
 
 
 def _without_words(variables: dict[str, Any], reserved: Sequence[str]) -> dict[str, Any]:
-    """`reserved`: as of `_as_dict`."""
+    """`reserved`: as in `_as_dict`."""
     if not reserved:
         return variables
     plain: dict[str, Any] = json.loads(broken_up(json.dumps(variables, ensure_ascii=False), reserved))
     return plain
 
 
-def _sight(model: LoadedModel) -> VisionConfig:
-    """Raises CannotSee."""
-    if model.sight is None:
+def _vision_of(model: LoadedModel) -> VisionConfig:
+    """The model's vision tower. Raises CannotSee."""
+    if model.vision is None:
         raise CannotSee(model.info.folder, refusal_of(model.info.folder))
-    return model.sight
+    return model.vision
 
 
 def _word(model: LoadedModel, token: int) -> str:
@@ -233,7 +233,7 @@ def _word(model: LoadedModel, token: int) -> str:
 
 
 def goes_on(request: Request) -> bool:
-    """Whether an unfinished reply or text is continued."""
+    """Whether the request continues an unfinished reply or text."""
     if request.text:
         return True
     last = request.messages[-1] if request.messages else None
@@ -241,9 +241,9 @@ def goes_on(request: Request) -> bool:
 
 
 def _as_dict(message: Message, reserved: Sequence[str]) -> dict[str, Any]:
-    """With further keys only where there is something to say: some templates look whether a key is there.
+    """The message as templates read it, without empty keys: some templates test whether a key exists.
 
-    `reserved`: words for pictures, which are broken up where they are in texts.
+    `reserved`: placeholders for pictures, which are split up where a text contains them.
     """
     content, reasoning = (broken_up(text, reserved) for text in (message.content, message.reasoning))
     turn: dict[str, Any] = {"role": message.role.value, "content": content}
@@ -261,8 +261,8 @@ def _as_dict(message: Message, reserved: Sequence[str]) -> dict[str, Any]:
 class TextSpan:
     kind: SpanKind
     text: str
-    runs: tuple[Run, ...] = field(default=(), compare=False)  # the tokens of its characters
-    call: ToolCall | None = None  # set: it has no text
+    runs: tuple[Run, ...] = field(default=(), compare=False)  # the tokens that its characters come from
+    call: ToolCall | None = None  # if set, the text is empty
 
 
 class TextDecoder:
@@ -295,19 +295,19 @@ class TextDecoder:
         begun = prompt[begin:] if within else prompt[begin:][-_ANNOUNCEMENT_TOKENS:]
         self._kind = SpanKind.THINKING if _ends_thinking(model, begun) else SpanKind.ANSWER
         self._held = ""
-        self._sources = Sources()  # of the held text
+        self._sources = Sources()  # tokens of the held text
         self._fresh = not within  # nothing of this span was returned yet: leading blank lines are dropped
         self._tools = tools
         self._several_calls = several_calls
         self._calling = False  # the held text begins with the marker of a call
         self.stopped = False  # a stop string was found; all later text is dropped
         self.stop = ""  # that string
-        self.unread_calls = 0  # that could not be parsed, so they are text
+        self.unread_calls = 0  # calls that could not be parsed and became text
 
     def guide(self, grammar: Grammar | None, *, may_open: bool, most_thinking: int | None = None) -> Guide | None:
-        """`may_open`: a reply with a grammar may begin with thinking, if the prompt has not begun it.
+        """The guide of a reply; None if nothing is constrained.
 
-        None if nothing is to be held to.
+        `may_open`: a reply with a grammar may begin with thinking, if the prompt has not opened it.
         """
         if not self._opens:
             return None if grammar is None else Guide(grammar)
@@ -362,7 +362,7 @@ class TextDecoder:
         return spans
 
     def _end_of_call(self, chars: int) -> list[TextSpan]:
-        """What the first `chars` characters of the held text are, which begin with the marker of a call."""
+        """Parse the first `chars` characters of the held text, which begin with the marker of a call."""
         self._calling = False
         if self._tools is None:
             raise RuntimeError("a call without tools")
@@ -392,7 +392,7 @@ class TextDecoder:
         return min(found, key=lambda pair: (pair[0], -len(pair[1]))) if found else None
 
     def _span(self, chars: int) -> list[TextSpan]:
-        """The first `chars` characters of the held text, as a span; they are held no longer."""
+        """Release the first `chars` characters of the held text as a span."""
         if self._fresh and self._opens:
             blank = chars - len(self._held[:chars].lstrip("\n"))
             self._drop(blank)
@@ -432,7 +432,7 @@ def _thinking_markers(model: LoadedModel) -> tuple[str, str]:
 
 
 def _kept_text(model: LoadedModel, token: int) -> bytes:
-    """Each token is decoded once for all replies of a model: while one thinks, every token is asked for."""
+    """The text of each token, cached for all replies of a model: every token is looked up while a reply thinks."""
     texts: dict[int, bytes] = model.beside.setdefault(_TEXTS, {})
     if (text := texts.get(token)) is None:
         text = texts[token] = _text_of(model, token)
@@ -441,7 +441,7 @@ def _kept_text(model: LoadedModel, token: int) -> bytes:
 
 def _text_of(model: LoadedModel, token: int) -> bytes:
     if not 0 <= token < model.logit_width:
-        return b""  # NO_TOKEN, or a draft's
+        return b""  # NO_TOKEN, or an id that only the draft has
     with suppress(Exception):  # some tokenizers raise for the output layer's padding
         return str(model.tokenizer.decode([token])).encode()
     return b""

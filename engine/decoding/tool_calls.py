@@ -18,15 +18,18 @@ from engine.models.watch import TooLong, watched
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-_PARSING_S = 1.0  # of processor time
+_PARSING_S = 1.0  # processor time for parsing
 _LONGEST = 1 << 20  # characters
-_MOST_CALLS = 8  # of a reply that has to call
+_MOST_CALLS = 8  # most calls in a reply that has to call
 _ID_LETTERS = string.ascii_letters + string.digits
 _ID_LENGTH = 9
 
 
 class ToolSyntax:
-    """Where a call begins and ends, and what is in it. `end` may be "": the end of the reply."""
+    """A model's syntax for tool calls: the markers around a call and the grammar between them.
+
+    `end` may be "": the end of the reply.
+    """
 
     def __init__(self, model: LoadedModel, tools: Sequence[Mapping[str, Any]]) -> None:
         """Raises InvalidRequest for a model that has no syntax for calls."""
@@ -39,10 +42,11 @@ class ToolSyntax:
         self._tools = [dict(tool) for tool in tools]
 
     def grammar(self, names: Sequence[str], *, several: bool, strict: Collection[str] | None = None) -> dict[str, str]:
-        """Of a reply that is a call of one of the tools `names` (empty: any), or with `several` a few of them.
+        """The grammar of a reply that is a call of one of the tools `names` (empty: any), or with `several` a few
+        calls.
 
-        `strict`: tools whose arguments match their parameters, of others they are any object; None: all. Raises
-        InvalidRequest for a syntax that cannot be written as a grammar here.
+        `strict`: tools whose arguments have to match their parameters; for others they are any object. None: all.
+        Raises InvalidRequest for a syntax that cannot be written as a grammar here.
         """
         field = "must_call" if names else "constraint"
         write = _SYNTAXES.get(self._parse.__module__.rpartition(".")[2])
@@ -63,7 +67,7 @@ class ToolSyntax:
         return {"lark_grammar": "\n".join([f"start: {one}{again}", *rules])}
 
     def _marker(self, text: str) -> str:
-        """As a token of its own where it is one: as ordinary text it would be something else to the model."""
+        """The marker as one token if the vocabulary has it: spelled as text it means something else to the model."""
         if not text:
             return ""
         tokens = self._tokenizer.encode(text, add_special_tokens=False)
@@ -93,7 +97,7 @@ def _after_a_header(name: str, arguments: str) -> str:
     return f"{json.dumps(f'{name}[ARGS]')} {arguments}"
 
 
-# By mlx-lm's parsers: a Lark expression of a call, between the markers.
+# Lark expressions of a call, between the markers, by mlx-lm's parser.
 _SYNTAXES: dict[str, Callable[[str, str], str]] = {"json_tools": _as_json, "mistral": _after_a_header}
 
 
@@ -106,17 +110,17 @@ def _call(parsed: Mapping[str, Any]) -> ToolCall:
         arguments = json.loads(arguments or "{}")
     if not isinstance(arguments, dict):
         raise TypeError("arguments that are no object")
-    # allow_nan: a number beyond a double, such as 1e999, would be written as what is no JSON.
+    # allow_nan: a number beyond a double, such as 1e999, would be written as invalid JSON.
     return ToolCall(_call_id(), name, json.dumps(arguments, ensure_ascii=False, allow_nan=False))
 
 
 def _call_id() -> str:
-    """Templates of Mistral's refuse any id but nine letters or digits."""
+    """An id of nine letters or digits: Mistral's templates accept no other."""
     return "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
 
 
 def call_as_dict(call: ToolCall) -> dict[str, Any]:
-    """As chat templates read it: most want the arguments as an object."""
+    """The call as chat templates read it: most want the arguments as an object."""
     arguments: Any = call.arguments
     with suppress(ValueError, RecursionError):
         arguments = json.loads(call.arguments or "{}")

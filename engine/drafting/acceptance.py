@@ -13,20 +13,20 @@ from itertools import pairwise
 from engine.api.types import MAX_DRAFT_TOKENS
 
 _BUCKET_ENDS = (1, 2, 3, 4, 6, 8, 12, 16, MAX_DRAFT_TOKENS)  # positions in a draft that share a rate
-# Beta prior of the first position: its mean while there is credit, and without
+# Beta prior of the first position: its mean while there is credit, and its mean without
 _HOPE = 0.6
 _DOUBT = 0.0
-# pseudo-counts; later positions: prior mean is the rate before
+# weights of the priors, in pseudo-counts; at later positions the prior mean is the rate of the position before
 _FIRST_PRIOR_TRIALS = 2.0
 _PRIOR_TRIALS = 8.0
-# what older trials are multiplied by at each new one, and at each round
+# decay of older trials, at each new trial and at each round
 _FADING = 0.995
 _ROUND_FADING = 0.997
-_DOUBTED_TRIALS = 4.0  # trials that remain of a rate after `doubt`
+_DOUBTED_TRIALS = 4.0  # trials that a rate keeps after `doubt`
 
 _GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
 _GRADE_MIDDLES = tuple((low + high) / 2 for low, high in pairwise((0.0, *_GRADES, 1.0)))
-_GRADE_TRIALS = 4  # pseudo-count of a grade's middle
+_GRADE_TRIALS = 4  # weight of a grade's prior, which is the middle of its probabilities
 _SLOWEST_LEARNING = 0.01
 _SUREST_LEARNING = 0.0025  # of the highest grade: long drafts consist of it, so its error compounds
 
@@ -62,22 +62,20 @@ class AcceptRates:
         self._buckets = [_Rate() for _ in _BUCKET_ENDS]
 
     def learn(self, drafted: int, accepted: int) -> None:
-        """Of `drafted` tokens the first `accepted` were accepted; the tokens after the first rejected one are no
-        trials.
-        """
+        """The first `accepted` of `drafted` tokens were accepted; those after the first rejected one are no trials."""
         for position in range(1, min(accepted + 1, drafted) + 1):
             self._buckets[bisect_left(_BUCKET_ENDS, position)].learn(position <= accepted)
 
     def end_round(self, share: float = 1.0) -> None:
         """Decay the rates after every round, drafted or plain, so that a position without trials is tried again.
 
-        `share`: this reply's part of a round that several replies had together.
+        `share`: this reply's share of a round of a batch.
         """
         for bucket in self._buckets:
             bucket.fade(_ROUND_FADING**share)
 
     def doubt(self) -> None:
-        """Reduce what was learnt to a few trials: the text has changed."""
+        """Reduce all rates to a few trials: the text has changed."""
         for bucket in self._buckets:
             bucket.doubt()
 
@@ -93,10 +91,10 @@ class AcceptRates:
 
 @dataclass(frozen=True, slots=True)
 class StopRule:
-    """When a draft stops by itself.
+    """The rule by which a draft ends early: after k tokens if P(all k accepted) < `floors[k - 1]`.
 
-    Stop after k tokens if P(all k accepted) < `floors[k - 1]`; P is the product of `worth[grade]` over their
-    probabilities. `worth`: accept rate by grade of probability. Without floors it never stops.
+    P is the product of `worth[grade]` over the tokens' probabilities. `worth`: accept rate by grade of probability.
+    Without floors a draft never ends early.
     """
 
     floors: tuple[float, ...]
@@ -105,7 +103,8 @@ class StopRule:
     def goes_on(self, probabilities: Sequence[float], unknown: int = 0) -> bool:
         """Whether to draft another token after tokens with these probabilities.
 
-        `unknown`: further drafted tokens whose probabilities are not read yet. They cannot raise P(all accepted).
+        `unknown`: number of further drafted tokens whose probabilities are not read yet. They can only lower P(all
+        accepted).
         """
         if not self.floors:
             return True

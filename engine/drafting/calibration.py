@@ -43,15 +43,15 @@ _log = logging.getLogger(__name__)
 # Costs rise in steps that differ from device to device, so every width of an ordinary round is measured; wider ones
 # where tiles of 4 and 8 end.
 WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
-# After a long context. On Metal attention takes another kernel where rows times the heads that share keys and values
-# are more than 32: a step after 4, 5, 6 or 8 rows.
+# Widths timed after a long context. On Metal another attention kernel is used where rows times the query heads for each
+# key head exceed 32: costs step up after 4, 5, 6 or 8 rows.
 _DEEP_WIDTHS = (1, 2, 4, 5, 6, 7, 8, 9, 16, MAX_WIDTH)
-# of the context; where it would take more memory it is shorter
+# length of the context; less where memory is short
 _DEEP_TOKENS = 4096
 _DEEP_BYTES = 3 << 28
-_FEWEST_DEEP_TOKENS = 512  # after fewer, what a token adds is noise, which a long context would multiply
-# Enough for a first reply's prices, in about 60 plain forwards' time even where a forward takes as long as its width
-# and a drafted token a quarter of a plain one.
+_FEWEST_DEEP_TOKENS = 512  # after fewer tokens the cost of each is noise, which a long context would multiply
+# Enough for a first reply's prices. It takes about 60 plain forwards, even where costs grow with the width and a
+# drafted token costs a quarter of a plain one.
 _ROUGH_WIDTHS = (2, 4, 8, 16)
 _ROUGH_ERROR = 0.1  # a relative error, until enough comparisons are made
 LEAST_COMPARISONS = 3
@@ -67,8 +67,8 @@ _ROLLBACK_WIDTH = 4
 _ROUNDING_CONTEXT = 64
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
 _ROUNDING_TOKENS = 16
-_LIMIT_BYTES = 1 << 16  # of the file
-_WORTH_KEEPING = 16  # passes since the pass ratios were last written
+_LIMIT_BYTES = 1 << 16  # largest file
+_WORTH_KEEPING = 16  # passes between two writes of the pass ratios
 _KEPT_S = 30 * 86_400  # older pass ratios are not used
 _METHOD = 3  # version of the method: files of another one are ignored
 
@@ -84,12 +84,12 @@ class Tuner:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._slices: Slices | None = None
-        self._begun = False  # they hold caches
+        self._begun = False  # the caches of a measurement exist
         self._pair: tuple[LoadedModel, LoadedModel | None] | None = None  # being measured
         self._costs = RoundCosts()
         self._about: dict[str, Any] = {}
         self._path: Path | None = None
-        self._written = 0  # passes that the pass ratios on disk rest on
+        self._written = 0  # number of passes in the pass ratios on disk
 
     @property
     def pending(self) -> bool:
@@ -97,19 +97,19 @@ class Tuner:
 
     @property
     def refines(self) -> bool:
-        """Whether what is measured next only makes known prices surer."""
+        """Whether the next measurements only refine prices that are known."""
         return self._slices is not None and self._costs.calibrated
 
     @property
     def _has_news(self) -> bool:
-        """Whether the pass ratios of this pair's replies are worth writing down for the next run."""
+        """Whether enough passes came since the pass ratios were written."""
         passes = self._costs.ratios.passes if self._path is not None and self._costs.calibrated else 0
         return passes >= self._written + _WORTH_KEEPING
 
     def begin(self, main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> None:
-        """Load this pair's calibration into `costs` from disk; where there is none, measure it by calls of `step`."""
+        """Load this pair's calibration from disk into `costs`. Without one, `step` measures it."""
         self.stop()
-        if self._has_news:  # of the pair before
+        if self._has_news:  # of the previous pair
             self._write_down()
         self._costs = costs
         self._about = _about(main)
@@ -132,7 +132,7 @@ class Tuner:
         self._begun = False
 
     def let_go(self) -> bool:
-        """Free what is held of a measurement in progress, which begins again; False if nothing is."""
+        """Free the caches of an unfinished measurement, which starts again later; False if there are none."""
         if self._slices is None or self._pair is None or not self._begun:
             return False
         self._slices.close()
@@ -186,7 +186,7 @@ class Tuner:
 
 
 def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
-    """Yields None after each forward, and once a rough calibration; the result is the whole one."""
+    """Measure in slices: yields None after each forward, and a rough calibration once; returns the full one."""
     caches = after_a_context(main)
     yield None
     timed: dict[Timed, Callable[[], float]] = {width: partial(_step_s, main, caches, width) for width in WIDTHS[1:]}
@@ -194,6 +194,9 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
         timed[_ROLLBACK] = partial(_rollback_s, main, caches)
     if draft is not None:
         timed |= _timed_drafts(draft)
+        yield None
+    if builds_kernels():  # for many rows others than for few, and of rough times this one is taken once
+        _step_s(main, caches, max(_ROUGH_WIDTHS))
         yield None
     forwards = Comparisons(partial(_step_s, main, caches, 1), timed)
     yield from forwards.compare([key for key in timed if key in _ROUGH_WIDTHS or not isinstance(key, int)])
@@ -221,7 +224,7 @@ def _calibration_of(seconds: Mapping[Timed, float], error: float, draft: LoadedM
 def _with_depth(
     known: Calibration, main: LoadedModel, draft: LoadedModel | None, one_token_s: Callable[[], float]
 ) -> Generator[None, None, Calibration]:
-    """`known` with what each token of context adds; as it is where that cannot be measured."""
+    """`known` with the cost of each token of context; unchanged if that cannot be measured."""
     widths = [width for width in _DEEP_WIDTHS if width in known.verify_s]
     timed = dict[Timed, Callable[[], float]]()
     shallow_s = dict[Timed, float]()
@@ -250,9 +253,9 @@ def _with_depth(
 
 
 def after_many_tokens(model: LoadedModel) -> Generator[None, None, CacheSet | None]:
-    """Caches whose keys and values are repeated until there are thousands of rows; None where none can be.
+    """Caches with thousands of rows, made by repeating their keys and values; None if that is not possible.
 
-    Windows and recurrent states stay as they are: what they add does not grow with the context.
+    Windows and recurrent states are not changed: their cost does not grow with the context.
     """
     caches = after_a_context(model)
     yield
@@ -309,22 +312,22 @@ def _logprobs(model: LoadedModel, caches: CacheSet, tokens: mx.array) -> mx.arra
 
 
 class Comparisons:
-    """Forwards, each timed between two of width 1.
+    """Forward times, each measured between two forwards of width 1.
 
-    share = seconds / mean of the two width-1 forwards right before and after it. A key's seconds = median of its shares
-    * shortest width-1 forward. MEASURED: a machine may be slower by a half for longer than a forward lasts; the
-    shortest of four forwards each was off by 10 %, this by 4 %.
+    share = seconds / mean of the width-1 forwards right before and after it. A key's seconds = median of its shares *
+    shortest width-1 forward. MEASURED: a machine may be slower by a half for longer than a forward lasts; the shortest
+    of four forwards each was off by 10 %, this by 4 %.
     """
 
     def __init__(self, one_token_s: Callable[[], float], timed: Mapping[Timed, Callable[[], float]]) -> None:
         self._one_token_s = one_token_s
         self._timed = timed
         self._shares = {key: list[float]() for key in timed}
-        self._least = dict.fromkeys(timed, math.inf)  # share of each, against the shorter of the two beside it
+        self._least = dict.fromkeys(timed, math.inf)  # of each, against the shorter neighbour
         self._before = self._shortest = math.inf
 
     def compare(self, keys: Iterable[Timed]) -> Generator[None, None, None]:
-        """Each of `keys` once more. Yields after each forward."""
+        """Time each of `keys` once more. Yields after each forward."""
         if self._before == math.inf:
             self._before = self._shortest = max(self._one_token_s(), _LEAST_S)
             yield
@@ -344,20 +347,20 @@ class Comparisons:
 
     @property
     def shares(self) -> dict[Timed, float]:
-        """Of each key that was compared."""
+        """Median share of each compared key."""
         return {key: median_low(shares) for key, shares in self._shares.items() if shares}
 
     @property
     def seconds(self) -> dict[Timed, float]:
-        """Of width 1 and of each key that was compared."""
+        """Seconds of width 1 and of each compared key."""
         return {1: self._shortest} | {key: self._shortest * share for key, share in self.shares.items()}
 
     @property
     def least_seconds(self) -> dict[Timed, float]:
-        """Likewise, for few comparisons: by each key's least share, no width and no draft longer than a wider one.
+        """Seconds from few comparisons: the least share of each key, and never more than a wider or longer one.
 
-        MEASURED: while a window is being filled, some of a small model's forwards take ten times as long. A share that
-        met with one made a draft that gains a half look useless until all was measured.
+        MEASURED: while a window fills its cache, some of a small model's forwards take ten times as long. One such
+        share made a draft that gains a half look useless until the calibration was complete.
         """
         known = {key: self._shortest * share for key, share in self._least.items() if share < math.inf}
         known[1] = self._shortest
@@ -460,15 +463,20 @@ def after_a_context(model: LoadedModel) -> CacheSet:
     return caches
 
 
+def builds_kernels() -> bool:
+    """Whether the first forward of its kind takes longer."""
+    return mx.default_device() == mx.gpu
+
+
 def _step_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
-    """Seconds of a forward, which is taken back."""
+    """Seconds of a forward, which is rolled back."""
     seconds = _forward_s(model, caches, width)
     caches.commit(0)
     return seconds
 
 
 def _forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
-    """Seconds of a forward. Leaves its step open: the caller commits it."""
+    """Seconds of a forward whose step stays open: the caller commits it."""
     tokens = mx.array([[1 + token % 7 for token in range(width)]])
     started = time.perf_counter()
     logits = caches.forward(width, lambda: model.network(tokens, cache=caches.layers))
@@ -477,9 +485,7 @@ def _forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
 
 
 def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
-    """Changes with everything that changes the times, and with the files: rounding and accept rates depend on the
-    weights.
-    """
+    """Changes with all that the times depend on, and with the weights: rounding and accept rates depend on them."""
     models = [model.identity for model in (main, draft) if model is not None]
     return hashlib.sha256(json.dumps([_METHOD, _machine(), models]).encode()).hexdigest()[:32]
 
@@ -497,7 +503,7 @@ def _about(main: LoadedModel) -> dict[str, Any]:
 
 
 def _times(kept: dict[str, Any]) -> ForwardTimes | None:
-    """None if it was measured on another machine, or is damaged."""
+    """The times in a file; None if they are from another machine, or the file is damaged."""
     known = _calibration(kept)
     main_bytes = kept.get("main_bytes")
     if known is None or kept.get("machine") != _machine() or type(main_bytes) is not int or main_bytes <= 0:
@@ -506,7 +512,7 @@ def _times(kept: dict[str, Any]) -> ForwardTimes | None:
 
 
 def _content(path: Path | None) -> dict[str, Any]:
-    """Of a calibration file; {} where it is missing or damaged."""
+    """The object in a calibration file; {} if the file is missing or damaged."""
     return {} if path is None else read_kept(path, _LIMIT_BYTES)
 
 
@@ -540,6 +546,6 @@ def _write(path: Path | None, kept: dict[str, Any]) -> None:
     if path is None:
         return
     try:
-        write_kept(path, kept)
+        write_kept(path, kept, _LIMIT_BYTES)
     except (OSError, ValueError) as error:  # the next start measures again
         _log.warning("could not keep the calibration: %s", error)

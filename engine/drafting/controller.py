@@ -1,7 +1,8 @@
-"""Which proposer drafts how many tokens next: as requested, or what promises most tokens a second. Pure arithmetic.
+"""Which proposer drafts how many tokens next: as requested, or the plan with the most expected tokens a second. Pure
+arithmetic.
 
-`History` is what was learnt of a loaded pair, and outlives a reply: prices of rounds, accept rates, accept rates by
-probability. A controller plans the rounds of one reply from it, and adds the outcome of each round.
+`History` keeps prices and accept rates of a loaded pair across replies. A controller plans the rounds of one reply from
+it, and adds the outcome of each round.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from engine.drafting.acceptance import AcceptRates, Sharpness, StopRule, Worth
 from engine.drafting.costs import Calibration, RoundCosts
 from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
 
-_ADVANTAGE = 1.02  # by this factor another plan must be faster
+_ADVANTAGE = 1.02  # another plan must be faster by this factor
 _FIRST_TOKENS = 4  # length <= 2 * max(longest accepted run, this)
 # in plain tokens
 _START_CREDIT = 0.8
@@ -27,7 +28,7 @@ _CREDIT_PER_ROUND = 0.004
 _MOST_CREDIT = 3.0
 _LEAST_CREDIT = 0.0
 _MOST_ROUNDS_WITHOUT_PLAIN = 96
-_COMPARED_ROUND = 2  # this round of a reply is plain while few plain passes are known: replies may be short
+_COMPARED_ROUND = 2  # until enough plain passes are known this round of a reply is plain: replies may be short
 _TYPICAL_REPLY_TOKENS = 200.0
 _FADING = 0.985  # older rounds of a record are multiplied by this, each drafted round
 _PRIOR_ROUNDS = 12.0  # weight of the expected rate, in rounds of the record
@@ -55,7 +56,7 @@ class PricedPlan:
 
 
 class Record:
-    """What a source's drafted rounds would have brought under each policy, and taken. Older ones decay."""
+    """Tokens and seconds that a source's drafted rounds would have taken under each policy; older rounds decay."""
 
     def __init__(self) -> None:
         self._sums = dict.fromkeys(Policy, (0.0, 0.0))  # (tokens, seconds)
@@ -71,10 +72,13 @@ class Record:
 
 
 class Choice:
-    """What each policy would plan for one offer. Compared by their records: by its own estimates each is optimal."""
+    """The best plan of each policy for one offer.
+
+    Policies are compared by their records: by its own estimates each would be best.
+    """
 
     def __init__(self, plan: Plan, rates: AcceptRates, seconds: Sequence[float], *, hopeful: bool) -> None:
-        """`plan` has no length yet; `seconds[n]`: price of a round that drafts n tokens."""
+        """`plan` gets its length from `seconds[n]`, the price of a round that drafts n tokens."""
         chances = rates.by_position(hopeful=hopeful)[: len(seconds) - 1]
         self._seconds = seconds
         self._plan = plan
@@ -95,7 +99,7 @@ class Choice:
         return PricedPlan(plan, lead * self.fixed.tokens, self.fixed.seconds)
 
     def teach(self, record: Record, outcome: RoundOutcome) -> None:
-        """Add to each policy's record the tokens that a drafted round would have brought under it, and its price."""
+        """Add a drafted round to each policy's record: the tokens and the price that it would have had."""
         drafts = {Policy.FIXED: min(self.fixed.plan.length, outcome.drafted)}
         if self.rule.worth and outcome.probabilities:
             drafts[Policy.STOPPING] = self.rule.would_draft(outcome.probabilities)
@@ -136,14 +140,14 @@ class History:
     sharpness: defaultdict[str, Sharpness] = field(default_factory=partial(defaultdict, Sharpness))
     records: defaultdict[str, Record] = field(default_factory=partial(defaultdict, Record))
     credit: float = _START_CREDIT  # plain tokens that tries of drafts may still cost
-    trusted: bool = False  # the credit has reached its maximum, and not its minimum since
+    trusted: bool = False  # the credit was at its maximum, and not at its minimum since
     longest: dict[str, int] = field(default_factory=dict)  # accepted run, by source
     draft_speed: float = 0.0  # while parked: predicted speed with drafts, as a multiple of plain speed
-    drafted: set[str] = field(default_factory=set)  # sources that ever did
+    drafted: set[str] = field(default_factory=set)  # sources that have drafted
     _shared: dict[int, tuple[Calibration, History]] = field(default_factory=dict, repr=False)  # by number of replies
 
     def shared_by(self, replies: int) -> History:
-        """The same for rounds of a batch of `replies`: accept rates are shared, prices are not.
+        """The history for batches of `replies`: accept rates are shared, prices are not.
 
         A price there is the seconds of a batch's round in which each reply drafts that many tokens.
         """
@@ -176,9 +180,7 @@ class History:
         return self.records[source]
 
     def doubt(self, source: str) -> None:
-        """The credit went from its maximum to its minimum: the text has changed, so reduce the source's records to a
-        few trials.
-        """
+        """Reduce the source's records to a few trials: the credit fell from its maximum to its minimum."""
         self.trusted = False
         self.credit = _START_CREDIT
         for (name, _), rates in self.rates.items():
@@ -205,7 +207,7 @@ class FixedController:
         self._tokens = tokens
         self._history = history
         self._context_tokens = 0
-        self.insists = tokens > 0  # the request fixed the draft, instead of leaving it to the engine
+        self.insists = tokens > 0  # the request fixed the draft
 
     def refuses(self, source: str) -> bool:
         return False
@@ -253,26 +255,26 @@ class AutoController:
     insists = False
 
     def __init__(self, history: History, tokens: int | None = None) -> None:
-        """`tokens`: the only length that it may draft, or pause; None: any."""
+        """`tokens`: draft either this many or none; None: any number."""
         self._only = tokens
         self._alone = self._history = history
         self._costs = history.costs
-        self._context_tokens = 0  # of this reply, at the latest plan
+        self._context_tokens = 0  # kind of the latest plan
         self._rounds = 0
         self._tokens = 1  # of this reply
         self._since_plain = 0
-        self._present = _kind(PLAIN)  # of the latest plan
+        self._present = _kind(PLAIN)  # plan in use
         self._choices: dict[str, Choice] = {}  # by source, the latest
         self._uncached: dict[str, int] = {}
         self.parked = 0 < history.draft_speed < 1  # whether plain decoding is faster; as the last reply left it
 
     @property
     def draft_speed(self) -> float:
-        """Predicted speed with drafts in rounds like the latest, as a multiple of plain speed; 0 while unknown."""
+        """Use the prices of rounds shared by `replies`; this one has so many tokens."""
         return self._history.draft_speed
 
     def share(self, replies: int, context_tokens: int) -> None:
-        """Rounds from here on are shared by `replies`; this one has so many tokens."""
+        """Use the prices of a batch of `replies` for the next rounds; this reply has `tokens` tokens."""
         history = self._alone.shared_by(replies)
         if history is not self._history:
             self._history = history
@@ -285,7 +287,7 @@ class AutoController:
         return self._costs.refuses(source)
 
     def wants(self, source: str) -> bool:
-        """Whether to ask `source`, which costs time, for an offer; a parked one need not prefill either."""
+        """Whether to ask `source` for an offer. A parked source need not prefill either."""
         return not self.refuses(source) and (not self.parked or self._may_try(source))
 
     def may_read(self, offer: Offer) -> bool:
@@ -300,7 +302,7 @@ class AutoController:
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         self._costs.observe_reading(source, tokens, seconds)
         self._uncached[source] = max(0, self._uncached.get(source, 0) - tokens)
-        # Without a price nothing is charged: else no credit would be left for the first try.
+        # Without a price nothing is charged, so that the first try does not use up the credit.
         if self.parked and self._costs.plain_s and source in self._history.drafted:
             self._spend(self._costs.reading_s(source, tokens) / self._costs.plain_s)
 
@@ -324,7 +326,7 @@ class AutoController:
         return PLAIN if chosen is None else chosen.plan
 
     def observe(self, plan: Plan, outcome: RoundOutcome) -> None:
-        """The outcome of the planned round. If the plan was put off, it is PLAIN."""
+        """Learn from the planned round. Without a plan the outcome's is PLAIN."""
         history = self._history
         self._costs.context_tokens = self._context_tokens  # another reply may have planned since
         self._rounds += 1

@@ -17,12 +17,12 @@ from engine.drafting.pass_ratio import PassRatios, depth_of, tokens_at
 MAX_WIDTH = MAX_DRAFT_TOKENS + 1
 _PADDING_GAIN = 0.97  # a forward is padded only if that takes at most this share of the time
 _RECENT = 7
-_READING_TOKENS = 64  # prefilling fewer takes as long
-_GUESSED_TOKEN = 0.13  # without a calibration: cost of a drafted token and of verifying it, as a share of a plain round
-_CALIBRATION_MEETINGS = 2.0  # weight of the calibration, in comparisons with plain rounds
+_READING_TOKENS = 64  # prefilling fewer takes as long as this many
+_GUESSED_TOKEN = 0.13  # uncalibrated cost of drafting, and of verifying, a token, as a share of a plain round
+_CALIBRATION_MEETINGS = 2.0  # weight of the calibration's excess, in comparisons with plain rounds
 _SLOWEST_LEARNING = 0.05
 _ROUGH_ERROR = 0.1  # of a drafted pass in plain passes, as a share
-_MOST_TOKENS_SEEN = 30  # the weight of a new round never falls below that after so many tokens
+_MOST_TOKENS_SEEN = 30  # tokens after which the weight of a new round stays constant
 _ROUND_SHARE = 0.05  # time of a drafted round besides its forwards, as a share of a plain step
 _LIKE = 2.0  # models within this factor of the size are comparable
 _DRAFT = "draft"
@@ -46,14 +46,14 @@ class Calibration:
     rollback_s: float = 0.0
     round_s: Mapping[str, float] = field(default_factory=dict)
     rounding: float = 0.0  # largest difference of log-probabilities between wide and narrow forwards, in nats
-    per_pass: float | None = None  # tokens a pass of a drafter, on replies of its main model
-    misread: str = ""  # the convention of a drafter that seems to be read wrongly
+    per_pass: float | None = None  # of a drafter, on replies of its main model
+    misread: str = ""  # the convention of a drafter that is probably read the wrong way
     error: float = 0.0  # relative standard error of a ratio of its times
     deep_s: Mapping[int, float] = field(default_factory=dict)
     draft_deep_s: Mapping[str, float] = field(default_factory=dict)
 
     def shared_by(self, replies: int) -> Calibration:
-        """Of a batch: a forward over that many tokens of each reply, and one draft for each.
+        """The calibration of a batch in which each reply drafts, with one draft for each.
 
         A forward over rows is assumed to take as long as one over as many tokens of one text, and contexts to be alike.
         """
@@ -78,7 +78,7 @@ class TimeInPlainRounds:
 
     plain_rounds: float = 0.0
     error: float = 0.0  # one standard error, as a share
-    plain_passes: float = 0.0  # number of plain passes that it rests on
+    plain_passes: float = 0.0  # number of plain passes measured for it
 
 
 class RoundCosts:
@@ -86,15 +86,15 @@ class RoundCosts:
 
     price(source, n) = now * exp(excess(source)) * (forward(n + 1) + round_s(source) + n * draft_s(source))
 
-    `forward`, `round_s` and `draft_s` are calibrated, forward and draft_s as so much and so much a token of context; a
-    plain round is forward(1). `now` is the median of measured / predicted over the latest rounds: a hot or busy
-    machine. `excess` is the log of what drafted rounds took beyond plain ones measured next to them. Without a
+    `forward`, `round_s` and `draft_s` are calibrated, forward and draft_s as a constant and a part for each token of
+    context; a plain round is forward(1). `now` is the median of measured / predicted over the latest rounds: a hot or
+    busy machine. `excess` is the log of what drafted rounds took beyond plain ones measured next to them. Without a
     calibration the last factor is 1 + n * share, where `share` is learnt from rounds; then only ratios of prices mean
     anything until `now` is known.
     """
 
     def __init__(self, calibration: Calibration | None = None) -> None:
-        self.context_tokens = 0  # of the reply whose round is planned or observed; all prices are for that
+        self.context_tokens = 0  # of the reply whose round is planned or observed; all prices depend on it
         self.calibration = calibration or Calibration()
 
     @property
@@ -103,7 +103,7 @@ class RoundCosts:
 
     @calibration.setter
     def calibration(self, calibration: Calibration) -> None:
-        """Drops all rounds seen: they were compared with another calibration."""
+        """Setting it drops all observed rounds: they were compared with the former calibration."""
         self._calibration = calibration
         self._forward_s = _forward_times(calibration.verify_s)
         self._deep_s = _forward_times(calibration.deep_s) or (0.0,) * len(self._forward_s)
@@ -147,10 +147,9 @@ class RoundCosts:
     def in_plain_rounds(
         self, rounds: Mapping[RoundKind, int], reading_s: float = 0.0, context_tokens: int = 0
     ) -> TimeInPlainRounds:
-        """The time of these rounds, and of `reading_s` of draft prefill, in plain rounds: for that with such a context.
+        """The time of these rounds and of `reading_s` of draft prefill, in plain rounds at the same context.
 
-        drafted round = max(1, calibrated price / calibrated plain price * exp(ratio excess of its source and
-        depth)).
+        drafted round = max(1, calibrated price / calibrated plain price * exp(excess of its source and depth)).
         """
         error = passes = 0.0
         if not self._recent and not self.calibrated:
@@ -177,7 +176,7 @@ class RoundCosts:
 
     @property
     def lacks_plain_passes(self) -> bool:
-        """Whether the error of drafted passes is so large that a plain pass is worth its time."""
+        """Whether plain passes are worth their time, because the error of drafted passes is large."""
         latest = self.ratios.latest
         return latest is not None and latest.error > _ROUGH_ERROR
 
@@ -223,7 +222,7 @@ class RoundCosts:
     def _learn(self, source: str, drafted: int, excess: float) -> None:
         """`excess`: log(measured / predicted) of a drafted round, minus that of plain rounds next to it.
 
-        Learnt only where plain and drafted rounds meet: else a busy machine would look like an expensive draft.
+        Learnt only next to plain rounds: else a busy machine would look like an expensive draft.
         """
         largest = _LARGEST_CORRECTION if self.calibrated else _LARGEST_STEP
         excess = max(-largest, min(largest, excess))
@@ -264,7 +263,7 @@ class ReplyTime:
         return kind
 
     def time(self, kind: RoundKind, began_at: float, ended_at: float) -> None:
-        """Of a typical round, from the last token before it to its own last token."""
+        """Seconds of a typical round, from the previous reply token to its own last token."""
         self._costs.observe_pass(kind, began_at, ended_at)
 
     def total(self, reading_s: float) -> TimeInPlainRounds:
@@ -292,7 +291,7 @@ class ReplyTime:
 
 
 def times_like(measured: Sequence[ForwardTimes], weight_bytes: int, *, sparse: bool) -> ForwardTimes | None:
-    """Those of the measured model nearest in size, if it is comparable and equally sparse or dense."""
+    """The times of the measured model nearest in size, if it is comparable and also sparse or also dense."""
     alike = [(abs(math.log(each.weight_bytes / weight_bytes)), each) for each in measured if each.sparse == sparse]
     distance, nearest = min(alike, key=lambda pair: pair[0], default=(math.inf, None))
     return nearest if distance <= math.log(_LIKE) else None
@@ -321,8 +320,9 @@ def estimated_gain(
 
 
 def acceptance_of(tokens_per_pass: float, drafted: int) -> float:
-    """The accept rate a token that gives `tokens_per_pass` with so many drafted a round, the main model's token
-    included. `drafted` 0: not published; the maximum is assumed, which gives the lowest rate.
+    """The accept rate of each drafted token that gives `tokens_per_pass`, the main model's token included.
+
+    `drafted`: tokens drafted a round. 0: not published; then the maximum is assumed, which gives the lowest rate.
     """
     if not drafted:
         return 1 - 1 / tokens_per_pass
@@ -349,9 +349,9 @@ def _interpolated(seconds: Mapping[int, float], widths: list[int], width: int) -
 
 
 def _continued(seconds: Mapping[int, float], width: int) -> float:
-    """The same, also beyond the widest that was measured, with the slope from half of that width on, and never falling.
+    """The times extended beyond the widest that was measured, never falling.
 
-    The last two widths are neighbours: the slope between them is noise, or a step between two tiles.
+    The slope is that from half the widest on: between the last two widths it is noise, or a step between two tiles.
     """
     widths = sorted(seconds)
     widest = widths[-1]

@@ -44,11 +44,11 @@ from engine.models.mtp_families import FAMILIES
 from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 
-# of a drafter that is made lighter: its layers, and what is beside them
+# What is quantized in a drafter of 16 bits: its layers, and the parts beside them
 _LIGHT_BITS = 4
 _BESIDE_BITS = 8
 _GROUP = 32
-# that MLX has
+# the packings that MLX has
 _GROUPS = (16, 32, 64, 128)
 _BITS = (1, 2, 3, 4, 5, 6, 8)
 _MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
@@ -56,13 +56,11 @@ _MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without
 
 class DrafterProposer(Proposer, Protocol):
     def begin(self, turn_end: int, tokens: Sequence[int], chat: TokenSequence | None) -> None:
-        """First call: the prompt's tokens, the position where the turn before the reply ends, and the main model's
-        sequence.
-        """
+        """Call first, with the prompt's tokens, the end of the turn before the reply, and the main model's sequence."""
 
 
 def drafter_network(config: DrafterConfig, main: ModelAccess) -> Any:
-    """Without weights. Raises NoAccess for a main model that lacks what it is fed."""
+    """The drafter's network, without weights. Raises NoAccess if the main model lacks a part that it reads."""
     return _network_class(config)(config, main)
 
 
@@ -128,7 +126,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
     try:
-        network_class = _network_class(config)  # imported before the time of building counts
+        network_class = _network_class(config)  # imported first, so that the time limit of building does not include it
         network = build(lambda: network_class(config, access), most_parts(path))
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "keys", 0, 0) from error
@@ -153,7 +151,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
 
 
 def _check_states(main: LoadedModel, layers: Sequence[int], path: Path) -> None:
-    """Checks what the configs do not say: whether the network has these layers, and returns their states."""
+    """Raises DrafterDoesNotFit if the main model has no such layers, or does not return their states."""
     deepest = max(layers, default=-1) + 1
     there = main.first_layer + len(main.network.layers)
     if deepest > there:
@@ -166,7 +164,7 @@ def _check_states(main: LoadedModel, layers: Sequence[int], path: Path) -> None:
 
 
 def _fill(network: nn.Module, path: Path) -> None:
-    """Load the folder's weights into `network`. A copy of the main model's embedding, say, is not read.
+    """Load the folder's weights into `network`; copies of the main model's tensors are not read.
 
     Raises DrafterUnsupported for any other unknown tensor, before weights are read.
     """
@@ -198,7 +196,7 @@ def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:
     """Raises ValueError for packings that MLX does not have: a group of 0 ends the process."""
 
     def chosen(name: str, module: Any) -> bool | dict[str, Any]:
-        """By the shapes alone: a config names its exceptions (other bits, another mode) by the main model's names."""
+        """Decides by shapes alone: configs list exceptions (other bits, another mode) under the main model's names."""
         scales = weights.get(f"{name}.scales")
         packed = weights.get(f"{name}.weight")
         if scales is None or packed is None or not hasattr(module, "to_quantized"):
@@ -217,9 +215,9 @@ def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:
 
 
 def _lighten(network: nn.Module) -> bool:
-    """Quantize what is not yet: the layers to 4 bits, tables, projections and heads beside them to 8. Norms stay.
+    """Quantize what is in 16 bits: layers to 4 bits, tables, projections and heads to 8; norms stay.
 
-    Returns whether there was any.
+    Returns whether anything was quantized.
     """
     changed = list[str]()
 
@@ -234,7 +232,7 @@ def _lighten(network: nn.Module) -> bool:
 
 
 def _memory_need(network: nn.Module, main: ModelAccess) -> MemoryNeed:
-    """Bytes of a token's keys and values in its layers, and of main model states that are not read yet."""
+    """Bytes of a token's keys and values in its layers, and of main model states that wait to be read."""
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
     windows: int = getattr(network, "window_bytes", 0)
     state_bytes = network.reads_width * main.embed(mx.array([0], dtype=mx.uint32)).dtype.size
@@ -243,5 +241,5 @@ def _memory_need(network: nn.Module, main: ModelAccess) -> MemoryNeed:
 
 
 def _identity(drafter: str, main: str) -> str:
-    """Its cache holds rows computed from this main model's states."""
+    """Identifies its caches: their rows depend on this main model's states, too."""
     return hashlib.blake2b(f"{drafter} {main}".encode(), digest_size=16).hexdigest()

@@ -1,9 +1,9 @@
-"""How many tokens of a drafter are accepted on replies of the main model, and whether another reading has more.
+"""Examines a drafter: how many of its tokens are accepted, and whether another reading of its files has more accepted.
 
 A drafter whose layout is read wrongly still drafts, only worse. So each drafter is examined once, while the engine is
 idle, one forward at a time. Good drafters differ too much (1.5 to 6 tokens a pass) for a fixed threshold. So other
-readings, each with one convention reversed, draft from the same places; the right reading has more accepted than any of
-them.
+readings, each with one convention reversed, draft at the same positions; the right reading has more accepted than any
+of them.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ QUESTIONS = (
 _GREEDY = Sampling(temperature=0)
 _TOKENS = 48  # of each reply
 LONGEST = 7  # tokens of a draft
-STRIDE = 2  # tokens from one place to the next
-_LEAST_PLACES = 8  # with fewer the result is None
-_LEAST_GAIN = 0.1  # that another reading must have: in tokens a pass, and as a share of the accepted ones
+STRIDE = 2  # tokens between two positions where a draft is tried
+_LEAST_PLACES = 8  # with fewer positions the result is None
+_LEAST_GAIN = 0.1  # least gain of another reading: in tokens a pass, and as a share of the accepted tokens
 _HOPE = 0.7  # after each question another reading is dropped below this share of the examined one's accepted tokens
 _ERRORS = 2.5  # standard errors that the gain must exceed as well
 
@@ -98,7 +98,7 @@ class _Reply:
 
 
 def examination(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Examined | None]:
-    """None where there are too few places to compare. A slice is one forward of the main model, or one draft."""
+    """Examine a drafter in slices of a main model forward or a draft. None: too few positions to compare."""
     layers = _layers_of(Reading("", draft), main)
     if layers is None:
         return None
@@ -133,7 +133,7 @@ def _layers_of(reading: Reading, main: LoadedModel) -> tuple[int, ...] | None:
 
 
 def other_readings(draft: LoadedModel, layers: tuple[int, ...], main_layers: int) -> Iterator[Reading]:
-    """One for each convention that the drafter's network can reverse, and two with the layers shifted by one."""
+    """Readings with one of the network's conventions reversed, and two with the layers shifted by one."""
     others: dict[str, Changes] = getattr(draft.network, "other_readings", dict)()
     for name, changes in others.items():
         yield Reading(name, draft, changes)
@@ -169,7 +169,7 @@ def _reply(main: LoadedModel, question: str, layers: tuple[int, ...]) -> Generat
 
 
 def _asked(reading: Reading, main: LoadedModel, reply: _Reply, accepted: list[int]) -> Slices:
-    """Add to `accepted` the accepted tokens of a draft at each place; 0 where no draft can be made."""
+    """Add to `accepted` the accepted tokens of a draft at each position; 0 where no draft can be made."""
     with reading.applied():
         proposer = proposer_of(reading.draft, main, PrefixStore(), 0)
     assert isinstance(proposer, StateProposer)
@@ -188,7 +188,7 @@ def _asked(reading: Reading, main: LoadedModel, reply: _Reply, accepted: list[in
 
 
 def _is_much_worse(other: Sequence[int], own: Sequence[int]) -> bool:
-    """Whether the other reading has so few accepted tokens that it is dropped."""
+    """Whether the other reading is dropped because it has too few accepted tokens."""
     return len(own) >= _LEAST_PLACES and sum(other) < _HOPE * sum(own)
 
 

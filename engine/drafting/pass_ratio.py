@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 # prior standard error of log prices, calibrated or guessed
 _CALIBRATED = 0.16
 _GUESSED = 0.5
-# of one pass, in logs; learnt from passes in a row
+# noise of one pass, in logs; learnt from consecutive passes
 _NOISE = 0.08
 _LEAST_NOISE = 0.04
 _LEARNING = 0.1
@@ -104,7 +104,7 @@ class PassRatios:
         self.passes = 0  # in this run
 
     def of(self, source: str, depth: int) -> PassRatio:
-        """If there is none yet: that of the nearest depth, or of plain passes where the source has never drafted."""
+        """The ratio at `depth`; a new one starts from the nearest depth, or from plain passes for a new `source`."""
         if (source, depth) not in self._known:
             near = [at for name, at in self._known if name == source]
             if near:
@@ -128,7 +128,7 @@ class PassRatios:
             each.see(beyond, drafted=bool(source))
 
     def kept(self) -> list[dict[str, object]]:
-        """What a later run can begin with: of sources that drafted beside plain passes."""
+        """The ratios to store for a later run: those of sources that drafted beside plain passes."""
         known = [
             {"source": source, "depth": depth, "excess": each.excess, "variance": each.variance, "plain": passes}
             for (source, depth), each in self._known.items()
@@ -137,7 +137,7 @@ class PassRatios:
         return known[-_MOST_KEPT:]
 
     def recall(self, kept: object) -> None:
-        """Begin with what an earlier run has kept, less certain; what cannot be read is left out."""
+        """Restore the ratios of an earlier run, with a larger error; invalid ones are left out."""
         for each in kept[:_MOST_KEPT] if isinstance(kept, list) else ():
             try:
                 source = str(each["source"])

@@ -50,7 +50,7 @@ class Drafting:
         self._unused: list[_Unused] = []
 
     def steer(self, controller: Controller) -> None:
-        """Plan by another controller from here on. The proposers keep their caches."""
+        """Use another controller from the next round on. The proposers keep their caches."""
         self._controller = controller
 
     @property
@@ -68,7 +68,8 @@ class Drafting:
         return self._controller.draft_speed
 
     def plan(self, tokens: Sequence[int], room: int, replies: int = 1) -> Plan:
-        """Which proposer drafts how many tokens next, at most `room`; `replies` share the forward that verifies them.
+        """Which proposer drafts how many tokens next, at most `room`; `replies` is the number of replies that share the
+        forward that verifies them.
 
         Not called for the first token of a reply.
         """
@@ -91,12 +92,12 @@ class Drafting:
         return plan
 
     def begin(self, tokens: Sequence[int], replies: int) -> DraftingState:
-        """Instead of `plan`, for the first token of a reply, which does not wait for a draft."""
+        """Called in place of `plan` before the first token of a reply, which does not wait for a draft."""
         self._controller.share(replies, len(tokens))
         return self.put_off(DraftingState.CATCHING_UP)
 
     def put_off(self, state: DraftingState) -> DraftingState:
-        """Instead of `plan`: the next round is plain. Returns why: as `state` says, if there are proposers at all."""
+        """Called in place of `plan`: the next round is plain. Returns the reason (`state`) if there are proposers."""
         self.state = state if self._proposers else self._without
         return self.state
 
@@ -125,14 +126,12 @@ class Drafting:
         return self.source if done.proposed else ""
 
     def settle(self) -> None:
-        """Wait for all proposers' forwards in flight: else their failure would be raised in the next user of the
-        device.
-        """
+        """Wait for the proposers' forwards in flight: a failure would be raised in the next user of the device."""
         for proposer in self._proposers.values():
             proposer.settle()
 
     def close(self, tokens: Sequence[int]) -> None:
-        """`tokens`: the whole reply. Proposers that keep hidden states read those of the last rounds."""
+        """End drafting. `tokens`: the whole reply. Proposers that keep hidden states read those of the last rounds."""
         for proposer in self._proposers.values():
             if proposer.layers:
                 proposer.offer(tokens)
@@ -147,9 +146,7 @@ class Drafting:
         return any(proposer.reads_next_token for proposer in self._proposers.values())
 
     def keep_hidden_states(self, sequence: TokenSequence) -> None:
-        """Record the hidden states that proposers draft from, if any does; one whose states cannot be recorded is
-        failed.
-        """
+        """Record the hidden states that proposers draft from. A proposer whose states cannot be recorded fails."""
         of_states = [proposer for proposer in self._proposers.values() if proposer.layers]
         layers = [layer for proposer in of_states for layer in proposer.layers]
         sequence.hidden_states = None
@@ -231,7 +228,7 @@ class Drafting:
                 self._unused.remove(unused)
 
     def _state(self, offering: set[str]) -> DraftingState:
-        """About the loaded draft, where there is one."""
+        """The draft state that is reported, if a draft is loaded."""
         draft = next((proposer for proposer in self._proposers.values() if not proposer.free), None)
         if draft is None:
             return DraftingState.ACTIVE if self.source else self._without

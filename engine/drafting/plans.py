@@ -10,9 +10,9 @@ from engine.drafting.acceptance import StopRule
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A proposer could draft up to `most` tokens now; accept rates are kept by its `grade`.
+    """The tokens that a proposer could draft next: up to `most`.
 
-    `behind`: tokens that it has to prefill first.
+    `grade`: a key of accept rates; `behind`: tokens that it has to prefill first.
     """
 
     source: str
@@ -20,7 +20,7 @@ class Offer:
     grade: int = 0
     has_probabilities: bool = False  # so a draft can stop by itself
     behind: int = 0
-    free: bool = False  # takes no time of the device, so it is never parked
+    free: bool = False  # needs no time of the device, so it is never parked
     certain: bool = False  # all of it will be accepted
 
 

@@ -84,9 +84,7 @@ def progressing(stream: PacedStream, pieces: Iterable[bytes], *, anew: bool = Fa
 
 
 def make_leavable(http: httpx2.Client, stop: StopSignal) -> None:
-    """WORKAROUND: only httpcore2 takes a network backend; httpx2 does not pass one on, and makes connections to proxies
-    itself.
-    """
+    """WORKAROUND: httpx2 passes no network backend on, and connects to proxies itself; httpcore2 takes one."""
     for transport in (http._transport, *http._mounts.values()):  # noqa: SLF001  they have no public name
         if isinstance(transport, httpx2.HTTPTransport):
             transport._pool._network_backend = LeavableConnections(stop)  # noqa: SLF001

@@ -30,13 +30,13 @@ from engine.models.model_files import FileError
 from engine.prefix.file import PART_SUFFIX, SUFFIX, Segment, read_index, read_segment, write_segment
 
 DEFAULT_LIMIT_BYTES = 8 << 30
-# An abandoned branch shows only by not being used any more.
+# Least recently used conversations above this number are deleted: branches that the user left are never used again.
 CONVERSATIONS = 128  # of all models, drafts included
 _SHARE_OF_FREE = 0.1
 _LATER_S = 1e-3
 _FORMAT = 4
 _PREFIX = "hunch-"
-_LONGEST_SEGMENT_TOKENS = 2048  # a short prefix shared with a long prompt need not read all of it
+_LONGEST_SEGMENT_TOKENS = 2048  # so that sharing a short prefix does not read a whole long prompt
 _LEAST_USABLE = 1 / 16  # recompute if less than 1/16 of a segment is usable
 
 _log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class PrefixDisk:
     def write(self, sequence: Sequence) -> Generator[None]:
         """Write what is not on disk yet, one tensor each step. The caches must not change until the last step.
 
-        A chat so large that it would evict all others, and at last its own beginning, is not written.
+        A chat so large that it would evict all others, and then its own beginning, is not written.
         """
         if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit(self._files()):
             return
@@ -98,7 +98,7 @@ class PrefixDisk:
             if _conversation(path) not in names:
                 try:
                     path.unlink(missing_ok=True)
-                except OSError as error:  # the others are deleted all the same
+                except OSError as error:  # the others are still deleted
                     _log.warning("a kept cache could not be removed: %s", error)
 
     def _missing(self, sequence: Sequence) -> list[tuple[int, int]]:
@@ -149,7 +149,7 @@ class PrefixDisk:
         used = [segment for segment, _ in route.parts] + ([] if route.checkpoint is None else [route.checkpoint])
         try:
             append_rows(caches, segments, route.end, checkpoint)
-        except (ValueError, IndexError, TypeError, AttributeError) as error:  # they would not fit the next time either
+        except (ValueError, IndexError, TypeError, AttributeError) as error:  # cannot be loaded later either
             for segment in used:
                 self._discard(segment.path, f"{segment.path.name} does not fit: {error!r}")
             raise
@@ -163,9 +163,7 @@ class PrefixDisk:
             raise
 
     def _matching(self, sequence: Sequence, upto: int) -> list[Part]:
-        """Segments of its owner's conversations that begin like its first `upto` tokens, ordered by start, each with
-        its common prefix.
-        """
+        """Its owner's segments that begin like its first `upto` tokens, by start, each with its common prefix."""
         tokens = sequence.tokens[:upto]
         near = [segment for segment in self._segments(sequence.model.identity).values() if segment.start < upto]
         digests = _digests(tokens, {segment.start for segment in near}, sequence.owner)
@@ -312,7 +310,7 @@ def _start(path: Path) -> int:
 
 
 def _name(conversation: str) -> str:
-    """For names of files; "" for no conversation."""
+    """The conversation's id in names of files; "" without one."""
     return (
         hashlib.blake2b(conversation.encode(errors="surrogatepass"), digest_size=8).hexdigest() if conversation else ""
     )

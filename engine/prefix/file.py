@@ -19,6 +19,7 @@ from typing import Any
 
 import mlx.core as mx
 
+from engine.api.files import open_plain
 from engine.caches.checkpoints import Checkpoint, Rows
 from engine.models.model_files import HEADER_LIMIT_BYTES, FileError, parse_object, read_header
 
@@ -52,7 +53,7 @@ class Segment:
     before: str
     tokens: tuple[int, ...]
     has_checkpoint: bool  # of the caches without rows, at `end`
-    model: str = ""  # whose rows they are, as in the name of the folder
+    model: str = ""  # the model of its rows, as in the name of the folder
 
     @property
     def end(self) -> int:
@@ -104,7 +105,7 @@ def read_index(path: Path) -> Segment:
 
 
 def read_segment(path: Path) -> tuple[Rows, Checkpoint | None]:
-    """Its rows and its checkpoint, not evaluated; FileError unless every byte is as it was written."""
+    """Its rows and its checkpoint, not evaluated; FileError unless the checksum matches."""
     try:
         _verify(path)
         metadata = _metadata(path)
@@ -162,7 +163,7 @@ def _bytes(array: mx.array) -> memoryview:
 
 
 def _metadata(path: Path) -> dict[str, str]:
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         length = min(struct.unpack("<Q", file.read(8))[0], HEADER_LIMIT_BYTES)
         metadata: Any = parse_object(file.read(length), path.name)["__metadata__"]
     return dict(metadata)
@@ -171,8 +172,8 @@ def _metadata(path: Path) -> dict[str, str]:
 def _verify(path: Path) -> None:
     """MEASURED: a gigabyte takes a third of a second; a prefill of the same tokens takes minutes."""
     checksum = 0
-    left = path.stat().st_size - 4
-    with path.open("rb") as file:
+    with open_plain(path) as file:
+        left = os.fstat(file.fileno()).st_size - 4
         while left > 0 and (data := file.read(min(left, _PIECE_BYTES))):
             checksum = zlib.crc32(data, checksum)
             left -= len(data)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT_BYTES = 2 << 30
 SEQUENCES = 64  # as many as replies at once, with a draft each
-_MOST_OVER = 1.5  # unwritten caches may exceed the limit by this factor
+_MOST_OVER = 1.5  # factor by which caches that are not written yet may exceed the limit
 
 _DONE = object()
 
@@ -52,11 +52,17 @@ class DrafterCache(Protocol):
 
 class PrefixStore:
     def __init__(
-        self, limit_bytes: int = DEFAULT_LIMIT_BYTES, disk: PrefixDisk | None = None, sequences: int = SEQUENCES
+        self,
+        limit_bytes: int = DEFAULT_LIMIT_BYTES,
+        disk: PrefixDisk | None = None,
+        sequences: int = SEQUENCES,
+        open_disk: Callable[[], PrefixDisk | None] = lambda: None,
     ) -> None:
+        """`open_disk` is called with each `put` while there is no `disk`: it may have been full at the start."""
         self._limit_bytes = limit_bytes
         self._limit_sequences = sequences
         self._disk = disk
+        self._open_disk = open_disk
         self._may_write = disk is not None  # False after a failure, until the next `put`
         self.readers: WeakSet[DrafterCache] = WeakSet()  # the drafters' caches of running replies
         self.kept: list[KeptSequence] = []  # least recently used first
@@ -110,13 +116,13 @@ class PrefixStore:
         return 0
 
     def _extended(self, sequence: Sequence) -> Sequence:
-        """`sequence` with what the disk has of its uncached tokens; an empty one if that cannot be used."""
+        """`sequence` extended from the disk; an empty one if that fails."""
         try:
             if self._disk is not None and sequence.caches.others is None:
                 self._disk.extend(sequence)
         except (FileError, OSError) as error:
             _log.warning("a kept cache could not be read: %s", error)
-        except Exception as error:  # noqa: BLE001  a reply can do without kept caches
+        except Exception as error:  # noqa: BLE001  any error: kept caches are optional
             _log.warning("a kept cache does not fit: %r", error)
             return Sequence(sequence.model, sequence.tokens, owner=sequence.owner)
         return sequence
@@ -124,9 +130,10 @@ class PrefixStore:
     def put(self, sequence: Sequence) -> None:
         if sequence.caches.position == 0 or sequence.forgotten:
             return
+        self._disk = self._disk or self._open_disk()
         self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
-        # Of a model over several ranks nothing is written: each has only its own layers' rows.
+        # A model over several ranks is not written: each has only its own layers' rows.
         self.kept.append(KeptSequence(sequence, nbytes, written=sequence.caches.others is not None))
         self._evict_over_limit()
 
@@ -151,9 +158,7 @@ class PrefixStore:
             self._has_written(kept)
 
     def evict_oldest(self) -> bool:
-        """Free memory at once, least recently used first, other programs' before the user's; False when there is
-        nothing left to evict.
-        """
+        """Free memory at once, least recently used first, other programs' before the user's; False if none is left."""
         if self.kept:
             self._drop(next((kept for kept in self.kept if kept.sequence.owner), self.kept[0]))
         return bool(self.kept)
@@ -172,7 +177,7 @@ class PrefixStore:
         self._evict_over_limit()
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Forget all other conversations, here and on disk; what has no conversation's name stays."""
+        """Delete all other conversations, here and on disk; what has no conversation's id stays."""
         for kept in [kept for kept in self.kept if kept.sequence.conversation not in {"", *conversations}]:
             self._drop(kept)
         try:
@@ -215,7 +220,8 @@ class PrefixStore:
         """Evict above the limit. Unwritten caches wait to be written, up to a factor; those of unloaded models only for
         that. However much other programs ask, half of the limit is the user's.
 
-        The newest stays however large it is: it was in use a moment ago, and a long chat needs it most.
+        Caches not on disk yet are first written, up to a factor; those of unloaded models are kept only for that. The
+        newest stays however large it is: a long chat needs it most.
         """
         for kept in [kept for kept in self.kept if kept.leaving and (kept.written or not self._may_write)]:
             self._drop(kept)
@@ -263,9 +269,9 @@ class PrefixStore:
         return best, most
 
     def _usable(self, kept: KeptSequence, model: LoadedModel, tokens: list[int], least: int) -> int:
-        """The position from which a chat with `tokens` could continue; 0: leave it to its own chat.
+        """The position from which a chat with `tokens` could continue; 0: it stays with its own chat.
 
-        What an unloaded model has left is usable by the same files loaded again.
+        Caches of an unloaded model are usable when the same files are loaded again.
         """
         sequence = kept.sequence
         if sequence.model is not model and not (kept.leaving and sequence.model.identity == model.identity):

@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class BackgroundLoad:
-    """Calls exactly one of `ready` and `failed`, once: in `deliver` or in `abort`. `report` gets the progress."""
+    """Loads a model; calls `ready` or `failed` once, in `deliver` or in `abort`. `report` gets the progress."""
 
     def __init__(
         self,
@@ -34,10 +34,10 @@ class BackgroundLoad:
         self._failed = failed
         self._report = report
         self._result: LoadedModel | BaseException | None = None
-        self.aborted = False  # a command that ends this load is queued; nothing more is loaded until that calls `abort`
+        self.aborted = False  # by a command in the queue: `abort` will be called
 
     def load_slice(self) -> bool:
-        """Load one slice; returns whether it was the last. Then call `deliver`, or `abort` if it was aborted."""
+        """Load one slice; returns whether it was the last. After that call `deliver`, or `abort` if it was aborted."""
         if self.aborted:
             return False
         try:

@@ -1,7 +1,7 @@
-"""Several replies in one forward a step, a token each, or as many as each one's draft has.
+"""Several replies in one forward a step: one token of each, or its token and draft.
 
-`scheduler.py` decides which replies are in it. Each row is sampled by its reply's own sampler, at its own position, and
-each reply takes its token as it would alone: so its text does not depend on the other rows. Engine thread only.
+`scheduler.py` decides which replies are in it. Each row is sampled by its reply's own sampler at its own position, as
+it would be alone: so its text does not depend on the other rows. Engine thread only.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_MOST_TOKENS = 128  # of a step with drafts, all rows together: logits take memory
-_PADDED_TOKENS = 2048  # attending to a copy of a longer chat costs as much as the wider forward saves
+_MOST_TOKENS = 128  # of a step with drafts, in all rows: bounds the memory of logits
+_PADDED_TOKENS = 2048  # attending to a copied row of a longer chat costs as much as the wider forward saves
 
-# Selects keys in blocks from the start of the cache: padding shifts them, in texts too long for `_rows_agree`.
+# These models select keys in blocks from the start of the cache: padding shifts them, in texts longer than
+# `_rows_agree` compares.
 _UNEVEN = ("mlx_lm.models.minimax_m3_vl",)
 
 
@@ -64,11 +65,11 @@ class Batch:
             reply.sequence.caches = reply.sequence.model.make_caches()
 
     def step(self, history: History, *, look_ahead: bool, drafts: bool = False) -> None:
-        """A token for each reply. A reply that ends leaves; one that fails by its own fault has posted Failed.
+        """Emit a token of each reply. Ended replies leave the batch; one that fails alone has posted Failed.
 
         `look_ahead`: queue the next forward before this one's tokens are read. `drafts`: verify each reply's draft,
         unless a step is in flight. Where `history` has lower prices for a larger forward it is padded: by tokens of
-        each row, or by a copied row if the chat is short. What this raises concerns all replies.
+        each row, or by a copied row if the chat is short. What this raises fails all replies.
         """
         started = time.perf_counter()
         self._pad(wanted=not drafts and self._is_faster_with_a_row_more(history.costs))
@@ -106,7 +107,7 @@ class Batch:
         self._forget(replies)
 
     def clear(self) -> list[Reply]:
-        """Remove all replies and drop the caches, which may be wrong after an error."""
+        """Remove all replies and drop the caches, which an error may have left inconsistent."""
         replies = self.replies
         self.replies = []
         self._caches = MergedCaches()
@@ -143,7 +144,7 @@ class Batch:
         return [NO_DRAFT if draft is None else draft for draft in drafts]
 
     def _longest_draft(self) -> int:
-        """In tokens. All rows are as wide as the widest, and none may exceed its context."""
+        """Most drafted tokens. All rows are as wide as the widest, and none may exceed its context."""
         context = self.replies[0].sequence.model.info.context_tokens
         left = min(context - len(reply.sequence.tokens) for reply in self.replies)
         return min(left, _MOST_TOKENS // len(self.replies) - 1)
@@ -195,14 +196,14 @@ class Batch:
         return drawn
 
     def _seeing(self) -> AbstractContextManager[None]:
-        """Around a forward: rows after a picture have positions of their own."""
+        """In this block forwards give rows after a picture their own positions."""
         sequences = [reply.sequence for reply in self.replies]
         sequences += sequences[:1] * self._padded
         return together([sequence.pictures for sequence in sequences], [len(each.tokens) for each in sequences])
 
     @contextmanager
     def _keeping_states(self, *, ahead: bool) -> Iterator[None]:
-        """Around a forward: record the hidden states of rows whose drafter needs them."""
+        """In this block forwards record the hidden states of rows whose drafter needs them."""
         keeping = [(row, reply) for row, reply in enumerate(self.replies) if reply.sequence.hidden_states is not None]
         recorder = keeping[0][1].sequence.hidden_states if keeping else None
         with recorder.step() if recorder is not None else nullcontext():
@@ -232,7 +233,7 @@ class Batch:
         times: Times,
         failure: Exception | None,
     ) -> None:
-        """Give each reply what was drawn for it; one that ends gets its caches back before it posts its last event.
+        """Give each reply its tokens; one that ends gets its caches back before it posts its last event.
 
         A reply that fails posts Failed at once, so that a later fault can neither hide nor replace its error.
         """
@@ -278,7 +279,7 @@ def _masked(reply: Reply, logits: mx.array, draft: Draft) -> mx.array:
 
 
 def _noted(reply: Reply, logits: mx.array, position: int, drawn: mx.array | None) -> mx.array:
-    """What was drawn, or something in its place for a reply that has failed."""
+    """The drawn tokens, or a placeholder for a reply that has failed."""
     if drawn is None:
         return mx.zeros((1,), dtype=mx.uint32)
     reply.sampler.note(logits, position, drawn)
@@ -286,7 +287,7 @@ def _noted(reply: Reply, logits: mx.array, position: int, drawn: mx.array | None
 
 
 def _fed(newest: int, draft: Draft, width: int) -> mx.array:
-    """A row (width,) of a step: the newest token and its draft, padded with the newest token."""
+    """The input (width,) of a row: the newest token and its draft, padded with the newest token."""
     missing = width - 1 - draft.tokens.size
     return mx.concatenate([mx.array([newest]), draft.tokens, mx.array([newest] * missing)]).astype(mx.uint32)
 
@@ -294,15 +295,15 @@ def _fed(newest: int, draft: Draft, width: int) -> mx.array:
 def can_batch(model: LoadedModel) -> bool:
     """Whether replies of `model` can share a forward: its caches merge, and each row has its own position.
 
-    Decided here alone. The others run in turns: models with chunked or unknown caches, networks known to treat rows
-    unevenly, and networks that fail a trial or treat all rows as equally long in it.
+    Other replies take turns: models with chunked or unknown caches, networks known to treat rows unevenly, and networks
+    that fail a trial or treat all rows as equally long in it.
     """
     caches = model.make_caches()
     if type(model.network).__module__ in _UNEVEN or caches.others is not None or not can_merge(caches.layers):
         return False
     try:
         return _rows_agree(model)
-    except Exception:  # noqa: BLE001  a network may raise anything; its replies can run in turns
+    except Exception:  # noqa: BLE001  a network may raise anything; its replies can take turns
         _log.warning("%s cannot run batches", model.info.model_type, exc_info=True)
         return False
 

@@ -1,4 +1,4 @@
-"""Texts whose tokens are counted, on a thread of their own, so that no reply waits. Engine thread only."""
+"""Counts the tokens of texts on another thread, so that no reply waits. Engine thread only."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Counting:
     def __init__(self, post: Callable[[Sink | None, Event], None]) -> None:
         self._post = post
         self._waiting: deque[Count] = deque()
-        self._tokens: AwaitedThread[int] | None = None  # of the first text
+        self._tokens: AwaitedThread[int] | None = None  # of the first pending text
 
     @property
     def busy(self) -> bool:
         return bool(self._waiting)
 
     def add(self, command: Count) -> None:
-        """An empty text is answered at once, whatever else is counted: the caller learns that this thread works."""
+        """Queue a count. An empty text is answered at once, which shows that the engine thread works."""
         if command.text == "":
             self._post(command.sink, TokensCounted(command.id, 0))
         else:
@@ -43,7 +43,7 @@ class Counting:
     def step(self, model: LoadedModel | None, patience_s: float | None = None) -> None:
         """Start the first count, or wait for it up to `patience_s` seconds; posts its answer once it is known.
 
-        Call `stop` before another model comes.
+        Call `stop` before the model changes.
         """
         if model is None:
             self._answer(0, NoModelLoaded())
@@ -90,9 +90,7 @@ def _tokens(text: str | Request, model: LoadedModel, aborted: Question) -> int:
 
 
 def slice_end(text: str, start: int) -> int:
-    """The end of a slice: after a line if there is one, else after a word, so that no token is cut; at most
-    SLICE_CHARACTERS long.
-    """
+    """The end of a slice: after a line, else after a word, else after SLICE_CHARACTERS."""
     end = start + SLICE_CHARACTERS
     if end >= len(text):
         return len(text)

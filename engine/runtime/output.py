@@ -1,7 +1,7 @@
-"""What one reply has written: where it ends, and the events of its text. Engine thread only.
+"""The output of one reply: where it ends, and the events of its text. Engine thread only.
 
-Text comes with statistics and draft marks; beside it are tool calls and log-probabilities. The reply's other events are
-in `reply.py`.
+Text comes with statistics and draft marks; tool calls and log-probabilities have events of their own. The reply's other
+events are in `reply.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LONGEST_WORD = 40  # characters
 
 
 class Output:
-    """Of each round comes `ending`, with the tokens before they are committed; then `take`, and `post_text`."""
+    """For each round call `ending` with its tokens before they are committed, then `take` and `post_text`."""
 
     def __init__(self, request_id: RequestId, request: Request, sink: Sink, sequence: Sequence, prompt: Prompt) -> None:
         model = sequence.model
@@ -77,7 +77,7 @@ class Output:
         return FinishReason.LENGTH if self._most == self._request.max_tokens else FinishReason.CONTEXT
 
     def take(self, done: Round, number: int, source: str) -> None:
-        """Round `number` is committed, in which `source` drafted. Posts the log-probabilities of its tokens."""
+        """Round `number`, in which `source` drafted, is committed. Posts the log-probabilities of its tokens."""
         committed = self._sequence.tokens
         if done.drafted:
             ahead = committed[done.accepted - len(done.emitted) - 1]
@@ -91,11 +91,11 @@ class Output:
                 self._sink(event)
 
     def finish(self) -> None:
-        """Let go of text that was held back."""
+        """Release text that was held back."""
         self._spans.extend(self.text.finish())
 
     def post_text(self, recorder: StatsRecorder) -> None:
-        """What was written since the last call, if anything."""
+        """Post the text written since the last call, if any."""
         spans = self._spans
         self._spans = []
         if not spans:
@@ -124,10 +124,10 @@ def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> TextDecode
 
 
 class ReplyScores:
-    """A reply's log-probabilities as events: which token is which, spelled."""
+    """A reply's log-probabilities as events, with the text of each token."""
 
     def __init__(self, ends: Collection[int], prompt: Prompt, request: Request) -> None:
-        """The prompt has a spelling, and the request says how many tokens of each place are wanted."""
+        """The prompt has a spelling; the request says how many tokens of each position are wanted."""
         assert prompt.spelling is not None
         assert request.logprobs is not None
         self.scores = Scores(request.logprobs, len(prompt.tokens))
@@ -137,12 +137,12 @@ class ReplyScores:
         self._reads = request.prompt_logprobs
 
     def read(self, logits: mx.array, position: int, following: list[int]) -> None:
-        """`following`: the prompt's tokens after those that were fed, from `position` on, perhaps once more."""
+        """`following`: the prompt's tokens after the fed ones, from `position` on; some may come again."""
         del self._prompt[position + 1 :]
         self._prompt.extend(self._spelled(self.scores.of_prompt(logits, following)))
 
     def events(self, request: RequestId) -> Iterator[TokensScored]:
-        """Of the latest round; before the first one of all, the prompt's."""
+        """The events of the latest round; before the first round, those of the prompt."""
         if self._reads:
             self._reads = False
             yield TokensScored(request, tuple(self._prompt), of_prompt=True)
@@ -158,7 +158,7 @@ class ReplyScores:
 class DraftMarks:
     """Which characters of a reply come from accepted drafted tokens, and what a draft had where it was rejected.
 
-    Works from rounds alone, so it is the same for every proposer. Plain rounds leave no marks.
+    Derived from rounds alone, so equal for every proposer. Plain rounds leave no marks.
     """
 
     def __init__(self, model: LoadedModel) -> None:
@@ -167,9 +167,7 @@ class DraftMarks:
         self._chars = dict.fromkeys(SpanKind, 0)  # posted so far
 
     def note(self, done: Round, first: int, number: int, before: int) -> None:
-        """Round `number` emitted the reply's tokens from index `first` on; `before` is the token before the rejected
-        one.
-        """
+        """Round `number` emitted the reply's tokens from `first` on; `before` precedes the rejected token."""
         for place in range(done.accepted):
             self._origins[first + place] = _ACCEPTED
         if done.accepted < done.drafted:
@@ -208,7 +206,7 @@ class DraftMarks:
             del self._origins[old]
 
     def _word(self, token: int, before: int) -> str:
-        """The token's text after the token before it; at the start of a text many tokenizers drop a space."""
+        """The token's text after the token before it; alone, many tokenizers drop a leading space."""
         if token in self._model.ends:
             return ""
         try:

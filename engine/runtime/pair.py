@@ -1,4 +1,4 @@
-"""The loaded models, and what outlives a reply of theirs: kept caches, costs of rounds, what a batch of theirs can do.
+"""The loaded models, and what outlives their replies: kept caches, costs of rounds, whether they can run in batches.
 
 Measured while the engine is idle. Engine thread only.
 """
@@ -32,16 +32,16 @@ SAVING_S = 4.0  # for writing caches before their models are dropped
 
 
 class LoadedPair:
-    """A main model with or without a draft, or nothing. `history` and `sharing` are made again with each change."""
+    """A main model with or without a draft, or nothing. Each change makes a new `history` and `sharing`."""
 
     def __init__(self, tuner: Tuner, store: PrefixStore) -> None:
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
         self.store = store
         self.spares = False  # nothing is measured: the machine is hot or saves energy
-        self.on_battery = False  # no more is measured than first prices
+        self.on_battery = False  # only first prices are measured
         self._tuner = tuner
-        self._reported: bool  # what was measured
+        self._reported: bool  # the measurements were posted
         self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
         self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
         self._recall_costs()
@@ -60,7 +60,7 @@ class LoadedPair:
         self._set_limits()
 
     def set_draft(self, draft: LoadedModel | None, replies: Iterable[Reply]) -> None:
-        """Another draft, or none; `replies` use it from their next round on."""
+        """Set another draft, or none; `replies` use it from their next round on."""
         self.draft = draft
         self._recall_costs()
         for reply in replies:
@@ -69,7 +69,7 @@ class LoadedPair:
         self._set_limits()
 
     def start(self, queued: QueuedReply) -> Reply:
-        """Make the reply of a request. There is a main model."""
+        """Make the reply of a request. A main model has to be loaded."""
         assert self.main is not None
         may_copy = self.draft is None or self.draft.info.drafter is None  # a drafter needs its states
         reply = queued.start(self.main, self.store, self.history, may_copy=may_copy)
@@ -98,21 +98,21 @@ class LoadedPair:
 
     @property
     def can_draft(self) -> bool:
-        """Whether a batch can verify drafts; tried once, likewise."""
+        """Whether a batch can verify drafts; tried once for each main model."""
         if self._drafts is None:
             self._drafts = self.main is not None and can_draft(self.main)
         return self._drafts
 
     def make_room(self, needed_bytes: int) -> tuple[bool, bool]:
-        """Drop what is held for measuring, then kept caches, while memory is short or lacks `needed_bytes`.
+        """Free what is held for measuring, then kept caches, while memory is short or lacks `needed_bytes`.
 
-        Returns whether it is short all the same, and whether only `needed_bytes` are lacking.
+        Returns whether it still is short, and whether only `needed_bytes` are lacking.
         """
         short = is_short() or (self.main is not None and self.main.short())
         while short or lacks(needed_bytes):
             if not (self._tuner.let_go() or self.store.evict_oldest()):
                 return short, not short
-            short = is_short()  # other ranks say with their next step what that has freed
+            short = is_short()  # what that frees on other ranks is known after their next step
         return False, False
 
     @property
@@ -127,7 +127,7 @@ class LoadedPair:
             self._tuner.step()
 
     def news(self) -> list[DrafterExamined | ModelMeasured]:
-        """Once all is measured, and once only: the result for the drafter, and the times of the main model."""
+        """The drafter's examination and the main model's times, once, when all is measured."""
         if self._reported or self._tuner.pending or self.main is None:
             return []
         self._reported = True

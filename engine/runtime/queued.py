@@ -21,7 +21,7 @@ from engine.models.encoding import BETWEEN_S, AwaitedThread, apart
 from engine.models.watch import Question
 from engine.runtime.reply import Reply, Submitted, logged
 from engine.runtime.requests import check_tokens, context_limit, speculating
-from engine.vision.seeing import ModelVision, View
+from engine.vision.seeing import ModelVision, SequencePictures
 from engine.vision.values import spans_in, without_names
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from engine.prefix.memory import PrefixStore
 
 
-_AHEAD = 4  # prompts of the first requests in the queue, made at once
-_ADDED_BYTES = 16  # by tokenizers: what begins and ends a text, and a space before its first word
+_AHEAD = 4  # number of requests at the head of the queue whose prompts are prepared in parallel
+_ADDED_BYTES = 16  # most bytes that a tokenizer adds: what begins and ends a text, and a space before its first word
 
 
 class QueuedReply(Submitted):
@@ -44,16 +44,17 @@ class QueuedReply(Submitted):
         self.id = request_id
         self.request = request
         self.sink = sink
-        self.forgotten = False  # its conversation was deleted: it runs, but nothing of it is kept
-        self.answers_now = False  # its thinking ends as soon as it has begun
+        self.forgotten = False  # its conversation was deleted: it runs, but its caches are not kept
+        self.answers_now = False  # its thinking ends after its first token
         self.submitted_at = self.started_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
         self._prompt: AwaitedThread[Prompt] | None = None  # in progress, or done
         self._fits = False  # whether PromptFits is posted, on that thread
 
     def is_ready(self, model: LoadedModel, patience_s: float = 0.0) -> bool:
-        """Whether `start` would not wait; waits for that up to `patience_s` seconds. Call `unprepare` before another
-        model.
+        """Whether `start` would not wait; waits up to `patience_s` seconds for the prompt.
+
+        Call `unprepare` before the model changes.
         """
         try:
             return self._is_made or self._prepared(model).wait(patience_s)
@@ -62,7 +63,7 @@ class QueuedReply(Submitted):
 
     @property
     def _is_made(self) -> bool:
-        """Whether there is nothing to encode, to compile or to spell."""
+        """Whether the prompt needs no encoding, no grammar and no token texts."""
         asked = self.request
         return bool(asked.tokens) and asked.logprobs is None and not (asked.prediction or asked.constraint)
 
@@ -90,7 +91,7 @@ class QueuedReply(Submitted):
         sequence.conversation = self.request.conversation
         sequence.forgotten = self.forgotten
         try:
-            sequence.pictures = View(ModelVision.of(model), prompt.pictures) if prompt.pictures else None
+            sequence.pictures = SequencePictures(ModelVision.of(model), prompt.pictures) if prompt.pictures else None
             reply = Reply(self, sequence, prompt, store, history)
             if self.answers_now:
                 reply.answer_now()
@@ -101,7 +102,7 @@ class QueuedReply(Submitted):
         return reply
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Keep nothing of it afterwards, unless its conversation is one of these, or it has none."""
+        """Keep its caches only if its conversation is one of these, or it has none."""
         self.forgotten |= self.request.conversation not in {"", *conversations}
 
     def cancel(self, reason: FinishReason = FinishReason.CANCELLED) -> None:
@@ -119,14 +120,14 @@ class QueuedReply(Submitted):
         return self._prompt
 
     def _post_fit(self) -> None:
-        """Once, although a prompt is made again for another model."""
+        """Post PromptFits, once, although a prompt is made again for another model."""
         if not self._fits:
             self._fits = True
             self.sink(PromptFits(self.id))
 
 
 class RequestQueue:
-    """Requests in the queue, by rank. The next to start is the first whose prompt is made."""
+    """Requests in the queue, by rank. The first whose prompt is ready starts next."""
 
     def __init__(self) -> None:
         self._waiting: list[QueuedReply] = []
@@ -139,7 +140,7 @@ class RequestQueue:
         return self._waiting[0].request.rank if self._waiting else None
 
     def up_to(self, rank: int) -> int:
-        """Number of requests of this rank or a lower one: the first ones."""
+        """Number of requests of this rank or a lower one; they come first in the queue."""
         return sum(queued.request.rank <= rank for queued in self._waiting)
 
     def add(self, queued: QueuedReply) -> None:
@@ -148,7 +149,7 @@ class RequestQueue:
     def ready(self, model: LoadedModel | None, rank: int, *, patient: bool) -> QueuedReply | None:
         """The request of at most this rank to start next, if any; without a model the first, to fail.
 
-        `patient`: the engine is idle, so wait a little for the first prompt.
+        `patient`: wait a little for the first prompt, since the engine is idle.
         """
         first = self._waiting[: min(self.up_to(rank), _AHEAD)]
         if model is None or not first:
@@ -215,8 +216,8 @@ def _prompt_of(
     begin = reply_begin(request, model, tokens, end, aborted)
     pictures = [picture for message in request.messages for picture in message.pictures]
     spans = []
-    if pictures and model.sight is not None:
-        spans = spans_in(tokens, pictures, model.sight, request.picture_detail)
+    if pictures and model.vision is not None:
+        spans = spans_in(tokens, pictures, model.vision, request.picture_detail)
     spelling = apart(partial(spelling_of, model), aborted) if request.logprobs is not None else None
     expected = encode(request.prediction, model, aborted, special=False) if request.prediction else []
     expected = [token for token in expected[: limit - len(tokens)] if token < model.logit_width]
@@ -224,5 +225,5 @@ def _prompt_of(
 
 
 def _most_bytes(text: str) -> int:
-    """No tokenizer makes more tokens of it: some write characters as several others first."""
+    """An upper bound of the text's tokens: some tokenizers first write a character as several others."""
     return len(unicodedata.normalize("NFKD", text).encode(errors="surrogatepass")) + _ADDED_BYTES

@@ -1,7 +1,6 @@
 """A reply from its prompt to its last event. Engine thread only.
 
-Its rounds are in `rounds.py`, and what they write in `output.py`. Knows its own model pair only; `scheduler.py` decides
-which reply runs when.
+Its rounds are in `rounds.py`, and what they write in `output.py`. `scheduler.py` decides which reply runs next.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class ReplyState(Enum):
 
 
 class Submitted:
-    """A request as its reply takes it over from the queue; seconds are those of `time.perf_counter`."""
+    """A request when its reply starts; seconds are those of `time.perf_counter`."""
 
     id: RequestId
     request: Request
@@ -89,10 +88,7 @@ class Reply:
         self._state = ReplyState.READING  # until `draft_with` has decided whether its last token is prefilled again
 
     def draft_with(self, drafting: Drafting, history: History) -> None:
-        """Use this drafting of a pair from the next round on, if the request may draft.
-
-        Called once before the first step.
-        """
+        """Draft with this pair from the next round on, if the request may draft. Called once before the first step."""
         self.rounds.draft_with(drafting, history, reading=self.reading)
         self._look_past_the_prompt()
 
@@ -102,11 +98,11 @@ class Reply:
         return self.rounds.steer(self.request, history)
 
     def predicted(self) -> list[Proposer]:
-        """What drafts from the request's prediction, if it has one."""
+        """The proposer that follows the request's prediction, if it has one."""
         return [PredictedProposer(self._expected, self.stats.prompt_tokens)] if self._expected else []
 
     def attempt(self, act: Callable[[], T]) -> T | None:
-        """Do what concerns this reply alone, unless it has ended; if that raises, it fails, and no other reply."""
+        """Run `act` unless the reply has ended; if it raises, only this reply fails."""
         try:
             return None if self.ended else act()
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
@@ -147,7 +143,7 @@ class Reply:
 
     @property
     def complete(self) -> bool:
-        """Whether its last token is drawn, and that round's text is not posted yet."""
+        """Whether its last token is drawn, but that round's text is not posted yet."""
         return self.output.reason is not None and not self.ended
 
     @property
@@ -160,21 +156,21 @@ class Reply:
         return bool(self.attempt(lambda: self.rounds.lags))
 
     @property
-    def looking_bytes(self) -> int:
-        """What the look at a picture that begins next takes; 0: none does."""
+    def encoding_bytes(self) -> int:
+        """Memory that encoding the next picture takes; 0: none is left, or its encoding has begun."""
         view = self.sequence.pictures
-        return 0 if view is None else view.looking_bytes(self.sequence.caches.position)
+        return 0 if view is None else view.encoding_bytes(self.sequence.caches.position)
 
     def interrupt(self, reason: FinishReason) -> None:
-        """Make the next step the last. The first reason counts."""
+        """Make the next step the last. If called again, the first reason counts."""
         if self._state in (ReplyState.READING, ReplyState.WRITING) and not self.complete:
             self._state = ReplyState.INTERRUPTED
             self._interruption = reason
 
     def step(self, *, alone: bool = True) -> bool:
-        """One prefill chunk, of the draft perhaps, or one round; True when the reply has ended.
+        """One prefill chunk, perhaps of the draft, or one round; True when the reply has ended.
 
-        Unless `alone`, nothing is left in flight: it would delay the steps of other replies.
+        Unless `alone`, no forward is left in flight: it would delay the steps of other replies.
         """
         if self._state is ReplyState.INTERRUPTED:
             self._finish()
@@ -219,7 +215,7 @@ class Reply:
         text = self.output.text
         sequence.discard_in_flight()
         sequence.scores = None
-        sequence.pictures = None  # its caches are enough, and pixels are large
+        sequence.pictures = None  # the caches are enough, and pixels are large
         if not self.request.transient:
             self._store.put(sequence)
         stats = self.stats.freeze()
@@ -258,7 +254,7 @@ def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt,
 
 
 def logged(error: BaseException) -> EngineError:
-    """As a typed error; an unexpected one is logged with its traceback."""
+    """The error as an EngineError; an unexpected one is logged with its traceback."""
     if not isinstance(error, EngineError):
         _log.error("a reply failed", exc_info=error)
     return as_engine_error(error)

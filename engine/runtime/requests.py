@@ -26,7 +26,7 @@ from engine.api.types import (
     ToolCall,
 )
 
-# Types of fields, and the least of those that may be None.
+# Types of fields, and the lower limits of those that may be None.
 _TYPES: Mapping[str, type] = MappingProxyType(
     {
         **dict.fromkeys(("thinking", "trace", "transient", "background", "guest"), bool),
@@ -77,7 +77,7 @@ def check_request(request: Request) -> None:
 
 
 def speculating(request: Request, speculation: Speculation) -> Request:
-    """The same request with another speculation; how drafts are accepted stays, because the text can depend on it."""
+    """The request with another speculation. How drafts are accepted is unchanged, because the text can depend on it."""
     return replace(request, speculation=replace(speculation, acceptance=request.speculation.acceptance))
 
 
@@ -171,7 +171,7 @@ def _check_constraint(request: Request) -> None:
 
 
 def _check_json(field: str, value: object) -> None:
-    """Templates get plain values only."""
+    """Raise InvalidRequest for anything but plain JSON values, which templates get."""
     level = [value]
     for _ in range(_DEEPEST):
         for each in level:
@@ -191,7 +191,7 @@ def _check_json(field: str, value: object) -> None:
 
 
 def _check_characters(field: str, text: str) -> None:
-    """Half of a surrogate pair is not a character, and no tokenizer accepts it."""
+    """Raise InvalidRequest for half a surrogate pair, which no tokenizer accepts."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -1,6 +1,6 @@
-"""The rounds of one reply, alone or as a row of a batch: drafted, verified, learnt from and counted.
+"""The rounds of one reply, alone or as a row of a batch: draft, verify, learn and count.
 
-Which of a round's tokens end the reply, and what becomes of them, is in `output.py`. Engine thread only.
+`output.py` decides which tokens end the reply. Engine thread only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class RoundStatistics:
     def __init__(self, stats: StatsRecorder, costs: RoundCosts) -> None:
         self._stats = stats
         self._account = ReplyTime(costs)
-        self._read_s = 0.0  # seconds of prefill of the present draft, up to the latest round
+        self._read_s = 0.0  # draft prefill seconds up to the latest round
         self._paused_at = 0.0
 
     @property
@@ -39,7 +39,7 @@ class RoundStatistics:
         return time.perf_counter() - self._stats.last_token_at
 
     def change_draft(self, costs: RoundCosts, former: Drafting) -> None:
-        """Use the prices `costs` for the rounds from here on, which are no longer of the `former` drafting."""
+        """Use the prices `costs` for later rounds; earlier ones keep those of the `former` drafting."""
         self._account.change_draft(costs, former.reading_s)
         self._read_s = 0.0
 
@@ -69,7 +69,7 @@ class RoundStatistics:
     def _account_for(self, done: Round, drafting: Drafting, others_s: float) -> None:
         """Count the time of an unshared round after the first, without draft prefill and other replies' steps.
 
-        From token to token, as the reader sees it, and as a race counts it.
+        The time is counted from token to token, like the pass times in `costs.py`.
         """
         kind = self._account.count(drafting.source_of(done), done.proposed, self._stats.context_tokens)
         read_s = drafting.reading_s - self._read_s
@@ -100,10 +100,10 @@ class RoundStatistics:
 
 
 class Rounds:
-    """Commits each round's tokens to `sequence`. Without a draft all rounds are plain.
+    """The rounds of one reply; each commits its tokens to `sequence`. Without a draft all are plain.
 
-    Alone a round is `run`. A step of a batch is `rest` or `draft`, then `receive` and `learn`; then it is counted in
-    `statistics`.
+    A reply alone calls `run`. For a step of a batch call `rest` or `draft`, then `receive` and `learn`, then count it
+    in `statistics`.
     """
 
     def __init__(
@@ -148,17 +148,17 @@ class Rounds:
         return drafted and self._may_draft
 
     def close(self) -> None:
-        """Draft no more; the caches of what drafted are kept for the next turn."""
+        """End drafting; the proposers' caches are kept for the next turn."""
         self.pass_hidden_states()
         self.drafting.close(self._sequence.tokens)
         self.forget()
 
     def forget(self) -> None:
-        """Draft no more; all caches may be wrong."""
+        """End drafting, and drop all caches: they may be wrong."""
         self.drafting = Drafting((), FixedController(0, self._history))
 
     def pass_hidden_states(self) -> None:
-        """Called after each forward that no round follows."""
+        """Pass on hidden states after a forward that no round follows."""
         self.drafting.pass_hidden_states(self._sequence)
 
     @property
@@ -167,11 +167,11 @@ class Rounds:
         return bool(self._output.tokens) and self.drafting.has_to_catch_up(self._sequence)
 
     def catch_up(self) -> bool:
-        """Have that draft prefill a chunk; False if it need not."""
+        """Have the fixed draft prefill a chunk; False if it has no uncached tokens."""
         return bool(self._output.tokens) and self.drafting.catch_up(self._sequence)
 
     def run(self, *, alone: bool) -> Round:
-        """A round by itself. Unless `alone`, nothing is left in flight."""
+        """Run one round of this reply alone. Unless `alone`, no forward is left in flight."""
         sequence = self._sequence
         sampler = self._sampler
         ending = self._output.ending
@@ -184,30 +184,27 @@ class Rounds:
         else:
             look_ahead = alone and not plan.length and self._next_is_plain()
             done = plain_round(sequence, sampler, ending, look_ahead=look_ahead)
-        timed_next = (self._stats.draft_rounds + 1) % TIMED_EVERY_ROUNDS == 0  # prefill is part of the time then
+        timed_next = (self._stats.draft_rounds + 1) % TIMED_EVERY_ROUNDS == 0  # a round with prefill is not timed
         reads_on = alone and self._output.reason is None and not timed_next
         self.drafting.observe(PLAIN if plain_first else plan, done, reads_on=reads_on)
         return done
 
     def rest(self) -> None:
-        """Called before a step of a batch in which nothing is drafted."""
+        """Called before a step of a batch without drafts."""
         self._shared_plan = None
         self._stats.drafting = self.drafting.put_off(DraftingState.BATCHED)
         self.pass_hidden_states()
 
     def draft(self, replies: int, most: int) -> Draft:
-        """Called before a step of a batch with drafts: a draft of at most `most` tokens; `replies` are in the batch."""
+        """Called before a step of a batch with drafts: draft at most `most` tokens; the batch has `replies`."""
         self._shared_plan = plan = self._plan(replies, most)
         if not plan.length:
             return NO_DRAFT
         return self.drafting.propose(plan, self._sequence.tokens, self._sampler, wait=True)
 
     def receive(self, draft: Draft, verdicts: list[int], times: Times, failure: Exception | None = None) -> Round:
-        """The round that a step of a batch gives this reply. The batch commits the caches.
-
-        Commits tokens and sampler; `learn` follows.
-        """
-        emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._output.ending)
+        """Commit tokens and sampler after a step of a batch, which commits the caches. Then call `learn`."""
+        emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._sampler, self._output.ending)
         self._sequence.tokens.extend(emitted)
         self._sampler.commit(emitted)
         return Round(
@@ -223,14 +220,12 @@ class Rounds:
         )
 
     def learn(self, done: Round) -> None:
-        """From the round that a step of a batch gave."""
+        """Learn from the round that `receive` returned."""
         if self._shared_plan is not None:
             self.drafting.observe(self._shared_plan, done)
 
     def _plan(self, replies: int = 1, most: int = MAX_DRAFT_TOKENS) -> Plan:
-        """Which proposer drafts how many tokens; `replies` share the forward. The first token does not wait for a
-        draft.
-        """
+        """Which proposer drafts how many tokens; `replies` share the forward. The first token waits for no draft."""
         if not self._output.tokens:
             self._stats.drafting = self.drafting.begin(self._sequence.tokens, replies)
             return PLAIN
@@ -252,7 +247,7 @@ class Rounds:
         return drafts and self._sequence.caches.can_roll_back
 
     def _undrafted(self) -> Drafting:
-        """All rounds are plain."""
+        """All rounds are plain from here on."""
         state = DraftingState.NO_DRAFT if self._sequence.caches.can_roll_back else DraftingState.UNSUPPORTED
         if self._request.speculation.mode is SpeculationMode.OFF:
             state = DraftingState.OFF

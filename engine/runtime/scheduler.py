@@ -1,8 +1,8 @@
 """Which replies get the next step. Engine thread only.
 
 Prefill and decoding alternate: a chunk's worth of prompt tokens, then one step of the replies past their prompts
-(`Writing`). Requests of other programs run while there is none of the user's, and background requests, one at a
-time, while there is no other. Near the limit of memory kept caches go, and then replies end.
+(`Writing`). Requests of other programs run while there is none of the user's, and background requests, one at a time,
+while there is no other. Near the memory limit kept caches are evicted, then replies are ended.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Writing:
 
     def __init__(self, pair: LoadedPair) -> None:
         self._pair = pair
-        self.apart: deque[Reply] = deque()  # in no batch: these may be removed, and others added
+        self.apart: deque[Reply] = deque()  # replies in no batch; a subset is moved into one
         self.batch = Batch()
 
     @property
@@ -46,7 +46,7 @@ class Writing:
         return [*self.apart, *self.batch.replies]
 
     def release(self, wanted: Callable[[Reply], bool]) -> None:
-        """Take the replies that are `wanted` out of the batch."""
+        """Take the `wanted` replies out of the batch."""
         leaving = [reply for reply in self.batch.replies if wanted(reply)]
         if leaving:
             with self._batch_at_stake():
@@ -59,10 +59,10 @@ class Writing:
         self.apart.clear()
 
     def step(self, *, alone: bool) -> list[Reply]:
-        """A token for each reply, or a round of the next one. Instead it may remove those whose fixed draft has to
-        prefill, and return them.
+        """Emit a token of each reply, or run a round of the next one.
 
-        `alone`: there is one, and no other reply runs or waits to start.
+        Or, without a step, remove and return those whose fixed draft has to prefill. `alone`: there is one, and no
+        other reply runs or waits to start.
         """
         replies = self.replies
         if len(replies) == 1:
@@ -83,7 +83,7 @@ class Writing:
         return []
 
     def way(self, replies: Sequence[Reply]) -> BatchWay:
-        """How several replies run: with fixed drafts in a batch if it can verify them, else in turns; in auto mode the
+        """How several replies run: fixed drafts in a batch that can verify them, else in turns; auto mode the
         fastest.
         """
         pair = self._pair
@@ -92,7 +92,7 @@ class Writing:
         modes = {reply.request.speculation.mode for reply in replies}
         if SpeculationMode.FIXED in modes and pair.can_draft:
             return BatchWay.DRAFTED
-        if any(reply.rounds.drafting.insists for reply in replies):  # a batch cannot verify their drafts
+        if any(reply.rounds.drafting.insists for reply in replies):  # a batch cannot verify the fixed drafts
             return BatchWay.TURNS
         ways = [BatchWay.SHARED]
         if modes == {SpeculationMode.AUTO} and pair.draft is not None:
@@ -101,7 +101,7 @@ class Writing:
         return pair.sharing.choose(len(replies), ways, tokens // len(replies))
 
     def _without(self, lagging: Sequence[Reply]) -> list[Reply]:
-        """Remove these, to return them, and those that have ended; the others go on."""
+        """Remove and return these replies; ended ones are removed too."""
         self.release(lambda reply: reply in lagging or reply.ended)
         here = [reply for reply in self.apart if not reply.ended]
         self.apart = deque(reply for reply in here if reply not in lagging)
@@ -126,7 +126,7 @@ class Writing:
 
     @contextmanager
     def _batch_at_stake(self, joining: Sequence[Reply] = ()) -> Iterator[None]:
-        """An error in a batch's forward or caches fails all its replies, and those that are joining."""
+        """An error in this block, of a batch's forward or caches, fails all its replies and those that are joining."""
         try:
             yield
         except BaseException as error:  # noqa: BLE001  a device may raise anything; the engine goes on
@@ -143,7 +143,7 @@ class Scheduler:
         self._paused: deque[Reply] = deque()  # while there are requests of a lower rank
         self._read_tokens = 0  # prompt tokens prefilled since the last decoding step
         self.load: BackgroundLoad | None = None  # in progress
-        self.why_no_main: EngineError = NoModelLoaded()  # the error of replies while there is none
+        self.why_no_main: EngineError = NoModelLoaded()  # the error of replies while no main model is loaded
 
     @property
     def main(self) -> LoadedModel | None:
@@ -315,7 +315,9 @@ class Scheduler:
         """The request to start next; `patient`: the engine is idle."""
         if self._loads_main or len(self._running) >= MAX_REPLIES:
             return None
-        rank = self._rank if not self._started else min(self._rank, BACKGROUND_RANK - 1)  # of those, one at a time
+        rank = (
+            self._rank if not self._started else min(self._rank, BACKGROUND_RANK - 1)
+        )  # only one background reply at a time
         return self._queue.ready(self.main, rank, patient=patient)
 
     def _start(self, queued: QueuedReply) -> None:
@@ -343,7 +345,9 @@ class Scheduler:
         reply = self._reading.popleft()
         before = reply.sequence.caches.position
         reply.attempt(partial(reply.step, alone=alone))
-        self._read_tokens += (reply.sequence.caches.position - before) or PREFILL_CHUNK_TOKENS  # 0: its draft's prefill
+        self._read_tokens += (
+            reply.sequence.caches.position - before
+        ) or PREFILL_CHUNK_TOKENS  # 0 if the draft prefilled
         if not reply.ended:
             self._enqueue(reply)
 
@@ -358,13 +362,12 @@ class Scheduler:
             reply.attempt(reply.step)
 
     def _check_memory(self) -> None:
-        """Near the limit drop kept caches first, then end the longest reply of the highest rank.
-
-        Or the one that is about to look at a picture, where only that would take too much.
+        """Near the limit drop kept caches first, then end the longest reply of the highest rank, or the reply that is
+        about to encode a picture if only that would exceed the limit.
         """
         looks = [reply for reply in self._reading if not reply.interrupted]
-        largest = max(looks, key=lambda reply: reply.looking_bytes, default=None)
-        most = 0 if largest is None else largest.looking_bytes
+        largest = max(looks, key=lambda reply: reply.encoding_bytes, default=None)
+        most = 0 if largest is None else largest.encoding_bytes
         short, lacks = self.pair.make_room(most)
         if largest is not None and lacks:
             self._reading.remove(largest)
@@ -376,7 +379,7 @@ class Scheduler:
 
 
 def _taken(wanted: Callable[[Reply], bool], *lines: deque[Reply]) -> Iterator[Reply]:
-    """The replies in `lines` that are `wanted`, each removed before it is yielded."""
+    """Remove and yield the `wanted` replies of `lines`, one at a time."""
     for line in lines:
         for reply in [reply for reply in line if wanted(reply)]:
             line.remove(reply)

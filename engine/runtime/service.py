@@ -60,10 +60,11 @@ class Engine:
         openblas: bool = True,
         light_drafters: bool = True,
     ) -> None:
-        """Kept caches take at most `cache_memory_share` of the memory, and are written to `cache_folder`.
+        """Kept caches take at most `cache_memory_share` of the memory; they and the calibrations are written to
+        `cache_folder`.
 
-        Calibrations are kept there too. `openblas`: compute with that library, if it is installed. `light_drafters`: on
-        a GPU, drafters of 16 bits are quantized when they are loaded.
+        `openblas`: compute with that library, if it is installed. `light_drafters`: on a GPU, quantize drafters of 16
+        bits when they are loaded.
         """
         self._commands = CommandQueue()
         self._make_worker: Callable[[], EngineThread] = partial(
@@ -81,11 +82,11 @@ class Engine:
         self._closed = False
         self._state = EngineState()
         self._subscribers: dict[object, Sink] = {}
-        # Requests whose Queued is posted and whose command is not sent yet; later commands about them.
+        # Later commands about requests whose Queued is posted and whose own command is not sent yet.
         self._arriving: dict[RequestId, list[Command]] = {}
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
-        # A process that ends while a thread still computes is aborted by MLX, or hangs.
+        # MLX aborts or hangs a process that ends while a thread still computes.
         atexit.register(self.close)
 
     def load(
@@ -101,7 +102,8 @@ class Engine:
         """`plan`: experimental, its layers run in several processes (engine/cluster/README.md).
 
         If one of those is lost, `sink` gets ModelUnloaded, and then the events of a second call like this one: the pair
-        is loaded again by itself, once in ten minutes. At other times it gets ModelFailed with RankLost.
+        is loaded again by itself. Where it is lost again soon, or does not come, that is after a wait, longer each
+        time: before it `sink` gets ModelFailed, which says when.
         """
         draft = None if draft is None else str(draft)
         self._send(Load(str(folder), sink, draft, end_replies, plan, tuple(helping)))
@@ -175,10 +177,10 @@ class Engine:
             return self._state
 
     def close(self, timeout_s: float = 10.0) -> bool:
-        """Finish everything as cancelled and end the thread; True when it ended in time. Further calls change nothing.
+        """Finish all replies as cancelled and end the thread; True when it ended in time.
 
-        At the exit of the process it is called if it was not. A sink may call it, too: on the engine's threads it
-        cannot wait, and returns False.
+        Further calls do nothing. Called at the exit of the process if it was not before. A sink may call it: on the
+        engine's threads it cannot wait, and returns False.
         """
         with self._lock:
             if not self._closed:
@@ -205,7 +207,7 @@ class Engine:
         self._send(command)
 
     def _send_submit(self, command: Submit) -> None:
-        """Send the request, then the commands about it that came meanwhile."""
+        """Send the request, then the commands about it that arrived meanwhile."""
         try:
             check_request(command.request)
         except EngineError as error:
@@ -215,7 +217,7 @@ class Engine:
         finally:
             with self._lock:
                 for said in self._arriving.pop(command.id):
-                    if not self._closed:  # these have no answer
+                    if not self._closed:  # these commands have no answer
                         self._commands.put(said)
 
     def _send(self, command: Command) -> None:
@@ -272,7 +274,7 @@ class Engine:
             command = self._commands.get()
 
     def _carry_out(self, worker: EngineThread, command: Command | None) -> None:
-        """A command, or a step when there is none. No error ends the thread."""
+        """Carry out a command, or step if there is none. No error ends the thread."""
         try:
             if command is None:
                 worker.step()
@@ -284,7 +286,7 @@ class Engine:
                 self._refuse(command, as_engine_error(error))
 
     def _next_command(self, worker: EngineThread) -> Command | None:
-        """The next command; None if there is a step to take first."""
+        """The next command; None if there is pending work to step."""
         if (draft := worker.take_next_draft()) is not None:
             return draft
         try:
@@ -316,7 +318,7 @@ def _make_worker(
 
 
 def _why_no_worker(error: BaseException) -> EngineError:
-    """What cannot be imported is MLX or what comes with it: a wheel that the system cannot load."""
+    """The error for a failed import: MLX or a dependency, such as a wheel for another system."""
     if not isinstance(error, ImportError):
         return as_engine_error(error)
     return MlxUnusable(mlx_build.system_name(), mlx_build.wheel(), str(error)[:500])
@@ -329,7 +331,7 @@ def _forget_frames(error: EngineError | None) -> None:
 
 
 def _post(sink: Sink, event: Event, interrupts: list[KeyboardInterrupt] | None) -> None:
-    """Call a sink. What it raises, even SystemExit, is logged and goes no further, except into `interrupts`."""
+    """Call a sink. What it raises, even SystemExit, is logged; `interrupts` collects KeyboardInterrupts."""
     try:
         sink(event)
     except BaseException as error:  # noqa: BLE001  see above

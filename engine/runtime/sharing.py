@@ -1,8 +1,8 @@
-"""How several replies run: the way with most tokens a second.
+"""Chooses how several replies run: the way with most tokens a second.
 
 Ways: one forward for all, a token each; the same with drafts; or taking turns, each speculating. The way in use is
-measured. One not used yet is estimated: shared forwards by the calibration, drafts by accept rates, turns by what
-drafting is predicted to bring one reply.
+measured. One not used yet is estimated: shared forwards by the calibration, drafts by accept rates, turns by the
+predicted gain of drafting one reply.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from enum import Enum, auto
 
 from engine.drafting.controller import History
 
-_LEAD = 1.1  # by this factor another way must be faster: caches are merged and split for it
-_DRAFTING_LEAD = 1.03  # between the two ways with shared forwards, where they are not
+_LEAD = 1.1  # another way must be faster by this factor: changing merges and splits caches
+_DRAFTING_LEAD = 1.03  # between the two ways with shared forwards, which keep the merged caches
 _STEPS = 12  # between two decisions
 _FADING = 0.9
-_LOOKS_KEPT = 64  # decisions after which a measurement is dropped, so that the way is tried again
+_DECISIONS_KEPT = 64  # decisions after which a measurement is dropped, so that the way is tried again
 
 
 class BatchWay(Enum):
@@ -32,12 +32,12 @@ class _Rate:
 
     tokens: float = 0.0
     seconds: float = 0.0
-    looks: int = 0  # since this way was last used
+    decisions: int = 0  # since this way was last used
 
     def observe(self, tokens: int, seconds: float) -> None:
         self.tokens = _FADING * self.tokens + tokens
         self.seconds = _FADING * self.seconds + seconds
-        self.looks = 0
+        self.decisions = 0
 
     @property
     def value(self) -> float:
@@ -55,7 +55,7 @@ class Sharing:
     _rates: dict[tuple[BatchWay, int], _Rate] = field(default_factory=dict)  # by (way, replies); turns: replies is 1
 
     def choose(self, replies: int, ways: Collection[BatchWay], context_tokens: int) -> BatchWay:
-        """One of `ways` for so many `replies`, which have so many tokens on the average.
+        """Choose one of `ways` for so many `replies` with so many tokens on average.
 
         Decides again every few steps, and when their number changes.
         """
@@ -65,20 +65,20 @@ class Sharing:
         if len(ways) > 1 and (self._steps >= _STEPS or replies != self._replies):
             for history in (self.history, self.history.shared_by(replies)):
                 history.costs.context_tokens = context_tokens
-            self._look(replies, ways)
+            self._decide(replies, ways)
         self._replies = replies
         return self.way
 
-    def _look(self, replies: int, ways: Collection[BatchWay]) -> None:
+    def _decide(self, replies: int, ways: Collection[BatchWay]) -> None:
         self._steps = 0
         for rate in self._rates.values():
-            rate.looks += 1
-            if rate.looks >= _LOOKS_KEPT:
+            rate.decisions += 1
+            if rate.decisions >= _DECISIONS_KEPT:
                 rate.tokens = rate.seconds = 0.0
         self.way = max(ways, key=lambda way: self._rate(way, replies) / self._lead(way))
 
     def _lead(self, way: BatchWay) -> float:
-        """By what factor another way must be faster than the present one."""
+        """The factor by which another way must be faster than the present one."""
         if way is self.way:
             return 1.0
         return _LEAD if BatchWay.TURNS in (way, self.way) else _DRAFTING_LEAD
@@ -91,9 +91,7 @@ class Sharing:
         return self._rates.setdefault((way, 1 if way is BatchWay.TURNS else replies), _Rate())
 
     def _rate(self, way: BatchWay, replies: int) -> float:
-        """Tokens a second: as measured; with drafts at most as predicted by the present accept rates. 0: they do not
-        pay.
-        """
+        """Tokens a second: as measured; with drafts at most as predicted by accept rates. 0: drafts do not pay."""
         measured = self._measured(way, replies)
         if way is BatchWay.SHARED and measured.seconds:
             return measured.value

@@ -41,7 +41,7 @@ from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
 
-LOOK_S = 1.0  # between two looks of an idle engine whether ranks are still there
+LOOK_S = 1.0  # interval in which an idle engine checks that the ranks are alive, or loads a lost model again
 
 Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
@@ -49,11 +49,12 @@ Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 def make_worker(
     kept: Path | None, memory_share: float, disk_bytes: int, light_drafters: bool, post: Post, ends: Ends
 ) -> EngineThread:
-    """`kept`: the folder of what outlives the process."""
+    """`kept`: the folder of kept caches and calibrations."""
     calibration, prefixes, tried = (
         None if kept is None else kept / name for name in ("calibration", "prefixes", "tried.json")
     )
-    store = PrefixStore(kept_caches_bytes(memory_share), _open_disk(prefixes, disk_bytes))
+    open_disk = partial(_open_disk, prefixes, disk_bytes)
+    store = PrefixStore(kept_caches_bytes(memory_share), open_disk(), open_disk=open_disk)
     return EngineThread(
         Scheduler(Tuner(calibration), store), post, ends, FirstUse(tried), light_drafters=light_drafters
     )
@@ -89,12 +90,13 @@ class EngineThread:
 
     @property
     def look_s(self) -> float | None:
-        """How long it may rest before the next `step`; None: for ever."""
+        """The longest time between two calls of `step` without work; None: unlimited."""
         main = self._scheduler.main
-        return None if main is None or main.ranks == 1 else LOOK_S
+        looks = self._loader.waits if main is None else main.ranks > 1
+        return LOOK_S if looks else None
 
     def handle(self, command: Command) -> None:
-        """Carry out a command; loads only begin here, and go on by `step`."""
+        """Carry out a command. A load only begins here; `step` continues it."""
         _log.debug("%r", command)
         match command:
             case Load():
@@ -131,7 +133,7 @@ class EngineThread:
         return self._loader.take_next_draft()
 
     def step(self) -> None:
-        """A slice of pending work. An error that is no single reply's ends all replies."""
+        """A slice of pending work. An error that does not belong to one reply ends all replies."""
         if self._counting.busy:
             rests = not (self._scheduler.busy or self._scheduler.has_idle_work)
             self._counting.step(self._scheduler.main, BETWEEN_S if rests else 0.0)

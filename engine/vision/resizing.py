@@ -1,4 +1,4 @@
-"""Pictures made larger or smaller as models have seen them in training: Pillow's filters, to one level of 255.
+"""Resizes pictures like the processors that models are trained with: Pillow's filters, equal to one level of 255.
 
 Horizontally, then vertically, with 8 bits in between. In bands: a large picture takes little memory beside itself, and
 the work can be ended between two of them. No MLX.
@@ -28,7 +28,7 @@ def resized(pixels: Pixels, width: int, height: int, by: Filter, aborted: Questi
 
 
 def _along_rows(pixels: Pixels, length: int, by: Filter, aborted: Question) -> Pixels:
-    """`pixels` (lines, length before, 3) with lines of `length`."""
+    """`pixels` (lines, length before, 3) resized along the second axis to `length`."""
     lines, before = pixels.shape[:2]
     if before == length:
         return pixels
@@ -45,7 +45,7 @@ def _along_rows(pixels: Pixels, length: int, by: Filter, aborted: Question) -> P
 
 
 def resampling(before: int, after: int, by: Filter) -> NDArray[np.float32]:
-    """Shares (before, after) of the old samples in each new one."""
+    """Weights (before, after) of the old samples in each new one."""
     scale = before / after
     (support, curve) = _CURVES[by]
     widening = max(1.0, scale)  # a smaller picture averages over more samples
@@ -71,4 +71,4 @@ def _linear(distance: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(0.0, 1 - distance)
 
 
-_CURVES = {Filter.BILINEAR: (1.0, _linear), Filter.BICUBIC: (2.0, _cubic)}  # with their reach
+_CURVES = {Filter.BILINEAR: (1.0, _linear), Filter.BICUBIC: (2.0, _cubic)}  # each with its radius

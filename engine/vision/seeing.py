@@ -1,9 +1,9 @@
-"""How pictures go through mlx-lm's own text network: by hooks, in those forwards only that a picture concerns.
+"""Pictures in the forwards of mlx-lm's own text network, by hooks.
 
-Rows of the tower take the places of rows of the embedding, and are added after the first layers where a family does
-so. Where positions count a picture's rows and columns, rotary embeddings are turned by other offsets: for tokens of a
-picture by three, and for all later text by one that is moved. After its prefill a picture is nothing but rows of the
-cache and that number. Engine thread only.
+Rows of the tower replace rows of the embedding, and are added after the first layers where a family does so. Where
+positions count a picture's rows and columns, rotary embeddings get other offsets: three for tokens of a picture, and
+one shifted offset for all later text. After prefill only cache rows and that shift remain of a picture. Engine thread
+only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from engine.caches.hooks import hooked
 from engine.models.access import ModelAccess, NoAccess, body_of
 from engine.models.encoding import BETWEEN_S, AwaitedThread
 from engine.models.model_files import FileError, JsonObject, entries, object_at
-from engine.models.vision_config import Mutual, Tower, VisionConfig, looking_bytes
+from engine.models.vision_config import Mutual, Tower, VisionConfig, encoding_bytes
 from engine.vision.pixels import patches_of
 from engine.vision.towers import gemma4, gemma4_unified, pixtral, qwen, qwen2, qwen25, siglip, siglip2
 from engine.vision.towers.tensors import Tensors
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 Rows = list[mx.array]  # (tokens, width) for the embedding, and for each layer that is given more
-_EYES = "vision"
-LOOK_S = 0.03  # of computing a picture's features without a look at other work and at Stop
+_KEY = "vision"
+ENCODING_S = 0.03
 _TOWERS = {
     Tower.QWEN: qwen,
     Tower.QWEN2: qwen2,
@@ -47,10 +47,10 @@ _TOWERS = {
 
 
 class ModelVision:
-    """Of a loaded model; its tower is read at the first picture."""
+    """The vision part of a loaded model; the tower is loaded at the first picture."""
 
-    def __init__(self, model: LoadedModel, sight: VisionConfig) -> None:
-        self.sight = sight
+    def __init__(self, model: LoadedModel, config: VisionConfig) -> None:
+        self.config = config
         self._folder = model.info.folder
         self._text: JsonObject = getattr(model.network.args, "text_config", {})
         access = ModelAccess(model.network)
@@ -58,15 +58,15 @@ class ModelVision:
         self.scale = access.scale
         self._width = access.embed(mx.array([0], dtype=mx.uint32)).shape[-1]
         self.layers = model.network.layers
-        self.mutual = list(self.layers) if sight.mutual is Mutual.EVERYWHERE else []
+        self.mutual = list(self.layers) if config.mutual is Mutual.EVERYWHERE else []
         self.reach = 0
-        if sight.mutual is Mutual.IN_WINDOWS:
+        if config.mutual is Mutual.IN_WINDOWS:
             self.mutual = [layer for layer in self.layers if layer.layer_type == "sliding_attention"]
             self.reach = body_of(model.network).window_size
         sections = self._sections()
         turned = [module for name, module in model.network.named_modules() if name.endswith("self_attn.rope")]
         self.ropes: list[Any] = turned if len(sections) == 3 else []
-        lanes = _in_turns if sight.tower is Tower.QWEN else _one_after_another
+        lanes = _in_turns if config.tower is Tower.QWEN else _one_after_another
         self.lanes = [mx.array(lanes(module.dims // 2, sections) * 2) for module in self.ropes[:1]]
         self._tokenizer = model.tokenizer
         self._tensors: Tensors | None = None
@@ -74,28 +74,28 @@ class ModelVision:
     @classmethod
     def of(cls, model: LoadedModel) -> ModelVision:
         """Raises CannotSee."""
-        if model.sight is None:
+        if model.vision is None:
             raise CannotSee(model.info.folder, SightRefusal.TEXT_ONLY)
-        if _EYES not in model.beside:
+        if _KEY not in model.beside:
             try:
-                model.beside[_EYES] = cls(model, model.sight)
+                model.beside[_KEY] = cls(model, model.vision)
             except NoAccess as error:
                 raise CannotSee(model.info.folder, SightRefusal.UNKNOWN_FAMILY) from error
-        vision: ModelVision = model.beside[_EYES]
+        vision: ModelVision = model.beside[_KEY]
         return vision
 
     def rows(self, span: PictureSpan) -> Generator[None, None, Rows]:
-        """What the tower makes of a picture; a short part of the work a step. Raises CannotSee."""
-        ahead = AwaitedThread(partial(patches_of, span, self.sight))
+        """A picture's rows by the tower, computed in short steps. Raises CannotSee."""
+        ahead = AwaitedThread(partial(patches_of, span, self.config))
         try:
             tensors = yield from self._read_tensors()
             while not ahead.wait(BETWEEN_S):
                 yield
-            rows = yield from _TOWERS[self.sight.tower].rows_of(tensors, self.sight, span, mx.array(ahead.result()))
+            rows = yield from _TOWERS[self.config.tower].rows_of(tensors, self.config, span, mx.array(ahead.result()))
             wanted = sum(part for part in span.layout if isinstance(part, int)), self._width
             if any(each.shape != wanted for each in rows):
                 raise ValueError(f"rows {rows[0].shape} instead of {wanted}")
-            rows[0] = rows[0] / self.scale  # the network multiplies what it takes from its embedding
+            rows[0] = rows[0] / self.scale  # the network multiplies its embedding by that
             rows = [self._with_words(each, span) for each in rows] if len(span.layout) > 1 else rows
         except (ValueError, ArithmeticError, IndexError, FileError, OSError) as error:
             raise CannotSee(self._folder, SightRefusal.DAMAGED) from error
@@ -104,7 +104,7 @@ class ModelVision:
         return rows
 
     def _with_words(self, rows: mx.array, span: PictureSpan) -> mx.array:
-        """A picture's rows with those of the words among them."""
+        """A picture's rows with those of the text tokens among them."""
         words = [self._token(part) for part in span.layout if isinstance(part, str)]
         parts = list[mx.array]()
         own = 0
@@ -127,7 +127,7 @@ class ModelVision:
 
     def _read_tensors(self) -> Generator[None, None, Tensors]:
         if self._tensors is None:
-            tensors = Tensors(self._folder, self.sight.tower)
+            tensors = Tensors(self._folder, self.config.tower)
             for part in tensors.parts():
                 mx.eval(part)
                 yield
@@ -139,39 +139,39 @@ class ModelVision:
         return [each for each in entries(rope, "mrope_section") if type(each) is int]
 
 
-class View:
+class SequencePictures:
     """The pictures of one sequence."""
 
     def __init__(self, vision: ModelVision, spans: Sequence[PictureSpan]) -> None:
-        self._eyes = vision
+        self._vision = vision
         self.spans = list(spans)
         self._rows: dict[int, Rows] = {}  # by index of the span, until it is in the cache
         self._work: tuple[int, Generator[None, None, Rows]] | None = None
 
-    def again(self) -> View:
-        """For another sequence over the same tokens."""
-        return View(self._eyes, self.spans)
+    def copy(self) -> SequencePictures:
+        """A copy without features, for another sequence over the same tokens."""
+        return SequencePictures(self._vision, self.spans)
 
-    def whole(self, start: int, end: int) -> int:
-        """Where a chunk from `start` to `end` may end: not within a picture whose tokens attend to one another."""
-        within = (span for span in self.spans if span.start < end < span.end and self._eyes.mutual)
+    def chunk_end(self, start: int, end: int) -> int:
+        """The end of a chunk from `start` to at most `end`, not within a picture whose tokens attend to one another."""
+        within = (span for span in self.spans if span.start < end < span.end and self._vision.mutual)
         return next((span.start if span.start > start else span.end for span in within), end)
 
-    def sees(self, start: int, end: int) -> bool:
-        """Whether the rows of all pictures that the tokens from `start` to `end` belong to are there."""
+    def has_rows(self, start: int, end: int) -> bool:
+        """Whether the rows of all pictures between the tokens `start` and `end` are computed."""
         return self._missing(start, end) is None
 
-    def look(self, start: int, end: int) -> None:
-        """Some of the work that `sees` still waits for: a step of the tower, and more while one fits into LOOK_S."""
+    def encode(self, start: int, end: int) -> None:
+        """Do a part of the work that `has_rows` waits for: tower steps for about ENCODING_S."""
         index = self._missing(start, end)
         if index is None:
             return
         if self._work is None or self._work[0] != index:
-            self._work = index, self._eyes.rows(self.spans[index])
+            self._work = index, self._vision.rows(self.spans[index])
         spent = 0.0
         took = 0.0
         try:
-            while spent + took < LOOK_S:
+            while spent + took < ENCODING_S:
                 began = perf_counter()
                 next(self._work[1])
                 took = perf_counter() - began
@@ -183,29 +183,29 @@ class View:
             self._work = None
             raise
 
-    def looking_bytes(self, position: int) -> int:
-        """What the largest look from there on takes; 0: none is to come, or one has begun."""
+    def encoding_bytes(self, position: int) -> int:
+        """Memory that the largest picture after `position` takes to encode; 0: none is left, or one has begun."""
         if self._work is not None:
             return 0
         left = (span for index, span in enumerate(self.spans) if span.end > position and index not in self._rows)
-        return max((looking_bytes(self._eyes.sight, span.patches(self._eyes.sight)) for span in left), default=0)
+        return max((encoding_bytes(self._vision.config, span.patches(self._vision.config)) for span in left), default=0)
 
-    def shift(self, position: int) -> int:
-        """What the rotary position of a token of text there is beyond its place among the tokens."""
-        if not self._eyes.lanes:
+    def rope_shift(self, position: int) -> int:
+        """By how much the rotary position of a text token at `position` differs from its index."""
+        if not self._vision.lanes:
             return 0
         return sum(span.extent - (span.end - span.start) for span in self.spans if span.end <= position)
 
     def step(self, start: int, width: int) -> AbstractContextManager[None]:
-        """Around a forward over `width` tokens from `start` on, padding included."""
+        """In this block a forward over `width` tokens from `start` on, padding included, gets its pictures."""
         inside = [index for index, span in enumerate(self.spans) if span.start < start + width and start < span.end]
         for index in list(self._rows):
             if self.spans[index].end <= start:
                 del self._rows[index]
         if inside:
             return self._with_pictures(inside, start, width)
-        shift = self.shift(start)
-        return hooked(self._eyes.ropes, partial(_moved, shift)) if shift else nullcontext()
+        shift = self.rope_shift(start)
+        return hooked(self._vision.ropes, partial(_moved, shift)) if shift else nullcontext()
 
     def _missing(self, start: int, end: int) -> int | None:
         inside = (index for index, span in enumerate(self.spans) if span.start < end and start < span.end)
@@ -220,35 +220,38 @@ class View:
             return [(begin - start, rows[begin - first : end - first]) for begin, end, first, rows in cut]
 
         with ExitStack() as hooks:
-            hooks.enter_context(hooked([self._eyes.embedding], partial(_replaced, placed(0))))
+            hooks.enter_context(hooked([self._vision.embedding], partial(_replaced, placed(0))))
             for layer in range(1, len(self._rows[inside[0]])):
-                hooks.enter_context(hooked([self._eyes.layers[layer - 1]], partial(_added, placed(layer))))
-            if self._eyes.mutual:
+                hooks.enter_context(hooked([self._vision.layers[layer - 1]], partial(_added, placed(layer))))
+            if self._vision.mutual:
                 seen = [(begin - start, end - start) for begin, end, _ in parts]
-                hooks.enter_context(hooked(self._eyes.mutual, partial(_mutual, seen, self._eyes.reach)))
-            if self._eyes.lanes:
+                hooks.enter_context(hooked(self._vision.mutual, partial(_mutual, seen, self._vision.reach)))
+            if self._vision.lanes:
                 offsets = mx.array([self._position(start + at) for at in range(width)]).T
-                turn = partial(_turned, list(offsets), self._eyes.lanes[0])
-                hooks.enter_context(hooked(self._eyes.ropes, turn))
+                turn = partial(_turned, list(offsets), self._vision.lanes[0])
+                hooks.enter_context(hooked(self._vision.ropes, turn))
             yield
 
     def _position(self, token: int) -> tuple[int, int, int]:
-        """Of a token: in time, by row and by column."""
+        """(time, row, column) of a token."""
         span = next((span for span in self.spans if span.start <= token < span.end), None)
         if span is None:
-            return (token + self.shift(token),) * 3
-        first = span.start + self.shift(span.start)
+            return (token + self.rope_shift(token),) * 3
+        first = span.start + self.rope_shift(span.start)
         row, column = divmod(token - span.start, span.columns)
         return first, first + row, first + column
 
 
-def together(views: Sequence[View | None], positions: Sequence[int]) -> AbstractContextManager[None]:
-    """Around a forward over rows of several sequences, each past its pictures; `positions` of their first tokens."""
-    shifts = [0 if view is None else view.shift(at) for view, at in zip(views, positions, strict=True)]
-    seeing = next((view for view, shift in zip(views, shifts, strict=True) if view is not None and shift), None)
-    if seeing is None:
+def together(views: Sequence[SequencePictures | None], positions: Sequence[int]) -> AbstractContextManager[None]:
+    """In this block a forward over rows of several sequences, all past their pictures, gets their rotary positions.
+
+    `positions`: of their first tokens.
+    """
+    shifts = [0 if view is None else view.rope_shift(at) for view, at in zip(views, positions, strict=True)]
+    shifted = next((view for view, shift in zip(views, shifts, strict=True) if view is not None and shift), None)
+    if shifted is None:
         return nullcontext()
-    return hooked(seeing._eyes.ropes, partial(_moved, mx.array(shifts)))  # noqa: SLF001  of the same class's module
+    return hooked(shifted._vision.ropes, partial(_moved, mx.array(shifts)))  # noqa: SLF001  of the same class's module
 
 
 def _moved(shift: Any, module: Any, run: Callable[..., mx.array], x: mx.array, offset: Any = 0) -> mx.array:
@@ -258,7 +261,7 @@ def _moved(shift: Any, module: Any, run: Callable[..., mx.array], x: mx.array, o
 def _turned(
     offsets: list[mx.array], lanes: mx.array, module: Any, run: Callable[..., mx.array], x: mx.array, offset: Any = 0
 ) -> mx.array:
-    """`x` (1, heads, tokens, width), each lane turned by the offset of its axis."""
+    """`x` (1, heads, tokens, width), each lane rotated by the offset of its axis."""
     tokens = x[0].transpose(1, 0, 2)[:, :, None]  # a batch of single tokens, each with its offset
     by_time, by_row, by_column = (run(tokens, offset=axis) for axis in offsets)
     lanes = mx.concatenate([lanes, mx.zeros(x.shape[-1] - lanes.size, lanes.dtype)])
@@ -291,7 +294,7 @@ def _mutual(
     *given: Any,
     **named: Any,
 ) -> Any:
-    """With a mask by which the tokens of each of `parts` of this step see one another."""
+    """Adds to the mask that the tokens of each of `parts` of this step attend to one another."""
     if x.shape[1] > 1:
         if not isinstance(mask, mx.array):
             mask = cache.make_mask(x.shape[1], return_array=True, window_size=reach or None)
@@ -306,7 +309,7 @@ def _mutual(
 
 
 def _in_turns(width: int, sections: Iterable[int]) -> list[int]:
-    """For each of `width` pairs of rotated lanes, the axis by which it is turned: 0 time, 1 rows, 2 columns."""
+    """The axis of each of `width` pairs of rotated lanes, where axes alternate: 0 time, 1 rows, 2 columns."""
     _, rows, columns = sections
     axes = [0] * width
     axes[1 : 3 * rows : 3] = [1] * len(axes[1 : 3 * rows : 3])
@@ -315,6 +318,6 @@ def _in_turns(width: int, sections: Iterable[int]) -> list[int]:
 
 
 def _one_after_another(width: int, sections: Iterable[int]) -> list[int]:
-    """The same, where each axis has its lanes side by side."""
+    """The axis of each pair, where each axis has its lanes side by side."""
     axes = [axis for axis, lanes in enumerate(sections) for _ in range(min(lanes, width))]
     return (axes + [0] * width)[:width]

@@ -1,7 +1,7 @@
-"""Pictures in a list of tokens: each takes a run of names there, one for each row that it has in the embedding.
+"""Pictures in a list of tokens: each takes one name (a number) for each row that it has in the embedding.
 
-A name is a hash of the picture and of how it is read. So whatever compares, stores or cuts lists of tokens needs to
-know nothing of pictures, and two chats part where their pictures differ.
+A name is a hash of the picture and of how it is read. So code that compares, stores or cuts lists of tokens needs no
+special case, and two chats differ where their pictures differ.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.models.vision_config import VisionConfig
 FIRST_NAME = 1 << 30  # beyond any vocabulary, and below 2**31
 _NAME_BYTES = 4
 _APART = "\u200b"  # no width
-_READING = 1  # part of every name: raise it when what is computed of a picture changes
+_READING = 1  # version of how pictures are encoded, hashed into every name: raise it when that changes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,13 +31,16 @@ class PictureSpan:
     height: int
     columns: int  # of tokens
     rows: int
-    tiles: tuple[int, int] = (1, 1)  # (columns, rows) of squares that are seen before the whole, if there are more
-    layout: tuple[str | int, ...] = ()  # numbers of its own rows, and words between them
+    tiles: tuple[int, int] = (
+        1,
+        1,
+    )  # (columns, rows) of squares encoded before the whole picture, if there is more than one
+    layout: tuple[str | int, ...] = ()  # its rows in the tower's order (numbers), and the words between them
 
-    def patches(self, sight: VisionConfig) -> int:
-        """That a tower sees at once."""
-        square = 0 if sight.tiling is None or self.tiles == (1, 1) else (sight.tiling.side // sight.patch) ** 2
-        return max(self.columns * self.rows * sight.merge**2, square)
+    def patches(self, vision: VisionConfig) -> int:
+        """Number of patches that the tower encodes at once."""
+        square = 0 if vision.tiling is None or self.tiles == (1, 1) else (vision.tiling.side // vision.patch) ** 2
+        return max(self.columns * self.rows * vision.merge**2, square)
 
     @property
     def extent(self) -> int:
@@ -45,12 +48,12 @@ class PictureSpan:
         return max(self.columns, self.rows)
 
 
-def _names(picture: Picture, sight: VisionConfig, usual: PictureDetail) -> list[int]:
+def _names(picture: Picture, vision: VisionConfig, usual: PictureDetail) -> list[int]:
     detail = picture.detail or usual
-    wide, high = sight.size(picture.width, picture.height, detail)
-    cut = (sight.tiling, sight.tiles(picture.width, picture.height, detail)) if sight.tiling is not None else ()
-    read_as = (_READING, sight.tower.value, sight.patch, sight.merge, sight.mean, sight.std, wide, high, *cut)
-    count = sight.tokens(picture.width, picture.height, detail)
+    wide, high = vision.size(picture.width, picture.height, detail)
+    cut = (vision.tiling, vision.tiles(picture.width, picture.height, detail)) if vision.tiling is not None else ()
+    read_as = (_READING, vision.tower.value, vision.patch, vision.merge, vision.mean, vision.std, wide, high, *cut)
+    count = vision.tokens(picture.width, picture.height, detail)
     words = shake_128(repr((*read_as, picture.digest)).encode()).digest(_NAME_BYTES * count)
     starts = range(0, len(words), _NAME_BYTES)
     return [FIRST_NAME | int.from_bytes(words[at : at + _NAME_BYTES], "big") >> 2 for at in starts]
@@ -60,59 +63,61 @@ def without_names(tokens: Iterable[int]) -> list[int]:
     return [token for token in tokens if token < FIRST_NAME]
 
 
-def readable(tokens: Iterable[int], sight: VisionConfig | None) -> list[int]:
-    """`tokens` with one of the model's own for each name: what a network may be given."""
-    return [sight.readable if sight is not None and token >= FIRST_NAME else token for token in tokens]
+def readable(tokens: Iterable[int], vision: VisionConfig | None) -> list[int]:
+    """`tokens` with the model's placeholder for each name, as networks need them."""
+    return [vision.readable if vision is not None and token >= FIRST_NAME else token for token in tokens]
 
 
 class PicturesLost(Exception):
-    """A chat template has another number of places than the chat has pictures."""
+    """The chat template wrote another number of placeholders than the chat has pictures."""
 
 
 def broken_up(text: str, words: Iterable[str]) -> str:
-    """`text` without `words` that stand for pictures: written by a user, they are no place for one."""
+    """`text` with placeholders split up: written by a user, they do not stand for a picture."""
     for word in words:
         text = text.replace(word, word[:1] + _APART + word[1:])
     return text
 
 
-def framed(text: str, sight: VisionConfig, word: Callable[[int], str]) -> str:
-    """A rendered chat with marks around its pictures, where a family has them; `word` is the text of a token."""
-    if not sight.marks:
+def framed(text: str, vision: VisionConfig, word: Callable[[int], str]) -> str:
+    """A rendered chat with the family's marks around its pictures; `word` is the text of a token."""
+    if not vision.marks:
         return text
-    begin, end = map(word, sight.marks)
-    written = word(sight.placeholder if sight.written < 0 else sight.written)
-    return text.replace(written, f"{sight.lines}{begin}{word(sight.placeholder)}{end}{sight.lines}")
+    begin, end = map(word, vision.marks)
+    written = word(vision.placeholder if vision.written < 0 else vision.written)
+    return text.replace(written, f"{vision.lines}{begin}{word(vision.placeholder)}{end}{vision.lines}")
 
 
-def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: VisionConfig, usual: PictureDetail) -> list[int]:
-    """`tokens` of a rendered chat, with the names of `pictures` in place of one placeholder each.
+def spelled(
+    tokens: Sequence[int], pictures: Sequence[Picture], vision: VisionConfig, usual: PictureDetail
+) -> list[int]:
+    """`tokens` of a rendered chat with the names of `pictures` in place of each placeholder.
 
-    `usual`: detail of those that say none.
+    `usual`: detail of pictures without one.
     """
-    places = tokens.count(sight.placeholder)
+    places = tokens.count(vision.placeholder)
     if places != len(pictures):
         raise PicturesLost(f"{places} places for {len(pictures)} pictures")
     left = iter(pictures)
     return [
         each
         for token in tokens
-        for each in (_names(next(left), sight, usual) if token == sight.placeholder else (token,))
+        for each in (_names(next(left), vision, usual) if token == vision.placeholder else (token,))
     ]
 
 
 def spans_in(
-    tokens: Sequence[int], pictures: Iterable[Picture], sight: VisionConfig, usual: PictureDetail
+    tokens: Sequence[int], pictures: Iterable[Picture], vision: VisionConfig, usual: PictureDetail
 ) -> list[PictureSpan]:
-    """Where `pictures` are in `tokens` that `spelled` has made."""
-    side = sight.patch * sight.merge
+    """The spans of `pictures` in `tokens` that `spelled` returned."""
+    side = vision.patch * vision.merge
     spans = list[PictureSpan]()
     at = 0
     for picture in pictures:
         start = next(index for index, token in enumerate(islice(tokens, at, None), at) if token >= FIRST_NAME)
         size = picture.width, picture.height, picture.detail or usual
-        (wide, high) = sight.size(*size)
-        at = start + sight.tokens(*size)
-        cut = sight.tiles(*size), tuple(sight.layout(*size))
+        (wide, high) = vision.size(*size)
+        at = start + vision.tokens(*size)
+        cut = vision.tiles(*size), tuple(vision.layout(*size))
         spans.append(PictureSpan(start, at, picture, wide, high, wide // side, high // side, *cut))
     return spans

@@ -46,7 +46,7 @@ from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from engine.models.vision_config import Tower
 from engine.vision import seeing as seeing_module
-from engine.vision.seeing import ModelVision, View
+from engine.vision.seeing import ModelVision, SequencePictures
 from engine.vision.towers import steps
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import FIRST_NAME, spans_in, without_names
@@ -282,15 +282,17 @@ def test_rows_do_not_depend_on_how_a_prompt_is_cut(kind: str, seeing: dict[str, 
 
 def prefilled(model: LoadedModel, tokens: list[int], ends: list[int]) -> mx.array:
     """Logits of all tokens, in forwards that end about there."""
-    assert model.sight is not None
+    assert model.vision is not None
     sequence, logits = Sequence(model, [*tokens, 0]), []
-    view = View(ModelVision.of(model), spans_in(tokens, (SMALL, WIDE, WIDE), model.sight, PictureDetail.NORMAL))
+    view = SequencePictures(
+        ModelVision.of(model), spans_in(tokens, (SMALL, WIDE, WIDE), model.vision, PictureDetail.NORMAL)
+    )
     sequence.pictures = view
     for wanted in ends:
         start = sequence.caches.position
-        end = view.whole(start, wanted)
-        while not view.sees(start, end):
-            view.look(start, end)
+        end = view.chunk_end(start, wanted)
+        while not view.has_rows(start, end):
+            view.encode(start, end)
         logits.append(sequence.feed(mx.array(tokens[start:end])))
         sequence.close_step(end - start)
     return mx.concatenate(logits)
@@ -299,13 +301,13 @@ def prefilled(model: LoadedModel, tokens: list[int], ends: list[int]) -> mx.arra
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows with the tower's work."""
-    done, look = list[int](), View.look
+    done, look = list[int](), SequencePictures.encode
 
-    def counted(self: View, start: int, end: int) -> None:
+    def counted(self: SequencePictures, start: int, end: int) -> None:
         done.append(start)
         look(self, start, end)
 
-    monkeypatch.setattr(View, "look", counted)
+    monkeypatch.setattr(SequencePictures, "encode", counted)
     return done
 
 
@@ -345,11 +347,11 @@ def test_a_look_takes_turns_with_another_reply_and_ends_with_stop(
     client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever waits, waits for one step of the tower, where these take long."""
-    monkeypatch.setattr(seeing_module, "LOOK_S", 0.0)
+    monkeypatch.setattr(seeing_module, "ENCODING_S", 0.0)
     asked_for, ends, done = queue.SimpleQueue[RequestId](), queue.SimpleQueue[Event](), list[str]()
-    look, close = View.look, Sequence.close_step
+    look, close = SequencePictures.encode, Sequence.close_step
 
-    def looking(self: View, start: int, end: int) -> None:
+    def looking(self: SequencePictures, start: int, end: int) -> None:
         done.append("look")
         if done.count("look") == 2:
             client.engine.cancel(asked_for.get(timeout=PATIENCE_S))
@@ -363,7 +365,7 @@ def test_a_look_takes_turns_with_another_reply_and_ends_with_stop(
         if isinstance(event, PromptProgress) and asked_for.empty() and not done.count("look"):
             asked_for.put(client.engine.submit(asking((asked("", picture(64, 64, seed=9)),)), ends.put))
 
-    monkeypatch.setattr(View, "look", looking)
+    monkeypatch.setattr(SequencePictures, "encode", looking)
     monkeypatch.setattr(Sequence, "close_step", closing)
     client.run(asking((asked("Only text."),), tokens=60), begin)
     while not isinstance(end := ends.get(timeout=PATIENCE_S), Finished):
@@ -405,22 +407,22 @@ def test_chats_of_text_alone_meet_no_hook(client: EngineClient, monkeypatch: pyt
 def test_a_placeholder_that_a_user_writes_is_text(main: Path) -> None:
     model = load_model(main)
     tokens = prompt_tokens(asking((asked(f"a {PLACEHOLDER} b", SMALL),)), model)
-    assert model.sight is not None
+    assert model.vision is not None
     size = SMALL.width, SMALL.height
-    assert sum(token >= FIRST_NAME for token in tokens) == model.sight.tokens(*size, PictureDetail.NORMAL)
-    assert model.sight.placeholder not in without_names(tokens)
+    assert sum(token >= FIRST_NAME for token in tokens) == model.vision.tokens(*size, PictureDetail.NORMAL)
+    assert model.vision.placeholder not in without_names(tokens)
 
 
 def test_a_pictures_own_detail_goes_before_the_requests(main: Path) -> None:
     """So a turn's tokens stay as they are, whatever a later one asks for."""
     model, large = load_model(main), picture(400, 400)
-    assert model.sight is not None
-    model = replace(model, sight=replace(model.sight, most_pixels=400 * 400))
+    assert model.vision is not None
+    model = replace(model, vision=replace(model.vision, most_pixels=400 * 400))
 
     def sizes(shown: list[Picture], usual: PictureDetail) -> list[int]:
-        assert model.sight is not None
+        assert model.vision is not None
         request = replace(asking((asked("What is it?", *shown),)), picture_detail=usual)
-        return [span.end - span.start for span in spans_in(prompt_tokens(request, model), shown, model.sight, usual)]
+        return [span.end - span.start for span in spans_in(prompt_tokens(request, model), shown, model.vision, usual)]
 
     alone = [sizes([large], usual)[0] for usual in PictureDetail]
     together = sizes([large, *(replace(large, detail=each) for each in PictureDetail)], PictureDetail.LOW)
@@ -438,8 +440,8 @@ def test_a_placeholder_in_a_call_or_a_tool_is_text(main: Path) -> None:
     model = replace(model, template=ChatTemplate(source, {}))
     request = replace(asking(chat), template_variables={"tools": [tool]})
     tokens = prompt_tokens(request, model)
-    assert model.sight is not None
-    assert model.sight.placeholder not in without_names(tokens)
+    assert model.vision is not None
+    assert model.vision.placeholder not in without_names(tokens)
 
 
 def test_without_a_template_a_picture_is_refused(seeing: dict[str, Path], tmp_path: Path) -> None:
@@ -452,7 +454,7 @@ def test_without_a_template_a_picture_is_refused(seeing: dict[str, Path], tmp_pa
     with pytest.raises(TemplateFailed, match="no place"):
         prompt_tokens(asking(SHORT), model)
     with pytest.raises(CannotSee):
-        prompt_tokens(asking(SHORT), replace(model, sight=None))
+        prompt_tokens(asking(SHORT), replace(model, vision=None))
 
 
 def keep_tensors(folder: Path, kept: Callable[[str], bool], changed: Mapping[str, mx.array] | None = None) -> None:
@@ -540,8 +542,8 @@ def test_towers_packed_in_groups_of_nothing_are_refused(tmp_path: Path) -> None:
 
 def rows_of(model: LoadedModel) -> mx.array:
     """Of SMALL, for the embedding."""
-    assert model.sight is not None
-    (span,) = spans_in(prompt_tokens(asking(SHORT), model), (SMALL,), model.sight, PictureDetail.NORMAL)
+    assert model.vision is not None
+    (span,) = spans_in(prompt_tokens(asking(SHORT), model), (SMALL,), model.vision, PictureDetail.NORMAL)
     work = ModelVision.of(model).rows(span)
     while True:
         try:
@@ -576,9 +578,9 @@ def test_a_look_that_does_not_fit_ends_its_reply_and_no_other(
         assert client.run(each).reason is FinishReason.LENGTH
         room.append(max(sizes))
         sizes.clear()
-    sight = load_model(main).sight
-    assert sight is not None
-    read_as = {sight.size(side, side, PictureDetail.NORMAL) for side in (30, 120)}  # some families know one size
+    vision = load_model(main).vision
+    assert vision is not None
+    read_as = {vision.size(side, side, PictureDetail.NORMAL) for side in (30, 120)}  # some families know one size
     assert 0 < room[1] <= room[2]
     assert (room[1] < room[2]) == (len(read_as) == 2)
     room[0] = room[2] - 1

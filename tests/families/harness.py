@@ -77,7 +77,7 @@ def loaded(network: Network) -> LoadedModel:
     width = network(mx.array([[1]])).shape[-1]
     info = SimpleNamespace(context_tokens=4096)
     parts = {"info": info, "network": network, "make_caches": CacheMaker(network), "logit_width": width}
-    return cast(LoadedModel, SimpleNamespace(**parts, ends=frozenset[int](), translation=None, sight=None))
+    return cast(LoadedModel, SimpleNamespace(**parts, ends=frozenset[int](), translation=None, vision=None))
 
 
 def mlx_lm_reply(network: Network, tokens: int = REPLY_TOKENS) -> list[int]:

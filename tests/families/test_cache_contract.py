@@ -61,7 +61,7 @@ def model_with(kind: str) -> LoadedModel:
     network = build("qwen3", head_dim=32)
     layers = len(network.layers)
     caches = lambda: CacheSet([BY_HAND[kind]() for _ in range(layers)], Replay(network))  # noqa: E731
-    return cast(LoadedModel, SimpleNamespace(network=network, make_caches=caches, logit_width=VOCABULARY, sight=None))
+    return cast(LoadedModel, SimpleNamespace(network=network, make_caches=caches, logit_width=VOCABULARY, vision=None))
 
 
 def assert_as_if_read_afresh(conversation: Sequence) -> None:

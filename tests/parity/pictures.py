@@ -25,7 +25,7 @@ from engine.decoding.text import prompt_tokens
 from engine.models.loading import LoadedModel
 from engine.models.vision_config import VisionConfig, read_vision_config
 from engine.vision.pixels import patches_of
-from engine.vision.seeing import ModelVision, View
+from engine.vision.seeing import ModelVision, SequencePictures
 from engine.vision.towers import siglip2
 from engine.vision.values import FIRST_NAME, PictureSpan, spans_in
 from tests.helpers.loading import load_model
@@ -44,8 +44,8 @@ def picture_cases() -> Iterator[Case]:
             model = load_model(save_seeing(kind, Path(folder) / kind))
             request = Request(messages=(asked("What is it?", *_PICTURES), asked("And now?")))
             tokens = prompt_tokens(request, model)
-            assert model.sight is not None
-            spans = spans_in(tokens, _PICTURES, model.sight, request.picture_detail)
+            assert model.vision is not None
+            spans = spans_in(tokens, _PICTURES, model.vision, request.picture_detail)
             theirs = _Theirs(kind, Path(folder) / kind, model, tokens, spans)
             features = [_drained(ModelVision.of(model).rows(span)) for span in spans]
             yield f"pictures, tower of {kind}", len(spans), 0, theirs.apart(features)
@@ -64,9 +64,9 @@ def picture_cases() -> Iterator[Case]:
 
 def _ours(model: LoadedModel, tokens: list[int], spans: list[PictureSpan]) -> tuple[mx.array, list[int]]:
     sequence = Sequence(model, [*tokens, 0])
-    sequence.pictures = view = View(ModelVision.of(model), spans)
-    while not view.sees(0, len(tokens)):
-        view.look(0, len(tokens))
+    sequence.pictures = view = SequencePictures(ModelVision.of(model), spans)
+    while not view.has_rows(0, len(tokens)):
+        view.encode(0, len(tokens))
     logits = sequence.feed(mx.array(tokens))
     sequence.close_step(len(tokens))
     newest, generated = logits[-1], list[int]()
@@ -97,10 +97,10 @@ class _Theirs:
         self, kind: str, folder: Path, model: LoadedModel, tokens: list[int], spans: list[PictureSpan]
     ) -> None:
         self._model = their_network(kind, folder)
-        assert model.sight is not None
+        assert model.vision is not None
         self._ids = mx.array([_their_tokens(model, tokens, spans)])
         self._spans = spans
-        pixels = (_in_views if kind == "lfm2-vl" else _with_grids)(spans, model.sight)
+        pixels = (_in_views if kind == "lfm2-vl" else _with_grids)(spans, model.vision)
         self._given = self._model.get_input_embeddings(self._ids, **pixels).to_dict()
 
     def apart(self, features: list[list[mx.array]]) -> float:
@@ -130,13 +130,13 @@ def _beside_transformers(kind: str, folder: Path) -> Case:
     model = load_model(save_seeing(kind, folder))
     request = Request(messages=(asked("What is it?", *_PICTURES), asked("And now?")))
     tokens = prompt_tokens(request, model)
-    assert model.sight is not None
-    spans = spans_in(tokens, _PICTURES, model.sight, request.picture_detail)
+    assert model.vision is not None
+    spans = spans_in(tokens, _PICTURES, model.vision, request.picture_detail)
     logits, greedy = _ours(model, tokens, spans)
     network, torch = _transformers_network(kind, folder), importlib.import_module("torch")
-    pixels = {name: torch.tensor(np.stack(arrays)) for name, arrays in _GIVEN[kind](spans, model.sight).items()}
+    pixels = {name: torch.tensor(np.stack(arrays)) for name, arrays in _GIVEN[kind](spans, model.vision).items()}
     kinds = {"gemma3": "token_type_ids"}.get(kind, "mm_token_type_ids" if "gemma4" in kind else "")
-    place, generated = model.sight.placeholder, list[int]()
+    place, generated = model.vision.placeholder, list[int]()
     firsts: list[Any] = []
     ids = _their_tokens(model, tokens, spans)
     with torch.no_grad():
@@ -158,25 +158,25 @@ def _generating_masks(network: Any, count: int, kinds: Any) -> Any:
     return network.create_masks_for_generate(network.config, rows, None, None, places, mm_token_type_ids=kinds)
 
 
-def _square(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, list[Any]]:
-    side, patch = sight.square // sight.patch, sight.patch
-    parts = (patches_of(span, sight).reshape(side, side, 3, patch, patch) for span in spans)
+def _square(spans: list[PictureSpan], vision: VisionConfig) -> dict[str, list[Any]]:
+    side, patch = vision.square // vision.patch, vision.patch
+    parts = (patches_of(span, vision).reshape(side, side, 3, patch, patch) for span in spans)
     return {"pixel_values": [part.transpose(2, 0, 3, 1, 4).reshape(3, side * patch, -1) for part in parts]}
 
 
-def _with_grids(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, mx.array]:
-    grid = [[1, span.rows * sight.merge, span.columns * sight.merge] for span in spans]
-    patches = np.concatenate([patches_of(span, sight) for span in spans])
+def _with_grids(spans: list[PictureSpan], vision: VisionConfig) -> dict[str, mx.array]:
+    grid = [[1, span.rows * vision.merge, span.columns * vision.merge] for span in spans]
+    patches = np.concatenate([patches_of(span, vision) for span in spans])
     return {"pixel_values": mx.array(patches), "image_grid_thw": mx.array(grid)}
 
 
-def _in_views(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, mx.array]:
+def _in_views(spans: list[PictureSpan], vision: VisionConfig) -> dict[str, mx.array]:
     """Padded to the most patches, channels pixel by pixel."""
     views, shapes = list[Any](), list[tuple[int, int]]()
     for span in spans:
-        patches = patches_of(span, sight)
-        patches = patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
-        sizes = siglip2.views(sight, span)
+        patches = patches_of(span, vision)
+        patches = patches.reshape(-1, 3, vision.patch**2).transpose(0, 2, 1).reshape(patches.shape)
+        sizes = siglip2.views(vision, span)
         views += np.split(patches, np.cumsum([rows * columns for rows, columns in sizes])[:-1])
         shapes += sizes
     most = max(len(view) for view in views)
@@ -191,41 +191,43 @@ def _in_views(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, mx.arr
 
 def _their_tokens(model: LoadedModel, tokens: list[int], spans: list[PictureSpan]) -> list[int]:
     """The placeholder for a picture's rows, and the tokens of words among them."""
-    assert model.sight is not None
-    ids = [model.sight.placeholder if token >= FIRST_NAME else token for token in tokens]
+    assert model.vision is not None
+    ids = [model.vision.placeholder if token >= FIRST_NAME else token for token in tokens]
     for span in spans:
         parts = (
-            [model.sight.placeholder] * part if isinstance(part, int) else model.tokenizer.convert_tokens_to_ids([part])
+            [model.vision.placeholder] * part
+            if isinstance(part, int)
+            else model.tokenizer.convert_tokens_to_ids([part])
             for part in span.layout
         )
         ids[span.start : span.end] = [token for part in parts for token in part]
     return ids
 
 
-def _whole(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, list[Any]]:
+def _whole(spans: list[PictureSpan], vision: VisionConfig) -> dict[str, list[Any]]:
     """Padded to the largest."""
-    patch, pictures = sight.patch, list[Any]()
+    patch, pictures = vision.patch, list[Any]()
     for span in spans:
-        parts = patches_of(span, sight).reshape(span.height // patch, span.width // patch, 3, patch, patch)
+        parts = patches_of(span, vision).reshape(span.height // patch, span.width // patch, 3, patch, patch)
         pictures.append(parts.transpose(2, 0, 3, 1, 4).reshape(3, span.height, span.width))
     high, wide = (max(picture.shape[side] for picture in pictures) for side in (1, 2))
     padded = [np.pad(each, ((0, 0), (0, high - each.shape[1]), (0, wide - each.shape[2]))) for each in pictures]
     return {"pixel_values": padded, "image_sizes": [(span.height, span.width) for span in spans]}
 
 
-def _in_large_patches(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, list[Any]]:
-    levels = replace(sight, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))  # which `_in_patches` undoes
+def _in_large_patches(spans: list[PictureSpan], vision: VisionConfig) -> dict[str, list[Any]]:
+    levels = replace(vision, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))  # which `_in_patches` undoes
     return _in_patches(spans, levels)
 
 
-def _in_patches(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, list[Any]]:
+def _in_patches(spans: list[PictureSpan], vision: VisionConfig) -> dict[str, list[Any]]:
     """Padded to the most patches, channels pixel by pixel."""
-    most = sight.most_pixels // sight.patch**2
+    most = vision.most_pixels // vision.patch**2
     pixels, places = [], []
     for span in spans:
-        patches = patches_of(span, sight) * 0.5 + 0.5
-        patches = patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
-        rows, columns = np.divmod(np.arange(len(patches)), span.columns * sight.merge)
+        patches = patches_of(span, vision) * 0.5 + 0.5
+        patches = patches.reshape(-1, 3, vision.patch**2).transpose(0, 2, 1).reshape(patches.shape)
+        rows, columns = np.divmod(np.arange(len(patches)), span.columns * vision.merge)
         left = ((0, most - len(patches)), (0, 0))
         pixels.append(np.pad(patches, left))
         places.append(np.pad(np.stack([columns, rows], axis=-1), left, constant_values=-1))
@@ -313,73 +315,75 @@ def _drained(work: Generator[None, None, list[mx.array]]) -> list[mx.array]:
 
 def _preprocessing(folder: Path, kind: str) -> Case:
     """Levels apart, beyond one; and the share of samples that differ at all."""
-    sight, prepared = read_vision_config(str(folder / kind)), _PREPARED[kind]
+    vision, prepared = read_vision_config(str(folder / kind)), _PREPARED[kind]
     # Pillow 13 resizes the columns of tall pictures first, which is up to two levels away; earlier ones did not.
     sizes = [(40, 30), (300, 200), (75, 100), (7, 5), (500, 41)]
     worst, beyond = 0.0, 0
     for seed, (width, height) in enumerate(sizes):
         given = picture(width, height, seed)
-        wide, high = sight.size(width, height, PictureDetail.NORMAL)
-        side = sight.patch * sight.merge
-        tiles = sight.tiles(width, height, PictureDetail.NORMAL)
+        wide, high = vision.size(width, height, PictureDetail.NORMAL)
+        side = vision.patch * vision.merge
+        tiles = vision.tiles(width, height, PictureDetail.NORMAL)
         span = PictureSpan(0, 0, given, wide, high, wide // side, high // side, tiles)
-        levels = prepared(span, sight, Image.frombytes("RGB", (width, height), given.rgb)) * 255
+        levels = prepared(span, vision, Image.frombytes("RGB", (width, height), given.rgb)) * 255
         beyond += int((levels > 1.5).sum())
         worst = max(worst, float((levels > 0.5).mean()))
     return f"pictures, patches of {kind} ({worst:.2%} of samples a level apart)", len(sizes), beyond, 0.0
 
 
-def _qwens(span: PictureSpan, sight: VisionConfig, image: Any) -> Any:
+def _qwens(span: PictureSpan, vision: VisionConfig, image: Any) -> Any:
     pil = importlib.import_module("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl").Qwen2VLImageProcessorPil
     theirs = pil(
-        patch_size=sight.patch, merge_size=sight.merge, image_mean=sight.mean, image_std=sight.std,
-        size={"shortest_edge": sight.least_pixels, "longest_edge": sight.most_pixels},
+        patch_size=vision.patch, merge_size=vision.merge, image_mean=vision.mean, image_std=vision.std,
+        size={"shortest_edge": vision.least_pixels, "longest_edge": vision.most_pixels},
     )(image, return_tensors="np")["pixel_values"]  # fmt: skip
-    return np.abs(patches_of(span, sight) - np.asarray(theirs)) * np.repeat(sight.std, sight.frames * sight.patch**2)
+    return np.abs(patches_of(span, vision) - np.asarray(theirs)) * np.repeat(
+        vision.std, vision.frames * vision.patch**2
+    )
 
 
-def _mistrals(span: PictureSpan, sight: VisionConfig, image: Any) -> Any:
+def _mistrals(span: PictureSpan, vision: VisionConfig, image: Any) -> Any:
     pil = importlib.import_module("transformers.models.pixtral.image_processing_pil_pixtral").PixtralImageProcessorPil
-    side = sight.patch * sight.merge
+    side = vision.patch * vision.merge
     theirs = pil(
-        patch_size={"height": side, "width": side}, size={"longest_edge": sight.edge},
-        image_mean=sight.mean, image_std=sight.std,
+        patch_size={"height": side, "width": side}, size={"longest_edge": vision.edge},
+        image_mean=vision.mean, image_std=vision.std,
     )(image, return_tensors="np")["pixel_values"][0]  # fmt: skip
-    return np.abs(_whole([span], sight)["pixel_values"][0] - theirs) * np.array(sight.std)[:, None, None]
+    return np.abs(_whole([span], vision)["pixel_values"][0] - theirs) * np.array(vision.std)[:, None, None]
 
 
-def _lfm2s(span: PictureSpan, sight: VisionConfig, image: Any) -> Any:
+def _lfm2s(span: PictureSpan, vision: VisionConfig, image: Any) -> Any:
     """Beside mlx-vlm's: transformers' needs torchvision."""
     module = importlib.import_module("mlx_vlm.models.lfm2_vl.processing_lfm2_vl")
-    assert sight.tiling is not None
-    token, limits = (sight.patch * sight.merge) ** 2, ("min_image_tokens", "max_image_tokens")
+    assert vision.tiling is not None
+    token, limits = (vision.patch * vision.merge) ** 2, ("min_image_tokens", "max_image_tokens")
     theirs = module.Lfm2VlNumpyImageProcessor(
-        image_mean=sight.mean, image_std=sight.std, resample=sight.resample, do_pad=False,
-        encoder_patch_size=sight.patch, tile_size=sight.tiling.side, max_pixels_tolerance=sight.tiling.beyond,
-        **{name: pixels // token for name, pixels in zip(limits, (sight.least_pixels, sight.most_pixels), strict=True)},
+        image_mean=vision.mean, image_std=vision.std, resample=vision.resample, do_pad=False,
+        encoder_patch_size=vision.patch, tile_size=vision.tiling.side, max_pixels_tolerance=vision.tiling.beyond,
+        **{name: size // token for name, size in zip(limits, (vision.least_pixels, vision.most_pixels), strict=True)},
     )  # fmt: skip
-    views = theirs._views_for_image(image, True, sight.tiling.least, sight.tiling.most, True)[0]
+    views = theirs._views_for_image(image, True, vision.tiling.least, vision.tiling.most, True)[0]
     patches = np.concatenate([theirs._view_to_patches(view)[0] for view in views])
-    ours = patches_of(span, sight).reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
-    return np.abs(ours - patches) * np.tile(sight.std, sight.patch**2)
+    ours = patches_of(span, vision).reshape(-1, 3, vision.patch**2).transpose(0, 2, 1).reshape(patches.shape)
+    return np.abs(ours - patches) * np.tile(vision.std, vision.patch**2)
 
 
-def _gemmas(span: PictureSpan, sight: VisionConfig, image: Any) -> Any:
+def _gemmas(span: PictureSpan, vision: VisionConfig, image: Any) -> Any:
     pil = importlib.import_module("transformers.models.gemma3.image_processing_pil_gemma3").Gemma3ImageProcessorPil
     theirs = pil(
-        size={"height": sight.square, "width": sight.square}, image_mean=sight.mean, image_std=sight.std,
+        size={"height": vision.square, "width": vision.square}, image_mean=vision.mean, image_std=vision.std,
     )(image, return_tensors="np")["pixel_values"][0]  # fmt: skip
-    return np.abs(_square([span], sight)["pixel_values"][0] - theirs) * np.array(sight.std)[:, None, None]
+    return np.abs(_square([span], vision)["pixel_values"][0] - theirs) * np.array(vision.std)[:, None, None]
 
 
-def _gemma4s(span: PictureSpan, sight: VisionConfig, image: Any) -> Any:
+def _gemma4s(span: PictureSpan, vision: VisionConfig, image: Any) -> Any:
     module: Any = importlib.import_module("transformers.models.gemma4.image_processing_pil_gemma4")
-    most = sight.most_pixels // (sight.patch * sight.merge) ** 2
+    most = vision.most_pixels // (vision.patch * vision.merge) ** 2
     module._SUPPORTED_SOFT_TOKENS = (most,)
     pil = module.Gemma4ImageProcessorPil(
-        patch_size=sight.patch, pooling_kernel_size=sight.merge, max_soft_tokens=most
+        patch_size=vision.patch, pooling_kernel_size=vision.merge, max_soft_tokens=most
     )(image, return_tensors="np")["pixel_values"][0]  # fmt: skip
-    return np.abs(_in_patches([span], sight)["pixel_values"][0] - pil)
+    return np.abs(_in_patches([span], vision)["pixel_values"][0] - pil)
 
 
 _PREPARED = {"qwen3_vl": _qwens, "mistral3": _mistrals, "lfm2-vl": _lfm2s, "gemma3": _gemmas, "gemma4": _gemma4s}

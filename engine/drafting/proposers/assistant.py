@@ -1,8 +1,8 @@
 """Gemma 4 assistants: a few layers that attend to the main model's keys and values, and draft a token at a time.
 
-They have no keys and values of their own. Each layer attends to those of the main model's last layer of its type. These
-are computed here a second time, from the hidden states that go into that layer: a main model's cache shows its rows
-only during a forward, while these rows are kept, rolled back and stored like any drafter's.
+They have no keys and values of their own. Each layer attends to those of the main model's last layer of its type. They
+are computed a second time, from that layer's input: a main model's cache is accessible only during a forward, while
+these rows are kept, rolled back and stored like any drafter's.
 
 A step is fed the embedding of the newest token and the state before it: the main model's at first, then its own. All
 steps of a draft use one position, that of the main model's newest state: drafting adds no row.
@@ -43,7 +43,7 @@ class AssistantDrafter(nn.Module):
         self._main = main
         self._types = tuple(sorted(set(config.layer_types)))
         self._sources = tuple(_last_layer(main, kind) for kind in self._types)
-        self._ahead = 0  # from the newest state to the draft's position, in tokens
+        self._ahead = 0  # tokens from the newest state to the draft's position
         self._state_first = False
         check_read_numbers(dict(config.text_config), inspect.signature(ModelArgs).parameters)
         sizes = ModelArgs.from_dict(dict(config.text_config))
@@ -62,7 +62,7 @@ class AssistantDrafter(nn.Module):
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """The layers whose outputs are the inputs of those two."""
+        """The main model's layers whose outputs are the inputs of those two."""
         return *(layer - 1 for layer in self._sources), BODY
 
     @property
@@ -85,9 +85,7 @@ class AssistantDrafter(nn.Module):
         return [made[layer] for layer in self._sources]
 
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        """Renames tensors to the names used here. Raises ValueError if a drafted token would be outside the main
-        model's vocabulary.
-        """
+        """Renames tensors. Raises ValueError if a drafted token would be outside the main model's vocabulary."""
         if self._config.clusters and "masked_embedding.token_ordering" in weights:
             self.masked_embedding.check(weights["masked_embedding.token_ordering"])
         return weights

@@ -18,8 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class Proposer(Protocol):
-    """Drafts for one reply. Sees committed tokens only; the text stays the main model's whatever it proposes. Engine
-    thread.
+    """Drafts for one reply. It gets committed tokens only; what it proposes cannot change the text. Engine thread.
 
     It may raise: the reply then goes on without it.
     """
@@ -27,12 +26,12 @@ class Proposer(Protocol):
     name: str
 
     def offer(self, tokens: Sequence[int]) -> Offer:
-        """How many tokens could be drafted after `tokens` now. Runs no forward; the first call may take a cache."""
+        """How many tokens could be drafted after `tokens`. Runs no forward; the first call may take a cache."""
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
-        """Up to `plan.length` tokens that may follow `tokens`, fewer by `plan.stop`.
+        """Up to `plan.length` tokens to follow `tokens`, fewer by `plan.stop`.
 
-        They need not be evaluated: the verifying forward can be queued after them.
+        The arrays may be unevaluated: the verifying forward can be queued after them.
         """
 
     def commit(self, emitted: Sequence[int]) -> None:
@@ -69,7 +68,7 @@ class FreeProposer(Proposer, Protocol):
         return Draft(mx.array(self.propose_tokens(tokens, plan.length), dtype=mx.uint32))
 
     def commit(self, emitted: Sequence[int]) -> None:
-        return  # the next offer is given all tokens
+        return  # the next offer gets all tokens
 
     def close(self) -> None:
         return
@@ -84,7 +83,7 @@ class ReadingProposer(Proposer, Protocol):
 
 
 class BrokenProposer:
-    """In place of a proposer that could not begin: its offer raises the error."""
+    """Stands for a proposer that could not begin: its offer raises the error."""
 
     def __init__(self, name: str, error: Exception) -> None:
         self.name = name
@@ -97,14 +96,14 @@ class BrokenProposer:
         raise self._error
 
     def commit(self, emitted: Sequence[int]) -> None:
-        return  # the next offer is given all tokens
+        return  # the next offer gets all tokens
 
     def close(self) -> None:
         return
 
 
 class Guarded:
-    """A proposer that may fail without harm: after its first error, which is logged, it offers nothing."""
+    """A proposer whose errors do not end the reply: after the first, which is logged, it offers nothing."""
 
     def __init__(self, proposer: Proposer) -> None:
         self._proposer = proposer
@@ -129,7 +128,7 @@ class Guarded:
             self._try(self._reading.read_on)
 
     def wait(self) -> None:
-        """Wait for what is in flight; a failure of it on the device may be raised here."""
+        """Wait for its forward in flight. If that fails on the device, the error may be raised here."""
         self._ahead = False
         if not self.failed:
             self._try(mx.synchronize)
@@ -187,10 +186,10 @@ class Guarded:
 
 
 def begun(draft: Draft) -> Draft:
-    """`draft` with its tokens started on the device, not waited for.
+    """`draft` with its tokens queued on the device, not waited for. Raises errors of the draft here.
 
-    Raises here what cannot be computed. In the verifying forward it would count as the main model's failure, and the
-    draft's tokens would already be in the reply's caches.
+    In the verifying forward they would count as the main model's, and the draft's tokens would already be in the
+    reply's caches.
     """
     mx.async_eval(draft.tokens)
     return draft
@@ -210,7 +209,7 @@ def joined(drafts: Sequence[Draft], *, with_probabilities: bool) -> Draft:
 
 
 def shortened(draft: Draft, plan: Plan) -> Draft:
-    """The tokens that the plan's stop rule keeps; waits for the device where there is a rule."""
+    """The tokens that the plan's stop rule keeps; waits for the device if there is a rule."""
     if plan.stop is None or not plan.stop.floors or draft.probabilities is None:
         return draft
     kept = plan.stop.would_draft(draft.probabilities.tolist())  # type: ignore[arg-type]

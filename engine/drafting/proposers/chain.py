@@ -1,8 +1,7 @@
-"""Drafting token by token: the loop that all such drafts share, and the proposer of heads that feed on their own
-states.
+"""Drafting token by token: the loop that such drafts share, and the proposer of heads that are fed their own states.
 
 A head has one row a token: the main model's state there, and the next token. While drafting, its own state replaces the
-main model's. Rows made so are rolled back after the draft; the next round adds rows of the real states.
+main model's. Rows made so are rolled back after the draft; the next round adds rows of the main model's states.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ REHEARSED_ROWS = 64
 def draft_chain(
     first: mx.array, step: Step, position: int, plan: Plan, sampler: Sampler, ends: Collection[int] = ()
 ) -> Draft:
-    """The draft from `position` on: the first token by the logits `first` (1, vocabulary), each next one by a `step`.
+    """Draft from `position` on: the first token by the logits `first` (1, vocabulary), each next one by a `step`.
 
     Stops after one of `ends`, and by the plan's stop rule.
     """
@@ -59,12 +58,12 @@ def draft_chain(
 
 
 def _unseen(plan: Plan, seen: Tokens[float]) -> int:
-    """How many drafted tokens may be queued before the oldest is waited for, so that the device always has work.
+    """How many drafted tokens may be queued before the oldest is read, so that the device always has work.
 
-    Where a stop after the next token is likely, it is waited for; on a GPU, where waiting costs more, never.
+    Fewer where a stop after the next token is likely; but not on a GPU, where waiting costs more.
     """
     if plan.stop is None or not plan.stop.floors:
-        return _UNSEEN_TOKENS  # only end tokens are looked for
+        return _UNSEEN_TOKENS  # no stop rule
     return int(mx.default_device() == mx.gpu or (bool(seen) and plan.stop.chance(seen) > _SURE))
 
 
@@ -95,7 +94,7 @@ class ChainProposer(FeatureProposer):
         self._head: Head = drafter.network
         self._ends = main.ends
         super().__init__(drafter, main, store, self._head.reads)
-        self._room = main.info.context_tokens  # in tokens: heads go as far as the main model does
+        self._room = main.info.context_tokens  # tokens: the context of the main model
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         with _Chain(self._head, self._read(tokens), self._context.caches) as chain:
@@ -133,7 +132,7 @@ class _Chain:
 
 
 def rehearsed(head: Head, length: int, caches: CacheSet) -> mx.array:
-    """A draft of `length` tokens, only timed."""
+    """Run a draft of `length` tokens to time it."""
     if not caches.position:
         head.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), mx.zeros((REHEARSED_ROWS, head.reads_width)), caches)
     state = head.read(mx.zeros((1,), mx.uint32), mx.zeros((1, head.reads_width)), caches)

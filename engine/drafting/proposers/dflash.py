@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 
-# From a row's number and the token before it (1,) to that row's logits (1, vocabulary); called for each row in order.
+# (row number, token before it (1,)) -> that row's logits (1, vocabulary); called for each row in order
 Walk = Callable[[int, mx.array], mx.array]
 
 _REHEARSAL_TOKENS = 64
@@ -91,7 +91,7 @@ class Layer(Residuals):
 
 
 def draft_rows(walk: Walk, newest: mx.array, position: int, plan: Plan, sampler: Sampler) -> Draft:
-    """`plan.length` tokens from `position` on, each sampled from its row's logits."""
+    """Draft `plan.length` tokens from `position` on, each sampled from its row's logits."""
     drafts = list[Draft]()
     before = newest
     for row in range(plan.length):
@@ -163,7 +163,7 @@ class BlockDrafter(OwnLayers):
         return read
 
     def _contexts(self, states: mx.array) -> Sequence[mx.array]:
-        """What each layer reads of the main model's states, (n, width)."""
+        """The context rows that each layer reads, (n, width)."""
         return [self.hidden_norm(self.fc(states))] * len(self.layers)
 
     def block(self, newest: mx.array, caches: CacheSet) -> mx.array:
@@ -208,7 +208,7 @@ class BlockDrafter(OwnLayers):
         }
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        """A draft of `length` tokens, only timed."""
+        """Run a draft of `length` tokens to time it."""
         if not caches.position:
             states = mx.zeros((_REHEARSAL_TOKENS, self.reads_width))
             self.read(mx.zeros((_REHEARSAL_TOKENS,), mx.uint32), states, caches)

@@ -1,6 +1,4 @@
-"""DFlash2: a block as DFlash's, with convolutions along it; of each row's top candidates it takes the one that fits the
-token before best.
-"""
+"""DFlash2: a DFlash block with convolutions along it; each row drafts the candidate that best fits the one before."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Domino: a block as DFlash's, and a recurrent state over the tokens drafted so far corrects each row's logits.
 
-    g(t) = GRU(g(t - 1), embedding of the token before row t), g = 0 before the block's first token
-    logits(t) = head(h(t)) + U silu(V [h(t); g(t)])
+g(t) = GRU(g(t - 1), embedding of the token before row t), g = 0 before the block's first token logits(t) = head(h(t)) +
+U silu(V [h(t); g(t)])
 
-The first rows of a block may have none of it: then the state runs on, and their logits are the head's.
+The first rows of a block may be uncorrected: the state is updated, but their logits are the head's.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from engine.vision.values import without_names
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-# The first forward of a draft prefills up to so many tokens, at the price of logits that are not used. So tokens of a
-# few plain rounds are prefilled when a draft needs them, not round after round for drafts that are not made.
+# The first forward of a draft prefills up to so many tokens, and computes logits that are not used. So tokens of a few
+# plain rounds are prefilled when a draft needs them, not after every round.
 _TAIL_TOKENS = 16
 
 
@@ -42,7 +42,7 @@ class DraftModelProposer:
         self._turn_end = turn_end
         self._chat = chat
         self._sequence: Sequence | None = None
-        self._taken_in: int  # tokens of the main model that its sequence has
+        self._taken_in: int  # tokens of the main model that its sequence has followed
         self._logits: mx.array  # after the last cached token
         self._before_tail: int  # position before that forward
 
@@ -54,9 +54,7 @@ class DraftModelProposer:
         return Offer(self.name, most, has_probabilities=True, behind=behind)
 
     def read_on(self) -> None:
-        """Prefill a chunk; or start the forward over the last tokens that the next draft begins with, without waiting
-        for it.
-        """
+        """Prefill a chunk; or queue the forward over the last tokens, which the next draft needs."""
         sequence = self._following
         if self._lags(sequence):
             sequence.prefill_chunk()
@@ -77,7 +75,7 @@ class DraftModelProposer:
         return draft_chain(self._logits, step, len(tokens), plan, sampler, self._ends)
 
     def commit(self, emitted: Tokens[int]) -> None:
-        """The draft has cached all that it drafted but the last token; rejected rows are dropped."""
+        """The draft has cached all drafted tokens but the last; rejected rows are dropped."""
         sequence = self._following
         accepted = len(list(takewhile(self._is_single, emitted[:-1])))
         sequence.caches.roll_back(min(sequence.caches.position, len(sequence.tokens) + accepted))
@@ -94,12 +92,12 @@ class DraftModelProposer:
 
     @staticmethod
     def _lags(sequence: Sequence) -> bool:
-        """Whether more is uncached than a draft prefills itself. It would not stop where a checkpoint is to be kept."""
+        """Whether more tokens are uncached than a draft prefills itself, or a checkpoint has to be kept among them."""
         stops = sequence.caches.position < sequence.turn_end and needs_checkpoints(sequence.caches)
         return sequence.uncached > (1 if stops else _TAIL_TOKENS)
 
     def _read_tail(self, sequence: Sequence) -> None:
-        """The last tokens, in one forward, unless it is done already. Rows from there on can be rolled back."""
+        """The forward over the last tokens, unless it was queued already. Rows from there on can be rolled back."""
         if uncached := sequence.uncached:
             self._before_tail = sequence.caches.position
             sequence.caches.keep_rollback_points()
@@ -113,7 +111,7 @@ class DraftModelProposer:
         return self._sequence
 
     def _follow(self, tokens: Tokens[int]) -> Sequence:
-        """Add what was committed since the last call, plain rounds included."""
+        """Append the tokens committed since the last call, plain rounds included."""
         if self._sequence is None:
             owner = "" if self._chat is None else self._chat.owner
             self._sequence = self._store.take(self._model, self._own(tokens), owner=owner, may_copy=True)
@@ -124,7 +122,7 @@ class DraftModelProposer:
         return self._sequence
 
     def _own(self, tokens: Tokens[int]) -> list[int]:
-        """Tokens of the main model as the draft's, which reads no pictures."""
+        """The main model's tokens in the draft's vocabulary; the draft gets no pictures."""
         text = without_names(tokens)
         return text if self._translation is None else self._translation.tokens.spell(text)
 

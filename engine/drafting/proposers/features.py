@@ -1,4 +1,4 @@
-"""The cache of a drafter that is fed hidden states: one row for each token whose state in the main model it has read.
+"""The cache of a drafter that is fed hidden states: one row for each token whose main model state it has read.
 
 The states come from the main model's own forwards. Missing ones (the drafter was loaded later, or memory was short) are
 computed again a chunk at a time, if the controller thinks it worth its time.
@@ -25,13 +25,13 @@ from engine.vision.values import readable
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-MOST_WAITING_BYTES = 256 << 20  # of states not read yet, in all replies: the first token waits for no draft prefill
+MOST_WAITING_BYTES = 256 << 20  # of waiting states, in all replies: the first token waits for no draft prefill
 _MOST_WAITING_PARTS = 256
 _SPREAD = 0x9E3779B1  # odd, so x * this mod 2**32 differs for every x
 
 
 class StateNetwork(Protocol):
-    """A drafter's network, as far as its prefill goes."""
+    """The part of a drafter's network that prefills."""
 
     reads_next_token: bool  # a row is computed from a token's state and the next token; else from the state alone
 
@@ -51,10 +51,10 @@ class Context:
         self.main = main
         self._layers = layers
         self.store = store
-        self.turn_end = 0  # of the main model's sequence, so that both keep checkpoints at the same token
+        self.turn_end = 0  # the main model sequence's, so that both keep checkpoints at the same token
         self._tokens: Tokens[int] = ()
         self._chat: Sequence | None = None  # the main model's, of the same reply
-        self.sequence: Sequence | None = None  # over the tokens that its rows depend on
+        self.sequence: Sequence | None = None  # of the tokens that its rows depend on
         self.waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
         self._waiting_bytes = 0
         store.readers.add(self)
@@ -73,11 +73,11 @@ class Context:
 
     @property
     def waiting_bytes(self) -> int:
-        """Of states not read yet."""
+        """Memory of states that are not read yet."""
         return self._waiting_bytes
 
     def begin(self, turn_end: int, tokens: Tokens[int], chat: Sequence | None = None) -> None:
-        """Before the first states of the prompt, so that they can be read and need not all wait.
+        """Take or make the cache, before the first states of the prompt come.
 
         `chat`: the main model's sequence; from its cache, missing states at the end of a chat are computed without the
         rest.
@@ -87,7 +87,7 @@ class Context:
         self._chat = chat
 
     def follow(self, tokens: Tokens[int]) -> None:
-        """Add what was committed since the last call."""
+        """Append the tokens committed since the last call."""
         self._tokens = tokens
         if self.sequence is None:
             rows = self._rows(tokens)
@@ -113,17 +113,17 @@ class Context:
         self._limit_waiting(states.nbytes)
 
     def _limit_waiting(self, more_bytes: int) -> None:
-        """States of `more_bytes` were added to the waiting ones."""
+        """Bound the waiting states, after `more_bytes` were added."""
         self._waiting_bytes += more_bytes
         if self._too_much_waits() or len(self.waiting) > _MOST_WAITING_PARTS:
             self._take_in()
 
     def _too_much_waits(self) -> bool:
-        """Over all replies: memory is reserved for that limit once."""
+        """Whether the waiting states of all replies exceed the limit, for which memory is reserved once."""
         return sum(reader.waiting_bytes for reader in self.store.readers) > _most_waiting_bytes()
 
     def _take_in(self) -> None:
-        """Read the waiting states now: a row takes less memory than the states it is computed from.
+        """Read the waiting states early: a row takes less memory than the states it is computed from.
 
         If those that cannot be read yet exceed the limit, they are dropped, and computed again where that pays.
         """
@@ -139,7 +139,7 @@ class Context:
         mx.eval([held for _, held in self.waiting])
 
     def missing(self) -> int:
-        """Tokens that the main model has to prefill again before a draft can be made; 0: none."""
+        """Number of tokens that the main model has to prefill again before a draft can be made."""
         end = self._gap_end(len(self._tokens) - 1)
         if end is None:
             return 0
@@ -157,17 +157,13 @@ class Context:
             self._again = None
 
     def _spared(self) -> int:
-        """Position from which the main model can prefill again: it has a cache up to there, and no states before are
-        missing.
-        """
+        """The position up to which the main model has a cache, with no states missing before it."""
         held = self.caches.position
         by_chat = self._spared_by_chat(held)
         return by_chat if by_chat == held else max(by_chat, self._on_disk(held))
 
     def _spared_by_chat(self, held: int) -> int:
-        """The same by the reply's own cache; 0 while the reply is in a batch, or where other ranks would have to copy
-        checkpoints, too.
-        """
+        """`_spared` by the reply's own cache; 0 in a batch, or where other ranks would have to copy checkpoints."""
         chat = self._chat
         if chat is None or held > chat.caches.position:
             return 0
@@ -178,7 +174,7 @@ class Context:
         return max((at for at in chat.checkpoints if at <= held), default=0)
 
     def _on_disk(self, held: int) -> int:
-        """The same by the disk, which is asked once for each `held`."""
+        """`_spared` by the disk, which is asked once for each `held`."""
         if self._known_on_disk[0] != held:
             tokens = list(self._tokens[: held + 1])
             self._known_on_disk = held, self.store.on_disk(self.main, tokens, self._owner)
@@ -197,7 +193,7 @@ class Context:
             sequence = self.store.from_disk(self.main, list(self._tokens[: spared + 1]), self._owner)
             sequence.tokens = list(self._tokens)
         if chat is not None and chat.pictures is not None:
-            sequence.pictures = chat.pictures.again()
+            sequence.pictures = chat.pictures.copy()
         sequence.hidden_states = kept = HiddenStates(self.main.network, self._layers, self.main.first_layer)
         return sequence, kept
 
@@ -212,7 +208,7 @@ class Context:
             last = min(position + states.shape[0], end)
             while held < last:
                 stop = self._part_end(held, last)
-                following = mx.array(readable(tokens[held + 1 : stop + 1], self.main.sight), dtype=mx.uint32)
+                following = mx.array(readable(tokens[held + 1 : stop + 1], self.main.vision), dtype=mx.uint32)
                 rows = self._reader.read(following, states[held - position : stop - position], self.caches)
                 self.last_state = rows[-1:]
                 self._last_read = stop - 1, states[stop - 1 - position : stop - position]
@@ -278,7 +274,7 @@ class Context:
 
 
 class FeatureProposer:
-    """Base of proposers that are fed hidden states: prefill and offers. Subclasses add `propose`."""
+    """Base of proposers that are fed hidden states: offers and prefill. Subclasses define `propose`."""
 
     def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: tuple[int, ...]) -> None:
         self.name = drafter.source
@@ -304,24 +300,24 @@ class FeatureProposer:
         return Offer(self.name, most, has_probabilities=True, behind=missing)
 
     def read_on(self) -> None:
-        """Only states missing at the last offer: those of a round that has just ended are still to come."""
+        """Prefill states that were missing at the last offer; those of the latest round arrive later."""
         if self._missing:
             self._context.read_again()
 
     def commit(self, emitted: Tokens[int]) -> None:
-        """Drafting changes no cache; the next offer adds what was emitted."""
+        """Nothing to do: drafting changes no cache, and the next offer appends what was emitted."""
 
     def close(self) -> None:
         self._context.close()
 
 
 def _most_waiting_bytes() -> int:
-    """0 where memory is short: states are then read at once, or computed again later."""
+    """The limit; 0 where memory is short: states are then read at once, or computed again later."""
     return 0 if is_short() else MOST_WAITING_BYTES
 
 
 def _as_one(first: int, second: int) -> int:
-    """Two tokens as a number of 32 bits, unique for `first` given `second`. Kept on disk: must not change."""
+    """A pair of tokens hashed to 32 bits, unique for `first` given `second`. Kept on disk: must not change."""
     return ((first + 1) * _SPREAD + second) % (1 << 32)
 
 

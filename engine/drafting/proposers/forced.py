@@ -1,4 +1,4 @@
-"""Drafts the tokens that a reply's grammar leaves no choice about. They are always accepted, and take no time."""
+"""Drafts the tokens that a reply's grammar forces. They are always accepted, and need no device time."""
 
 from __future__ import annotations
 

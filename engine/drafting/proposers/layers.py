@@ -1,7 +1,7 @@
 """Transformer layers of drafters: projections, norms and residuals.
 
-Most are as Qwen's or Llama's. Gemma 4's have norms before and after both parts, a scalar, and GELU; scores are not
-scaled; values have a norm without weights, and may share the keys' projection.
+Most have the layout of Qwen's or Llama's. Gemma 4's have norms before and after both parts, a scalar, and GELU; scores
+are not scaled; values have a norm without weights, and may share the keys' projection.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Residuals(nn.Module):
         return rows + (self.post_attention_layernorm(mixed) if self._is_gemma else mixed)
 
     def _fed(self, rows: mx.array, mlp: Part | None = None) -> mx.array:
-        """`mlp`: in place of the MLP."""
+        """`mlp`: called in place of the layer's own."""
         mlp = mlp or self.mlp
         if not self._is_gemma:
             return rows + mlp(self.post_attention_layernorm(rows))
@@ -147,24 +147,22 @@ def mixtures(weights: mx.array, states: mx.array) -> mx.array:
 
 
 def rotated_otherwise(*ropes: Any) -> tuple[tuple[Any, str, Any], ...]:
-    """The change that rotates neighbouring pairs instead of halves, or the other way round."""
+    """The change to rotating neighbouring pairs instead of halves, or the other way round."""
     return tuple((rope, "traditional", not rope.traditional) for rope in ropes if hasattr(rope, "traditional"))
 
 
-# For a drafter's own, smaller vocabulary: its tokens' ids in the main model's.
+# Ids in the main model's vocabulary, for drafters with a smaller vocabulary of their own.
 
 
 def widened(logits: mx.array, offsets: mx.array, vocabulary: int) -> mx.array:
-    """`logits` (n, drafted) over the main model's vocabulary: token i becomes i + `offsets[i]`."""
+    """`logits` (n, drafted) spread over the main model's vocabulary: token i becomes i + `offsets[i]`."""
     places = (mx.arange(offsets.size) + offsets)[None]
     wide = mx.full((logits.shape[0], vocabulary), -mx.inf, logits.dtype)
     return mx.put_along_axis(wide, mx.broadcast_to(places, logits.shape), logits, axis=-1)
 
 
 def check_offsets(offsets: mx.array, vocabulary: int) -> None:
-    """Raises ValueError if a drafted token would be outside the main model's vocabulary: the device would write out of
-    bounds.
-    """
+    """Raises ValueError if a drafted token would be outside the main model's vocabulary, and written out of bounds."""
     if not mx.issubdtype(offsets.dtype, mx.integer):
         raise ValueError(f"d2t holds {offsets.dtype}")
     places = mx.arange(offsets.size) + offsets

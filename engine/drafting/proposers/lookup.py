@@ -10,7 +10,7 @@ from engine.drafting.plans import Offer
 from engine.drafting.proposers.base import FreeProposer
 from engine.vision.values import FIRST_NAME
 
-_SHORTEST_MATCH = 3  # shorter runs recur all the time, and predict nothing
+_SHORTEST_MATCH = 3  # shorter matches are too frequent to predict anything
 _LONGEST_MATCH = 32
 
 
@@ -40,7 +40,7 @@ class LookupProposer(FreeProposer):
         self._ends.clear()
 
     def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
-        """The tokens after the match, up to a picture; at the end of the text they repeat from the match on."""
+        """The tokens after the match, up to a picture. Past the end of the text the match repeats."""
         following = list(takewhile(_is_text, islice(cycle(tokens[self._found : self._found + most]), most)))
         end = next((at for at, token in enumerate(following) if token in self._ends_reply), most)
         return following[: end + 1]

@@ -1,4 +1,5 @@
-"""MTP: the head that a main model was trained with. It predicts one token further, and more from its own states.
+"""MTP: the multi-token prediction head that a main model was trained with. It predicts one token further, and more
+tokens from its own states.
 
 Its layer is of the main model's family, built by mlx-lm as a model of one layer. The family's own loader renames its
 tensors, and converts experts and projections. The families are in `models/mtp_families.py`.
@@ -84,7 +85,6 @@ class MtpDrafter(nn.Module):
         return [KVCache()] if self._window else self._one.make_cache()[: len(self.layers)]
 
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        """A sliding layer keeps all its rows: a draft is rolled back further than its window."""
         named = self._named(weights)
         layer = {name: weight for name, weight in named.items() if name.startswith("layers.")}
         rest = {name: weight for name, weight in named.items() if name not in layer}

@@ -9,23 +9,23 @@ from engine.api.types import MAX_DRAFT_TOKENS
 from engine.drafting.plans import Offer
 from engine.drafting.proposers.base import FreeProposer
 
-_RUN = 3  # tokens by which a place is found again
-_SURE = 8  # a match so long is a copy in progress
+_RUN = 3  # tokens that have to match to find a position again
+_SURE = 8  # a match of this length is taken for a copy
 
 
 class PredictedProposer(FreeProposer):
-    """Follows the reply through the prediction: from its beginning, and after a difference from where the latest
-    tokens come next in it.
+    """Follows the reply through the prediction: first from its beginning; after a difference, from the next position
+    where the latest tokens occur.
     """
 
     name = "prediction"
 
     def __init__(self, prediction: Sequence[int], begin: int) -> None:
-        """`begin`: where the reply begins in its tokens."""
+        """`begin`: index of the reply's first token."""
         self._prediction = list(prediction)
         self._read = begin
-        self._next = 0  # index in the prediction of what may come next
-        self._match = _SURE  # tokens that agreed before it; the beginning is trusted
+        self._next = 0  # index of the next predicted token
+        self._match = _SURE  # number of tokens that matched before it; the beginning is trusted
         self._ends: dict[tuple[int, ...], list[int]] = {}
         for end in range(_RUN, len(self._prediction)):
             self._ends.setdefault(tuple(self._prediction[end - _RUN : end]), []).append(end)
@@ -48,7 +48,7 @@ class PredictedProposer(FreeProposer):
         self._read = len(tokens)
 
     def _find(self, latest: Sequence[int]) -> None:
-        """Preferably further on: what was passed is seldom said again."""
+        """The next position after a match; later positions are preferred, since passages rarely repeat."""
         ends = self._ends.get(tuple(latest), [])
         self._match = _RUN if ends else 0
         if ends:

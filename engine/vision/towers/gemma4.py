@@ -1,4 +1,4 @@
-"""Gemma 4's: patches with positions by row and column, and the mean of some patches in a square for each token."""
+"""Gemma 4's tower: patches with positions by row and column; each token is the mean of a square of patches."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _CLIPS = ("input_min", "input_max", "output_min", "output_max")
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    vision = sight.vision
-    eps = real(sight.vision, "rms_norm_eps", 1e-6)
-    rows = span.rows * sight.merge
-    columns = span.columns * sight.merge
+    vision = config.vision
+    eps = real(config.vision, "rms_norm_eps", 1e-6)
+    rows = span.rows * config.merge
+    columns = span.columns * config.merge
     by_row = mx.repeat(mx.arange(rows), columns)
     by_column = mx.tile(mx.arange(columns), rows)
-    states = _embedded(tensors, sight, patches, by_row, by_column)
+    states = _embedded(tensors, config, patches, by_row, by_column)
     for layer in range(positive(vision, "num_hidden_layers")):
-        states = yield from _block(tensors, f"encoder.layers.{layer}", states, sight, (by_column, by_row))
+        states = yield from _block(tensors, f"encoder.layers.{layer}", states, config, (by_column, by_row))
     width = states.shape[-1]
-    merge = sight.merge
+    merge = config.merge
     pooled = states.reshape(span.rows, merge, span.columns, merge, width).mean(axis=(1, 3)).reshape(-1, width)
     pooled = pooled * width**0.5
     if flag(vision, "standardize"):
@@ -42,9 +42,9 @@ def rows_of(
 
 
 def _embedded(
-    tensors: Tensors, sight: VisionConfig, patches: mx.array, by_row: mx.array, by_column: mx.array
+    tensors: Tensors, config: VisionConfig, patches: mx.array, by_row: mx.array, by_column: mx.array
 ) -> mx.array:
-    pixels = pixel_by_pixel(patches, sight)
+    pixels = pixel_by_pixel(patches, config)
     table = tensors["patch_embedder.position_embedding_table"]
     largest: int = mx.maximum(by_row[-1], by_column[-1]).item()  # type: ignore[assignment]
     if table.shape[1] <= largest:
@@ -53,23 +53,23 @@ def _embedded(
     return states + table[0][by_column] + table[1][by_row]
 
 
-def pixel_by_pixel(patches: mx.array, sight: VisionConfig) -> mx.array:
-    """Pixels lie channel by channel in our patches, and channels pixel by pixel in its weights."""
-    return patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
+def pixel_by_pixel(patches: mx.array, config: VisionConfig) -> mx.array:
+    """Weights for channels last, since our patches have channels first."""
+    return patches.reshape(-1, 3, config.patch**2).transpose(0, 2, 1).reshape(patches.shape)
 
 
 def _block(
-    tensors: Tensors, name: str, states: mx.array, sight: VisionConfig, places: tuple[mx.array, mx.array]
+    tensors: Tensors, name: str, states: mx.array, config: VisionConfig, places: tuple[mx.array, mx.array]
 ) -> Steps:
-    heads = positive(sight.vision, "num_attention_heads")
-    eps = real(sight.vision, "rms_norm_eps", 1e-6)
-    shared = whole(sight.vision, "num_key_value_heads", heads)
-    base = real(object_at(sight.vision, "rope_parameters"), "rope_theta", 100.0)
+    heads = positive(config.vision, "num_attention_heads")
+    eps = real(config.vision, "rms_norm_eps", 1e-6)
+    shared = whole(config.vision, "num_key_value_heads", heads)
+    base = real(object_at(config.vision, "rope_parameters"), "rope_theta", 100.0)
 
     def parts(at: slice) -> list[mx.array]:
         normed = _norm(tensors, f"{name}.input_layernorm", states[at], eps)
         queries, keys, values = (
-            _clipped(tensors, normed, f"{name}.self_attn.{part}_proj", sight).reshape(normed.shape[0], number, -1)
+            _clipped(tensors, normed, f"{name}.self_attn.{part}_proj", config).reshape(normed.shape[0], number, -1)
             for part, number in (("q", heads), ("k", shared), ("v", shared))
         )
         turned = (
@@ -79,18 +79,18 @@ def _block(
         return [*turned, mx.fast.rms_norm(values, None, eps)]
 
     def rest(at: slice, seen: mx.array) -> mx.array:
-        seen = _clipped(tensors, seen, f"{name}.self_attn.o_proj", sight)
+        seen = _clipped(tensors, seen, f"{name}.self_attn.o_proj", config)
         attended = states[at] + _norm(tensors, f"{name}.post_attention_layernorm", seen, eps)
         inner = _norm(tensors, f"{name}.pre_feedforward_layernorm", attended, eps)
-        gate, up = (_clipped(tensors, inner, f"{name}.mlp.{part}_proj", sight) for part in ("gate", "up"))
-        inner = _clipped(tensors, nn.gelu_approx(gate) * up, f"{name}.mlp.down_proj", sight)
+        gate, up = (_clipped(tensors, inner, f"{name}.mlp.{part}_proj", config) for part in ("gate", "up"))
+        inner = _clipped(tensors, nn.gelu_approx(gate) * up, f"{name}.mlp.down_proj", config)
         return attended + _norm(tensors, f"{name}.post_feedforward_layernorm", inner, eps)
 
     return steps.block(states, parts, rest, scale=1.0)
 
 
 def _turned(x: mx.array, places: tuple[mx.array, mx.array], base: float) -> mx.array:
-    """`x` (patches, heads, width): the first half of each head by the column, the other by the row."""
+    """`x` (patches, heads, width): the first half of each head rotated by the column, the other by the row."""
     turned = []
     for part, at in zip(mx.split(x, 2, axis=-1), places, strict=True):
         half = part.shape[-1] // 2
@@ -102,8 +102,8 @@ def _turned(x: mx.array, places: tuple[mx.array, mx.array], base: float) -> mx.a
     return mx.concatenate(turned, axis=-1)
 
 
-def _clipped(tensors: Tensors, x: mx.array, name: str, sight: VisionConfig) -> mx.array:
-    if not flag(sight.vision, "use_clipped_linears"):
+def _clipped(tensors: Tensors, x: mx.array, name: str, config: VisionConfig) -> mx.array:
+    if not flag(config.vision, "use_clipped_linears"):
         return tensors.linear(x, f"{name}.linear")
     least, most, least_out, most_out = (tensors[f"{name}.{clip}"] for clip in _CLIPS)
     return mx.clip(tensors.linear(mx.clip(x, least, most), f"{name}.linear"), least_out, most_out)

@@ -1,4 +1,4 @@
-"""Gemma 4 12B's: each token is a linear map of its pixels, with a position by row and one by column."""
+"""Gemma 4 12B's pictures: each token is a linear map of its pixels, with a position by row and one by column."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _EPS = 1e-5
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, in one step."""
     table = tensors["pos_embedding"]
     if table.shape[0] < max(span.rows, span.columns):
         raise ValueError("more tokens on a side than positions")
-    pixels = pixel_by_pixel(patches, sight).astype(table.dtype)
+    pixels = pixel_by_pixel(patches, config).astype(table.dtype)
     states = tensors.linear(tensors.layer_norm(pixels, "patch_ln1", _EPS), "patch_dense")
     places = table[: span.rows, 1][:, None] + table[: span.columns, 0][None]
     states = tensors.layer_norm(states, "patch_ln2", _EPS) + places.reshape(states.shape)
     normed = mx.fast.rms_norm(
-        tensors.layer_norm(states, "pos_norm", _EPS), None, real(sight.vision, "rms_norm_eps", 1e-6)
+        tensors.layer_norm(states, "pos_norm", _EPS), None, real(config.vision, "rms_norm_eps", 1e-6)
     )
     rows = tensors.linear(normed, "embedding_projection")
     mx.eval(rows)

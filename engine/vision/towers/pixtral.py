@@ -1,4 +1,4 @@
-"""Pixtral, as Mistral's models have it: patches with rotary positions, in newer ones four merged into one row."""
+"""Pixtral, the tower of Mistral's models: patches with rotary positions; newer ones merge four into one row."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _EPS = 1e-5
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    depth = positive(sight.vision, "num_hidden_layers")
-    heads = positive(sight.vision, "num_attention_heads")
+    depth = positive(config.vision, "num_hidden_layers")
+    heads = positive(config.vision, "num_attention_heads")
     kernel = tensors["patch_conv.weight"]
     if kernel.shape[-1] == 3:  # MLX's order
         kernel = kernel.transpose(0, 3, 1, 2)
     flat = kernel.reshape(kernel.shape[0], -1)
     states = _norm(tensors, "ln_pre", patches.astype(flat.dtype) @ flat.T)
-    turns = _angles(sight, span, states.shape[-1] // heads)
-    bend = nn.gelu if sight.vision.get("hidden_act") == "gelu" else nn.silu
+    turns = _angles(config, span, states.shape[-1] // heads)
+    bend = nn.gelu if config.vision.get("hidden_act") == "gelu" else nn.silu
     for layer in range(depth):
         states = yield from _block(tensors, f"transformer.layers.{layer}", states, turns, heads, bend)
     if "patch_merger.merging_layer.weight" in tensors:
-        states = _merged(tensors, states, sight, span)
+        states = _merged(tensors, states, config, span)
     return [(yield from _rows(tensors, states))]
 
 
@@ -74,22 +74,22 @@ def _norm(tensors: Tensors, name: str, states: mx.array, eps: float = _EPS) -> m
     return mx.fast.rms_norm(states, tensors[f"{name}.weight"], eps)
 
 
-def _angles(sight: VisionConfig, span: PictureSpan, width: int) -> mx.array:
+def _angles(config: VisionConfig, span: PictureSpan, width: int) -> mx.array:
     """(patches, width of a head / 2): the even frequencies by the row, the odd ones by the column."""
-    base = real(object_at(sight.vision, "rope_parameters") or sight.vision, "rope_theta", 10_000.0)
+    base = real(object_at(config.vision, "rope_parameters") or config.vision, "rope_theta", 10_000.0)
     frequencies = mx.power(base, -mx.arange(0, width, 2, dtype=mx.float32) / width)
-    rows = span.rows * sight.merge
-    columns = span.columns * sight.merge
+    rows = span.rows * config.merge
+    columns = span.columns * config.merge
     by_row = mx.arange(rows)[:, None, None] * frequencies[0::2]
     by_column = mx.arange(columns)[None, :, None] * frequencies[1::2]
     both = [mx.broadcast_to(part, (rows, columns, width // 4)) for part in (by_row, by_column)]
     return mx.concatenate(both, axis=-1).reshape(-1, width // 2)
 
 
-def _merged(tensors: Tensors, states: mx.array, sight: VisionConfig, span: PictureSpan) -> mx.array:
-    """Patches of a square side by side, lane by lane."""
-    merge = sight.merge
+def _merged(tensors: Tensors, states: mx.array, config: VisionConfig, span: PictureSpan) -> mx.array:
+    """Patches of a square as one row, lane by lane."""
+    merge = config.merge
     width = states.shape[-1]
-    normed = _norm(tensors, "norm", states, real(sight.vision, "norm_eps", _EPS))
+    normed = _norm(tensors, "norm", states, real(config.vision, "norm_eps", _EPS))
     squares = normed.reshape(span.rows, merge, span.columns, merge, width).transpose(0, 2, 4, 1, 3)
     return tensors.linear(squares.reshape(-1, width * merge**2), "patch_merger.merging_layer")

@@ -24,26 +24,26 @@ _MAPS = "linear_fc1", "linear_fc2"
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, then those for deepstack; a short part of the work a step."""
-    depth = positive(sight.vision, "depth")
-    heads = positive(sight.vision, "num_heads")
-    states = _embedded(tensors, sight, span, patches)
-    turns = angles(sight, span, states.shape[-1] // heads)
-    taken = entries(sight.vision, "deepstack_visual_indexes")
+    depth = positive(config.vision, "depth")
+    heads = positive(config.vision, "num_heads")
+    states = _embedded(tensors, config, span, patches)
+    turns = angles(config, span, states.shape[-1] // heads)
+    taken = entries(config.vision, "deepstack_visual_indexes")
     merged = list[mx.array]()
     for number in range(depth):
         states = yield from block(tensors, f"blocks.{number}", states, turns, heads, _MAPS)
         if number in taken:
             name = f"deepstack_merger_list.{len(merged)}"
-            merged.append((yield from _merged(tensors, name, states, sight, normed_first=False)))
-    return [(yield from _merged(tensors, "merger", states, sight, normed_first=True)), *merged]
+            merged.append((yield from _merged(tensors, name, states, config, normed_first=False)))
+    return [(yield from _merged(tensors, "merger", states, config, normed_first=True)), *merged]
 
 
-def _embedded(tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array) -> mx.array:
+def _embedded(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> mx.array:
     states = projected(tensors, patches) + tensors["patch_embed.proj.bias"]
-    return states + _positions(tensors, sight, span).astype(states.dtype)
+    return states + _positions(tensors, config, span).astype(states.dtype)
 
 
 def projected(tensors: Tensors, patches: mx.array) -> mx.array:
@@ -54,19 +54,19 @@ def projected(tensors: Tensors, patches: mx.array) -> mx.array:
     return patches.astype(flat.dtype) @ flat.T
 
 
-def _positions(tensors: Tensors, sight: VisionConfig, span: PictureSpan) -> mx.array:
+def _positions(tensors: Tensors, config: VisionConfig, span: PictureSpan) -> mx.array:
     """The learned positions, interpolated between those of a square."""
-    table = tensors.table("pos_embed", positive(sight.vision, "hidden_size"))
+    table = tensors.table("pos_embed", positive(config.vision, "hidden_size"))
     side = isqrt(table.shape[0])
     below, above, share = zip(
-        *(_between(count * sight.merge, side) for count in (span.rows, span.columns)), strict=True
+        *(_between(count * config.merge, side) for count in (span.rows, span.columns)), strict=True
     )
     rows = [
         table[at_row[:, None] * side + at_column[None]] * (of_row[:, None] * of_column[None])[..., None]
         for at_row, of_row in ((below[0], 1 - share[0]), (above[0], share[0]))
         for at_column, of_column in ((below[1], 1 - share[1]), (above[1], share[1]))
     ]
-    return _token_by_token(sum(rows[1:], rows[0]), sight, span)
+    return _token_by_token(sum(rows[1:], rows[0]), config, span)
 
 
 def _between(count: int, side: int) -> tuple[mx.array, mx.array, mx.array]:
@@ -76,21 +76,21 @@ def _between(count: int, side: int) -> tuple[mx.array, mx.array, mx.array]:
     return below, mx.minimum(below + 1, side - 1), places - below.astype(mx.float32)
 
 
-def _token_by_token(grid: mx.array, sight: VisionConfig, span: PictureSpan) -> mx.array:
+def _token_by_token(grid: mx.array, config: VisionConfig, span: PictureSpan) -> mx.array:
     """(rows, columns, width) of patches as (patches, width), the patches of one token after another."""
-    merge = sight.merge
+    merge = config.merge
     parts = grid.reshape(span.rows, merge, span.columns, merge, -1).transpose(0, 2, 1, 3, 4)
     return parts.reshape(-1, grid.shape[-1])
 
 
-def angles(sight: VisionConfig, span: PictureSpan, width: int) -> mx.array:
+def angles(config: VisionConfig, span: PictureSpan, width: int) -> mx.array:
     """(patches, width of a head / 2): half by the row, half by the column."""
     frequencies = 1.0 / (_ROPE_BASE ** (mx.arange(0, width // 2, 2, dtype=mx.float32) / (width // 2)))
-    rows = span.rows * sight.merge
-    columns = span.columns * sight.merge
+    rows = span.rows * config.merge
+    columns = span.columns * config.merge
     by_row = mx.broadcast_to(mx.arange(rows)[:, None, None] * frequencies, (rows, columns, frequencies.size))
     by_column = mx.broadcast_to(mx.arange(columns)[None, :, None] * frequencies, by_row.shape)
-    return _token_by_token(mx.concatenate([by_row, by_column], axis=-1), sight, span)
+    return _token_by_token(mx.concatenate([by_row, by_column], axis=-1), config, span)
 
 
 def block(tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int, maps: tuple[str, str]) -> Steps:
@@ -123,15 +123,15 @@ def rotated(x: mx.array, turns: mx.array) -> mx.array:
     return mx.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
 
 
-def in_squares(states: mx.array, sight: VisionConfig) -> mx.array:
+def in_squares(states: mx.array, config: VisionConfig) -> mx.array:
     """(tokens, width of all patches of one)."""
-    return states.reshape(-1, states.shape[-1] * sight.merge**2)
+    return states.reshape(-1, states.shape[-1] * config.merge**2)
 
 
-def _merged(tensors: Tensors, name: str, states: mx.array, sight: VisionConfig, *, normed_first: bool) -> Steps:
+def _merged(tensors: Tensors, name: str, states: mx.array, config: VisionConfig, *, normed_first: bool) -> Steps:
     if normed_first:
         states = tensors.layer_norm(states, f"{name}.norm")
-    squares = in_squares(states, sight)
+    squares = in_squares(states, config)
 
     def made(at: slice) -> mx.array:
         normed = squares[at] if normed_first else tensors.layer_norm(squares[at], f"{name}.norm")

@@ -16,21 +16,21 @@ from engine.vision.values import PictureSpan
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    depth = positive(sight.vision, "depth")
-    heads = positive(sight.vision, "num_heads")
+    depth = positive(config.vision, "depth")
+    heads = positive(config.vision, "num_heads")
     states = projected(tensors, patches)
-    turns = angles(sight, span, states.shape[-1] // heads)
+    turns = angles(config, span, states.shape[-1] // heads)
     for number in range(depth):
         states = yield from block(tensors, f"blocks.{number}", states, turns, heads, ("fc1", "fc2"))
-    return [(yield from merged(tensors, tensors.layer_norm(states, "merger.ln_q"), sight))]
+    return [(yield from merged(tensors, tensors.layer_norm(states, "merger.ln_q"), config))]
 
 
-def merged(tensors: Tensors, normed: mx.array, sight: VisionConfig) -> Generator[None, None, mx.array]:
+def merged(tensors: Tensors, normed: mx.array, config: VisionConfig) -> Generator[None, None, mx.array]:
     """A row for each square of patches."""
-    squares = in_squares(normed, sight)
+    squares = in_squares(normed, config)
     return by_rows(
         lambda at: tensors.linear(nn.gelu(tensors.linear(squares[at], "merger.mlp.0")), "merger.mlp.2"),
         squares.shape[0],

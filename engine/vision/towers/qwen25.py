@@ -24,34 +24,34 @@ _EPS = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class _Windows:
-    patches: mx.array  # (windows, most patches): which are in each, filled up with any
-    within: mx.array  # (windows, 1, 1, most patches): which of these are in it indeed
-    places: mx.array  # of each patch, among those of all windows
+    patches: mx.array  # (windows, most patches): indices of the patches of each, padded with any
+    within: mx.array  # (windows, 1, 1, most patches): False for the padding
+    places: mx.array  # index of each patch among those of all windows
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    depth = positive(sight.vision, "depth")
-    heads = positive(sight.vision, "num_heads")
+    depth = positive(config.vision, "depth")
+    heads = positive(config.vision, "num_heads")
     states = projected(tensors, patches)
-    turns = angles(sight, span, states.shape[-1] // heads)
-    windows = _windows(sight, span)
-    whole = entries(sight.vision, "fullatt_block_indexes")
+    turns = angles(config, span, states.shape[-1] // heads)
+    windows = _windows(config, span)
+    whole = entries(config.vision, "fullatt_block_indexes")
     for number in range(depth):
         within = None if number in whole else windows
         states = yield from _block(tensors, f"blocks.{number}", states, turns, heads, within)
-    return [(yield from merged(tensors, _norm(tensors, "merger.ln_q", states), sight))]
+    return [(yield from merged(tensors, _norm(tensors, "merger.ln_q", states), config))]
 
 
-def _windows(sight: VisionConfig, span: PictureSpan) -> _Windows:
-    side = positive(sight.vision, "window_size") // sight.patch // sight.merge
+def _windows(config: VisionConfig, span: PictureSpan) -> _Windows:
+    side = positive(config.vision, "window_size") // config.patch // config.merge
     if side < 1:
         raise ValueError("windows smaller than a token")
     across = -(-span.columns // side)
     of_token = np.arange(span.rows)[:, None] // side * across + np.arange(span.columns) // side
-    of_patch = np.repeat(of_token.reshape(-1), sight.merge**2)
+    of_patch = np.repeat(of_token.reshape(-1), config.merge**2)
     held = np.bincount(of_patch)
     within = np.arange(held.max()) < held[:, None]
     order = np.argsort(of_patch, kind="stable")

@@ -1,4 +1,4 @@
-"""SigLIP, as Gemma 3 has it: pictures of one size, and the mean of some patches in a square for each token."""
+"""SigLIP, Gemma 3's tower: pictures of one size; each token is the mean of a square of patches."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from engine.vision.values import PictureSpan
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    depth = positive(sight.vision, "num_hidden_layers")
-    heads = positive(sight.vision, "num_attention_heads")
-    eps = real(sight.vision, "layer_norm_eps", 1e-6)
+    depth = positive(config.vision, "num_hidden_layers")
+    heads = positive(config.vision, "num_attention_heads")
+    eps = real(config.vision, "layer_norm_eps", 1e-6)
     kernel = tensors["embeddings.patch_embedding.weight"]
     if kernel.shape[-1] == 3:  # MLX's order
         kernel = kernel.transpose(0, 3, 1, 2)
@@ -31,7 +31,7 @@ def rows_of(
     for layer in range(depth):
         states = yield from block(tensors, f"encoder.layers.{layer}", states, heads, eps)
     states = tensors.layer_norm(states, "post_layernorm", eps)
-    merge = sight.merge
+    merge = config.merge
     width = states.shape[-1]
     pooled = states.reshape(span.rows, merge, span.columns, merge, width).mean(axis=(1, 3)).reshape(-1, width)
     normed = mx.fast.rms_norm(pooled, 1 + tensors["mm_soft_emb_norm.weight"], eps)

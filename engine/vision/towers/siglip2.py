@@ -1,4 +1,4 @@
-"""SigLIP 2, as LFM2 has it: pictures keep their shape, and four patches are merged into one row."""
+"""SigLIP 2, LFM2's tower: pictures keep their aspect ratio, and four patches are merged into one row."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ _EPS = 1e-5
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, square after square; a short part of the work a step."""
     rows = list[mx.array]()
     start = 0
-    for high, wide in views(sight, span):
-        seen = yield from _view(tensors, sight, (high, wide), patches[start : start + high * wide])
+    for high, wide in views(config, span):
+        seen = yield from _view(tensors, config, (high, wide), patches[start : start + high * wide])
         rows.append(seen)
         start += high * wide
     return [mx.concatenate(rows)]
 
 
-def views(sight: VisionConfig, span: PictureSpan) -> list[tuple[int, int]]:
+def views(config: VisionConfig, span: PictureSpan) -> list[tuple[int, int]]:
     """(rows, columns) of patches."""
-    whole = [(span.rows * sight.merge, span.columns * sight.merge)]
-    if sight.tiling is None or span.tiles == (1, 1):
+    whole = [(span.rows * config.merge, span.columns * config.merge)]
+    if config.tiling is None or span.tiles == (1, 1):
         return whole
-    side = sight.tiling.side // sight.patch
+    side = config.tiling.side // config.patch
     return [*[(side, side)] * (span.tiles[0] * span.tiles[1]), *whole]
 
 
 def _view(
-    tensors: Tensors, sight: VisionConfig, size: tuple[int, int], patches: mx.array
+    tensors: Tensors, config: VisionConfig, size: tuple[int, int], patches: mx.array
 ) -> Generator[None, None, mx.array]:
-    depth = positive(sight.vision, "num_hidden_layers")
-    heads = positive(sight.vision, "num_attention_heads")
-    eps = real(sight.vision, "layer_norm_eps", 1e-6)
-    merge = sight.merge
+    depth = positive(config.vision, "num_hidden_layers")
+    heads = positive(config.vision, "num_attention_heads")
+    eps = real(config.vision, "layer_norm_eps", 1e-6)
+    merge = config.merge
     kernel = tensors["embeddings.patch_embedding.bias"]
-    states = tensors.linear(pixel_by_pixel(patches, sight).astype(kernel.dtype), "embeddings.patch_embedding")
+    states = tensors.linear(pixel_by_pixel(patches, config).astype(kernel.dtype), "embeddings.patch_embedding")
     states = states + _positions(tensors, size, states.shape[-1]).astype(states.dtype)
     for layer in range(depth):
         states = yield from block(tensors, f"encoder.layers.{layer}", states, heads, eps)
@@ -64,7 +64,7 @@ def _view(
 
 
 def _positions(tensors: Tensors, size: tuple[int, int], width: int) -> mx.array:
-    """The learned positions of a square, made larger or smaller as a picture is."""
+    """The learned positions of a square, resized to the picture."""
     table = tensors.table("embeddings.position_embedding", width).astype(mx.float32)
     side = isqrt(table.shape[0])
     by_row, by_column = (mx.array(resampling(side, each, Filter.BILINEAR)) for each in size)

@@ -1,6 +1,6 @@
-"""A tower's work in steps, each of some rows: none takes long, however large a picture or a tower is.
+"""A tower's work in short steps, however large a picture or a tower is.
 
-How rows are shared among steps depends on sizes alone, so a picture's rows are the same every time.
+The split depends on sizes alone, so a picture's rows are the same every time.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import mlx.core as mx
 
 from engine.models.vision_config import queries_at_once
 
-# Some hundredths of a second on the slowest Macs, and on a processor that others use as well. With fewer rows at once
-# a processor reads the weights too often: MEASURED, 64 rows at once took a tower of width 256 8 % longer, 32 took 25 %.
+# Work of one step: some hundredths of a second on the slowest Macs, and on a busy processor. With fewer rows at once a
+# processor reads the weights too often: MEASURED, 64 rows at once took a tower of width 256 8 % longer, 32 took 25 %.
 _STEP_FLOPS, _LEAST_ROWS = (0.25e9, 64) if mx.default_device() == mx.cpu else (64e9, 512)
 
 Steps = Generator[None, None, mx.array]
@@ -20,7 +20,7 @@ Attention = Callable[[mx.array, mx.array, mx.array, float], mx.array]  # of (1, 
 
 
 def by_rows(made: Callable[[slice], mx.array], count: int, flops: float) -> Steps:
-    """`made` of all of `count` rows, each of which takes about `flops`."""
+    """The results of `made` for all `count` rows, a step at a time; each row takes about `flops`."""
     (rows,) = yield from _by_rows(lambda at: [made(at)], count, flops)
     return rows
 
@@ -32,10 +32,11 @@ def block(
     scale: float = 0.0,
     attention: Attention | None = None,
 ) -> Steps:
-    """What a block makes of `states` (patches, width).
+    """A transformer block over `states` (patches, width).
 
-    `parts`: queries, keys and values (rows, heads, width) of some patches. `rest`: the block's result for these, of
-    what they attended to. `attention`: of all at once, where each attends to few; else each attends to every one.
+    `parts`: queries, keys and values (rows, heads, width) of some patches. `rest`: the block's result for these, from
+    what they attended to. `attention`: for all patches at once, where each attends to few; else each attends to every
+    one.
     """
     count, width = states.shape
     mx.eval(states)

@@ -17,7 +17,7 @@ _MODES = {(32, 4): "mxfp4", (32, 8): "mxfp8", (16, 4): "nvfp4"}  # by group and 
 
 
 class Tensors:
-    """Read lazily; `parts` has them read."""
+    """A tower's weights: loaded lazily, evaluated in `parts`."""
 
     def __init__(self, folder: str, tower: Tower) -> None:
         self._tensors: dict[str, mx.array] = {}
@@ -60,7 +60,7 @@ class Tensors:
         return mx.dequantize(weight, **packing) if packing else weight
 
     def _packing(self, name: str, width: int) -> dict[str, Any]:
-        """How a weight of `width` columns is quantized; {}: it is not."""
+        """The quantization of a weight with `width` columns; {} if it has none."""
         scales, biases = (self._tensors.get(f"{name}.{part}") for part in ("scales", "biases"))
         if scales is None:
             return {}
