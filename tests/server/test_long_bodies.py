@@ -233,7 +233,8 @@ def test_a_body_of_too_many_values_is_refused_before_it_is_parsed(
 ) -> None:
     monkeypatch.setattr(fields_module, "_MOST_VALUES", 30)
     monkeypatch.setattr(fields_module, "_MOST_NAMES", 20)
-    for more in ({"x": [[]] * 30}, {"x": [1] * 30}, {f"x{at}": 1 for at in range(20)}):
+    many: tuple[dict[str, Any], ...] = ({"x": [[]] * 30}, {"x": [1] * 30}, {f"x{at}": 1 for at in range(20)})
+    for more in many:
         answer = served.post("/v1/chat/completions", chat_body("x", **more))
         assert (answer.status_code, answer.json()["error"]["code"]) == (413, "request_too_large")
     assert served.post("/v1/chat/completions", chat_body("x", x=[1] * 20)).status_code == 200
