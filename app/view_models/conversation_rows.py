@@ -78,7 +78,6 @@ class FolderTree:
                 waiting += [(each, number, depth + 1) for each in reversed(stored.get(number, ()))]
 
     def inside(self, folder_id: int | None) -> list[int]:
-        """The folders in one, or at the top."""
         return self._inside[folder_id]
 
     def in_order(self) -> Iterator[Folder]:
