@@ -42,7 +42,7 @@ class RequestStats:
     first_token_s: float = 0.0  # from submit to the first token
     decode_s: float = 0.0  # from the first token to the last
     draft_s: float = 0.0  # of decode_s: drafting, extrapolated from the rounds that timed it
-    verify_s: float = 0.0  # of decode_s: the main model's forwards, extrapolated likewise, and all plain rounds
+    verify_s: float = 0.0  # of decode_s: the main model's forwards, extrapolated in the same way, and all plain rounds
     shared_rounds: int = 0  # rounds in a batch
     shared_gained: int = 0  # tokens beyond one a round that drafts brought these
     shared_s: float = 0.0  # of decode_s: these rounds, with other replies' steps between
