@@ -8,7 +8,7 @@ from typing import TypeVar
 
 C = TypeVar("C")
 
-_PREFIX = 64  # bits of an IPv6 address that a network gives out as a whole: who has one has them all
+_PREFIX = 64  # bits of an IPv6 address: networks give a machine all addresses that begin with the same ones
 
 
 def gives_way(connections: Iterable[tuple[C, str]]) -> C | None:

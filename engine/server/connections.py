@@ -129,7 +129,7 @@ class Connection(H11Protocol, asyncio.BufferedProtocol):
         super().__init__(server.config, server.server_state, {"connection": self})
         self._connections = connections
         self._header: asyncio.TimerHandle | None = None  # ends it where none comes
-        self._reader: asyncio.TimerHandle | None = None  # ends it where nobody reads
+        self._reader: asyncio.TimerHandle | None = None  # ends it where the client does not read
         self._ended = False
 
     def show(self) -> bool:
@@ -175,7 +175,7 @@ class Connection(H11Protocol, asyncio.BufferedProtocol):
             self._expect_header()
 
     def pause_writing(self) -> None:
-        """Nobody reads what is sent."""
+        """The client does not read what is sent."""
         super().pause_writing()
         self._reader = self.loop.call_later(self._connections.options.send_s, self.end)
 
