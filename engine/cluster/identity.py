@@ -20,7 +20,7 @@ from pathlib import Path
 from engine.api.errors import InvalidRequest
 from engine.api.files import write_atomically
 from engine.api.ranks import Machine
-from engine.models.model_files import FileError, entries, parse_object, read_limited
+from engine.models.model_files import FileError, entries, parse_object, read_limited, start_of
 
 MOST_NAME = 64
 _MOST_BYTES = 1 << 20
@@ -41,7 +41,7 @@ class Identity:
             with _alone(folder):
                 if not (folder / _CERTIFICATE).is_file():
                     _make_certificate(folder)
-            self.certificate = (folder / _CERTIFICATE).read_text()
+            self.certificate = start_of(folder / _CERTIFICATE, _MOST_BYTES).decode()
             self.fingerprint = fingerprint_of(self.certificate)
             self.server_context()
         except (OSError, ValueError) as error:
@@ -123,7 +123,7 @@ class Identity:
             {"name": machine.name, "address": machine.address, "certificate": certificate}
             for machine, certificate in known
         ]
-        write_atomically(path, json.dumps({"machines": content}, indent=1))
+        write_atomically(path, json.dumps({"machines": content}, indent=1), most_bytes=_MOST_BYTES)
 
 
 def fingerprint(certificate: bytes) -> str:

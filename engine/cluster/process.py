@@ -6,7 +6,7 @@ import socket
 import subprocess
 
 from engine.cluster.operations import Reply
-from engine.cluster.wire import Wire
+from engine.cluster.wire import Wire, socket_pair
 from engine.models.children import RUN_RANK, command, environment
 from engine.models.openblas import is_in_front
 
@@ -20,7 +20,7 @@ class RankProcess:
     machine = ""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
+        ours, theirs = socket_pair()
         try:
             self._process = start_rank(theirs)
         except BaseException:

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from math import inf
 
+from engine.cluster.wire import socket_pair
+
 HANDSHAKE_S = 10.0
 # After which a machine has vanished (asleep, unplugged, stopped) that says something each BEAT_S. With what it may take
 # to notice and to end a rank (`lender.END_S`) it is less than ten seconds, and one that is slow may pause for six.
@@ -113,7 +115,7 @@ def relayed(secure: ssl.SSLSocket, silent_s: float = inf) -> tuple[socket.socket
     The connection is closed by closing the socket, in every process that has it.
     """
     secure.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a step waits for each small frame
-    ours, theirs = socket.socketpair()
+    ours, theirs = socket_pair()
     thread = threading.Thread(target=relay, args=(secure, theirs, silent_s), name="relay", daemon=True)
     thread.start()
     return ours, thread

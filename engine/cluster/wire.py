@@ -18,7 +18,17 @@ FRAME_S = 30.0
 _AT_ONCE_BYTES = 1 << 16  # in one piece with the value: each piece wakes everyone on the way
 MOST_VALUE_BYTES = 1 << 20
 MOST_BYTES = 1 << 28
+_BUFFER_BYTES = 1 << 20
 _LENGTHS = struct.Struct(">II")
+
+
+def socket_pair() -> tuple[socket.socket, socket.socket]:
+    """With buffers of a megabyte: a Mac gives 8 KB, at a fifth of the speed."""
+    pair = socket.socketpair()
+    for end in pair:
+        for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            end.setsockopt(socket.SOL_SOCKET, buffer, _BUFFER_BYTES)
+    return pair
 
 
 class WireEnded(Exception):

@@ -195,6 +195,9 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     if draft is not None:
         timed |= _timed_drafts(draft)
         yield None
+    if builds_kernels():  # for many rows others than for few, and of rough times this one is taken once
+        _step_s(main, caches, max(_ROUGH_WIDTHS))
+        yield None
     forwards = Comparisons(partial(_step_s, main, caches, 1), timed)
     yield from forwards.compare([key for key in timed if key in _ROUGH_WIDTHS or not isinstance(key, int)])
     yield from forwards.compare([key for key in timed if key in _ROUGH_TWICE])
@@ -460,6 +463,11 @@ def after_a_context(model: LoadedModel) -> CacheSet:
     return caches
 
 
+def builds_kernels() -> bool:
+    """Whether the first forward of its kind takes longer."""
+    return mx.default_device() == mx.gpu
+
+
 def _step_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
     """Seconds of a forward, which is rolled back."""
     seconds = _forward_s(model, caches, width)
@@ -538,6 +546,6 @@ def _write(path: Path | None, kept: dict[str, Any]) -> None:
     if path is None:
         return
     try:
-        write_kept(path, kept)
+        write_kept(path, kept, _LIMIT_BYTES)
     except (OSError, ValueError) as error:  # the next start measures again
         _log.warning("could not keep the calibration: %s", error)

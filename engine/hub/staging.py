@@ -14,6 +14,8 @@ import logging
 import os
 import shutil
 import stat
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -48,6 +50,8 @@ RECORD = "download.json"
 FORMER = "former"  # the model that is being replaced, until the new one is in place
 TRASH = "trash-"
 ENDING = ".lock"  # of the file that a process locks
+TMUTIL = "/usr/bin/tmutil"
+_TMUTIL_S = 30
 _LOCK_TRIES = 20
 _BETWEEN_TRIES_S = 0.1
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -129,12 +133,22 @@ def remove(path: Path | None) -> None:
             path.unlink()
 
 
+def keep_from_backups(models: Path) -> None:
+    """On a Mac: Time Machine and Spotlight leave out tens of gigabytes that can be downloaded again."""
+    marker = models / ".metadata_never_index"
+    if sys.platform == "darwin" and not marker.exists():
+        with suppress(OSError, subprocess.SubprocessError):
+            subprocess.run([TMUTIL, "addexclusion", models], check=False, capture_output=True, timeout=_TMUTIL_S)
+            marker.touch()
+
+
 def tidy(staging: Path) -> None:
     """Make it a staging folder with plain files only."""
     for folder in (staging, staging / FILES):
         if folder.is_symlink() or not folder.is_dir():
             remove(folder)
             folder.mkdir(parents=True)
+    keep_from_backups(staging.parent)
     for path in (*staging.iterdir(), *(staging / FILES).iterdir()):
         if path not in (staging / FILES, staging / FORMER) and not stat.S_ISREG(path.lstat().st_mode):
             remove(path)

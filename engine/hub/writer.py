@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ChecksumMismatch, HubMisbehaved
+from engine.api.files import open_plain, sync_file
 from engine.hub.client import HubClient
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import StopSignal, TryAgain
@@ -78,7 +79,7 @@ def is_right(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int
 
 def _checksum(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int], None]) -> str:
     digest = file.new_hash()
-    with path.open("rb") as content:
+    with open_plain(path) as content:
         while chunk := content.read(MIB):
             digest.update(chunk)
             read(len(chunk))
@@ -140,7 +141,7 @@ class _Part:
         return self._hash.hexdigest() == self._file.checksum
 
     def sync(self) -> None:
-        os.fsync(self._content.fileno())
+        sync_file(self._content.fileno())
 
     def discard(self) -> None:
         self._report(-self.bytes, False)

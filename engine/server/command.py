@@ -15,6 +15,7 @@ from types import FrameType
 
 from engine.api.errors import EngineError, InvalidRequest
 from engine.api.events import Event
+from engine.api.files import open_plain
 from engine.api.protocols import ChatEngine
 from engine.api.types import EngineState, ModelInfo
 from engine.hub.library import scan_folders
@@ -120,7 +121,8 @@ def _key_in(file: Path) -> str:
     try:
         if os.name == "posix" and stat.S_IMODE(file.stat().st_mode) & 0o077:
             raise InvalidRequest("api_key_file", "readable by others", "0600")
-        key = file.read_bytes()[: _LONGEST_KEY + 1].decode("ascii").strip()  # which every client can send in a header
+        with open_plain(file) as opened:
+            key = opened.read(_LONGEST_KEY + 1).decode("ascii").strip()  # which every client can send in a header
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest("api_key_file", type(error).__name__, "a file with a key of ASCII letters") from error
     if not key or len(key) > _LONGEST_KEY:

@@ -67,8 +67,6 @@ class ModelQueue:
         self._closed = False
         self._unsubscribe = engine.subscribe(self._on_any_thread)
 
-    # A client's request
-
     def join(self, model: ServedModel) -> Turn:
         """In the line, or ahead of it where its model is loaded and no client waits for another for too long."""
         turn = Turn(model, self._loop.create_future())
@@ -124,8 +122,6 @@ class ModelQueue:
             self._on_demand = self._requested
             self._requested = None
         self._expire()
-
-    # Whose turn it is
 
     def _advance(self) -> None:
         """Admit those whose model is loaded; without any, load the next one's, or wait until it was idle for long."""
@@ -188,7 +184,7 @@ class ModelQueue:
         self._requested = None
         for turn in [turn for turn in self._line if _fails_with(turn.model, model)]:
             self._line.remove(turn)
-            turn.refuse(problem_of(error))
+            turn.refuse(problem_of(error, self._engine.state().again_at))
         self._advance()
 
     def _forget_retry(self) -> None:
@@ -218,8 +214,6 @@ class ModelQueue:
 
     def _is_on_demand(self, model: ServedModel) -> bool:
         return self._on_demand is not None and same(self._on_demand.main, model.main)
-
-    # What the engine says
 
     def _on_any_thread(self, event: Event) -> None:
         if isinstance(event, ModelReady | ModelFailed | ModelUnloaded):

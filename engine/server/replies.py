@@ -36,7 +36,7 @@ from engine.server.model_queue import ModelQueue, Turn
 from engine.server.options import ModelShelf, PictureDecoder, ServedModel, ServerOptions
 from engine.server.parameters import check_limits
 from engine.server.pictures import PictureReader, SentPictures
-from engine.server.problems import Problem, overloaded, problem_of, problem_of_end, shutting_down
+from engine.server.problems import Problem, overloaded, problem_of, problem_of_end, rank_lost, shutting_down
 from engine.server.served_models import ServedModels
 
 _T = TypeVar("_T")
@@ -205,8 +205,11 @@ class SharedEngine:
                     await self._counted("")  # between any two steps; an empty text waits for no others
             except TimeoutError:
                 return "The engine does not answer"
-        if self.engine.state().main is not None or (self.models.all() and not loading):
+        state = self.engine.state()
+        if state.main is not None or (self.models.all() and not loading):
             return None
+        if state.again_at is not None:
+            return rank_lost(state.again_at).message
         return "Loading model" if loading else "No model is loaded"
 
     async def count_tokens(
@@ -364,7 +367,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             index, event = found
             self._early.append(found)
             if isinstance(event, Failed):
-                raise problem_of(event.error)
+                raise problem_of(event.error, self._shared.engine.state().again_at)
             if not isinstance(event, Queued):
                 waiting.discard(index)
 
@@ -421,5 +424,5 @@ class Replies(AbstractAsyncContextManager["Replies"]):
                 if (problem := problem_of_end(reason)) is not None:
                     raise shutting_down() if self._shared.is_closed else problem
             case Failed(error=error):
-                raise problem_of(error)
+                raise problem_of(error, self._shared.engine.state().again_at)
         return index, event

@@ -186,7 +186,7 @@ def test_base_lines_that_are_old_or_make_no_sense_are_left_out(
     reply_of(first)
     tuner.step()
     for path in pair.glob("*.json"):
-        write_kept(path, read_kept(path, 1 << 16) | damage)
+        write_kept(path, read_kept(path, 1 << 16) | damage, 1 << 20)
     again, slices = tuned(Tuner(pair), main, draft)
     assert (excess_of(again), slices) == (1, 0)
     assert again.calibration == first.calibration
@@ -225,9 +225,9 @@ def test_what_was_measured_of_other_models_is_told_too(
     path = paths[main.info.weight_bytes]
     for odd in (0, -5, "5", None):
         kept = read_kept(path, 1 << 16)
-        write_kept(path, kept | {"main_bytes": odd})
+        write_kept(path, kept | {"main_bytes": odd}, 1 << 20)
         assert len(again.measured(small)) == 1
-        write_kept(path, kept)
+        write_kept(path, kept, 1 << 20)
     monkeypatch.setattr("engine.drafting.calibration.mlx_build.wheel", lambda: "macosx_26_0_arm64")
     assert len(again.measured(small)) == 1
 
@@ -616,6 +616,17 @@ def test_forwards_that_meet_with_something_else_do_not_make_a_good_draft_look_us
     assert costs.price_s("draft", 3) == pytest.approx(1.7375 * plain, rel=0.25)
 
 
+def test_kernels_that_a_gpu_builds_are_in_no_price(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, costs, tuner, wide = Clock(monkeypatch), RoundCosts(), Tuner(), itertools.count()
+    monkeypatch.setattr(calibration, "builds_kernels", lambda: True)
+    first_s = 2.0
+    timed = clock.timed(main, lambda width, _: 1.0 + (first_s if width == 16 and next(wide) == 0 else 0.0))
+    tuner.begin(timed, None, costs)
+    while not costs.calibrated:
+        tuner.step()
+    assert costs.calibration.verify_s[16] == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("slow", [range(30, 75), range(60), range(100, 1000)])
 def test_a_spell_in_which_all_is_slower_changes_nothing(
     main: LoadedModel, monkeypatch: pytest.MonkeyPatch, slow: range
@@ -664,7 +675,7 @@ def test_only_whole_and_positive_times_are_read_back(
     (path,) = pair.iterdir()
     told: dict[str, Any] = read_kept(path, 1 << 16)
     change(told)
-    write_kept(path, told)
+    write_kept(path, told, 1 << 20)
 
     costs = RoundCosts()
     tuner = Tuner(pair)
