@@ -224,7 +224,7 @@ def _with_template(
 
 
 def _marked(request: Request, model: LoadedModel) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Turns and variables as a template reads them, marked (see `ControlWords`) in all that users, files, tools and clients wrote."""
+    """Turns and variables as a template reads them: what users, files, tools and clients wrote is marked."""
     marked = partial(model.control_words.marked, named=None if model.template is None else model.template.names)
     variables = {name: marked(value) for name, value in request.template_variables.items()}
     if request.tools:
