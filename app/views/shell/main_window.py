@@ -503,7 +503,7 @@ class MainWindow(Translated, ShellWindow):
         self.composer.edit.commit()
         if self.tools.stays_without_window and not self._quits:
             event.ignore()
-            self._hides = self.isFullScreen()  # once it is not: a Mac would leave its black space behind
+            self._hides = self.isFullScreen()  # once it is not: a Mac would keep an empty space
             if self._hides:
                 self.setWindowState(self.windowState() & ~Qt.WindowState.WindowFullScreen)
             else:
