@@ -15,6 +15,7 @@ from PySide6.QtGui import QColorSpace, QImage, QImageReader, QImageWriter, QPain
 from app.documents.picture_files import MOST_READ_BYTES, UPRIGHT, check_file, orientation_in
 from app.documents.pictures import MOST_PIXELS, MOST_RATIO, MOST_SIDE, STORED_SIDE, StoredPicture
 from app.documents.problems import Refused, WhyNot
+from app.system.small_file import read_small
 
 Image = QImage  # as those name it who pass it on
 THUMBNAIL_PX = 128  # 64 on a screen of twice the density
@@ -40,7 +41,7 @@ _PNG_QUALITY = 70  # that is how hard zlib tries; all of them are without loss
 
 def read_image(path: Path, kind: str) -> QImage:
     """The first frame, upright, and smaller where it is larger than what is stored. Raises Refused."""
-    data = path.read_bytes()
+    data = read_small(path)
     check_file(kind, data)
     reader = QImageReader(str(path), QByteArray(kind.encode()))
     reader.setAutoDetectImageFormat(False)
