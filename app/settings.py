@@ -1,10 +1,8 @@
-"""Preferences: every option declared once, with its default and limits; a JSON file that survives damage.
+"""Preferences: each option declared once with default and limits; stored in a JSON file.
 
-A thread of its own saves them while the app runs, because the disk may take long; what it refuses is tried again. A
-file that makes no sense is put aside. One that the disk does not give stays where it is until it has been read: what
-this run changes then joins what is in it, which a copy keeps as it was.
-What an option means to the user is said where it is shown. Hub tokens and the server's key are kept by
-system/secrets.py.
+A thread saves them while the app runs; a refused save is retried. A damaged file is renamed and kept. One that cannot
+be read for now is not overwritten: changes of this run are merged into it once it can, and a copy keeps its former
+content. Hub tokens and the server's key are in system/secrets.py.
 """
 
 from __future__ import annotations
@@ -63,8 +61,8 @@ STARTER_EYES = f"{STARTER_FOLDER}/eyes/main"  # the tiny model beside it, which 
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
-_MOST_ASIDE = 5  # files that were put aside; older ones are deleted
-# What "reset all settings" leaves as it is.
+_MOST_ASIDE = 5  # renamed files; older ones are deleted
+# Options that "reset all settings" keeps.
 KEPT = frozenset(
     {
         "system_prompt",
@@ -95,7 +93,7 @@ def comes_with_app(stored: str) -> bool:
 
 
 def from_setting(stored: str, starter: Path) -> str:
-    """The folder; `starter`: what the bare name stands for, and what is used where another is missing."""
+    """The folder; `starter`: the folder that the bare name stands for, also used if another is missing."""
     if not comes_with_app(stored):
         return stored
     named = starter.parent / stored.partition("/")[2] if stored != STARTER_FOLDER else starter
@@ -103,7 +101,7 @@ def from_setting(stored: str, starter: Path) -> str:
 
 
 def as_setting(folder: str, starter: Path) -> str:
-    """What comes with the app is stored by name: what is beside `starter` with its place there."""
+    """The stored form: folders of the app by name, with their place below `starter`."""
     if folder == str(starter):
         return STARTER_FOLDER
     path = Path(folder)
@@ -137,16 +135,16 @@ class Option(Generic[T]):
 
 
 class SettingsFile:
-    """What makes no sense in it is put aside, and what the disk does not give is not written over until it was read."""
+    """The file of the settings: a damaged one is renamed, and one that could not be read is not overwritten."""
 
     def __init__(self, path: Path) -> None:
-        self.set_aside = ""  # where a file is kept that made no sense at the start, or not in all
-        self.is_unread = False  # the disk did not give it, and the defaults are used
+        self.set_aside = ""  # where a file that was damaged at the start is kept
+        self.is_unread = False  # the file could not be read; defaults are used
         self._path = path
-        self._others: dict[str, Any] = {}  # of no option that is known here: another version's
+        self._others: dict[str, Any] = {}  # options of another version
 
     def load(self, checks: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
-        """The values in it that `checks` let pass, by the names of their options."""
+        """Valid values in the file, by option."""
         try:
             stored = self._read()
         except OSError as error:
@@ -180,7 +178,7 @@ class SettingsFile:
         try:
             stored = json.loads(read_small(self._path).decode("utf-8-sig"))
             if isinstance(stored, dict):
-                # Halves of characters become signs; what cannot be written again would be in the way of every save.
+                # Halves of surrogate pairs are replaced; they could not be saved again.
                 return dict(json.loads(_as_json(stored).encode("utf-8", "replace")))
             log.warning("settings file is damaged")
         except FileNotFoundError:
@@ -191,7 +189,7 @@ class SettingsFile:
         return {}
 
     def _read_after_all(self) -> None:
-        """Raises OSError where the disk still does not give the file, or takes no copy of it."""
+        """Read a file that could not be read at the start. Raises OSError if that or the copy fails."""
         stored = self._read()
         if stored:
             self._copy_aside()
@@ -206,7 +204,7 @@ class SettingsFile:
         return aside.name
 
     def _put_aside(self) -> None:
-        """Renames what is in the file's place, file or folder, so that it is kept and no longer in the way."""
+        """Rename a file or folder that is in the file's place."""
         aside = self._name_aside()
         patiently(lambda: self._path.replace(aside))
         self.set_aside = aside.name
@@ -333,7 +331,7 @@ class Settings(QObject):
         self.put(name, self.options()[name].default)
 
     def reset_all(self) -> None:
-        """Everything but what the user wrote or fetched, and where things are (KEPT)."""
+        """Reset all options but KEPT: what the user wrote or downloaded, and locations."""
         for name in self.options().keys() - KEPT:
             self.reset(name)
 
@@ -399,7 +397,7 @@ class Settings(QObject):
         self._writer.ask(self._store, self._on_saved, self._on_refused)
 
     def _store(self) -> None:
-        """What the values and tokens are then. Any thread may call this; raises OSError when it refuses either."""
+        """Write the present values and tokens. Any thread; raises OSError if either fails."""
         with self._storing:
             try:
                 self._secrets.write()

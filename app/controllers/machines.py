@@ -19,6 +19,7 @@ from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import network_address
+from app.system.retry_timer import RetryTimer
 from app.system.worker import JobThread, ask_once, ignore
 from app.view_models.downloads import UNDER_WAY, DownloadEntry
 from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView, is_away
@@ -441,6 +442,7 @@ class Lending(QObject):
         self._offered: tuple[dict[str, HubSource], int] = {}, 0  # models by folder, and memory
         self._code_until = 0.0
         self._closed = False
+        self._retry = RetryTimer(self._try_again, self)
         settings.changed.connect(self._on_setting)
         models.models_changed.connect(self._offer)
         for what in (models.models_changed, models.downloads.changed):
@@ -500,7 +502,7 @@ class Lending(QObject):
             self._models.install(repository, self.state.wanted_revision)
 
     def follow(self) -> None:
-        """One step towards the settings; a process that has ended is started again, unless it failed."""
+        """One step towards the settings; a process that has ended is started again, later if it failed."""
         wanted = self.is_on and not self._closed
         if wanted and self._process is None and self.state.phase is not LendingPhase.FAILED:
             address = f"{self.host}:{self.port}"
@@ -511,16 +513,23 @@ class Lending(QObject):
         elif not wanted and self._process is not None:
             self._process.end()
 
+    def _try_again(self) -> None:
+        if self.state.phase is LendingPhase.FAILED:
+            self.state = LendingState()
+            self.follow()
+
     def close(self) -> None:
         """At the end of the app."""
         self._closed = True
+        self._retry.stop()
         if self._process is not None and not self._process.stop():
             _log.warning("lending did not end in time")
 
     def _on_setting(self, name: str) -> None:
         if name == "lends_memory":
             if self.state.phase is LendingPhase.FAILED:
-                self.state = LendingState()  # tried again when it is switched on again
+                self._retry.note_success()
+                self.state = LendingState()  # try again at once when it is switched on again
             self.follow()
             self.changed.emit()
 
@@ -555,6 +564,10 @@ class Lending(QObject):
             self._models.sources.set_peer_model(peer)
         if state.code != before.code:
             self._code_until = time.monotonic() + state.code_s
+        if state.phase is LendingPhase.READY:
+            self._retry.note_success()
+        elif state.phase is LendingPhase.FAILED:
+            self._retry.note_failure()
         if state.phase in _ENDED:
             self._process = None
             self.follow()

@@ -23,6 +23,7 @@ from app.documents.sent_pictures import Decoder
 from app.settings import Settings
 from app.storage import ReplyStatus
 from app.system.machine import network_address
+from app.system.retry_timer import RetryTimer
 from app.view_models.installed_list import is_too_large
 from app.view_models.model_list import DraftState, PairState
 from app.view_models.request_table import RequestRow, RequestTableModel
@@ -338,6 +339,7 @@ class ServerController(QObject):
         self._server: Server | None = None
         self._served: ServerOptions | None = None  # options of `_server`, or of the last failed start
         self._closed = False
+        self._retry = RetryTimer(self._try_again, self)
         self._requests = ProgramRequests(engine, watched.programs, bridge, table, self)
         self._requests.asked.connect(self.asked)
         settings.changed.connect(self._on_setting)
@@ -422,6 +424,7 @@ class ServerController(QObject):
     def close(self) -> bool:
         """At the end of the app, before the engine; False if it takes too long."""
         self._closed = True
+        self._retry.stop()
         return self._server is None or self._server.stop(END_S)
 
     def _on_setting(self, name: str) -> None:
@@ -441,9 +444,18 @@ class ServerController(QObject):
             return
         self._served = wanted
         self.state = ServerState()
-        if wanted is not None:
-            self._server = Server(self._engine, wanted, self._hear, Decoder(), self.shelf)
+        self._retry.note_success()
+        self._begin()
+
+    def _begin(self) -> None:
+        if self._served is not None:
+            self._server = Server(self._engine, self._served, self._hear, Decoder(), self.shelf)
             self._server.start()
+
+    def _try_again(self) -> None:
+        """A port that was taken may be free. `state` says that it failed until it runs."""
+        if self._server is None:
+            self._begin()
 
     def _options(self) -> ServerOptions:
         settings = self._settings
@@ -464,6 +476,9 @@ class ServerController(QObject):
         self._post(partial(self._on_state, state))
 
     def _on_state(self, state: ServerState) -> None:
+        has_failed = self.state.phase is ServerPhase.FAILED
+        if has_failed and state.phase is ServerPhase.STARTING:
+            return
         if self.state.phase is not ServerPhase.STOPPING or state.phase in _OVER:
             self.state = state
         if state.phase in _OVER:
@@ -471,6 +486,10 @@ class ServerController(QObject):
             if state.phase is ServerPhase.OFF:
                 self._served = None
             self._follow()
+        if self.state.phase is ServerPhase.RUNNING:
+            self._retry.note_success()
+        elif self.state.phase is ServerPhase.FAILED:
+            self._retry.note_failure()
         self.changed.emit()
-        if self.state.phase is ServerPhase.FAILED:
+        if self.state.phase is ServerPhase.FAILED and not has_failed:
             self.failed.emit()

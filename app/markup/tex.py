@@ -1,7 +1,7 @@
-r"""TeX as ziamath can read it whole. No Qt, no drawing.
+r"""Prepares TeX for ziamath. No Qt, no drawing.
 
-ziamath leaves out what it does not know: an environment of another name, a brace that is not closed. Half a formula is
-worse than its source, so these are refused here; and what it only stumbles over is written in another way.
+ziamath omits what it does not know: unknown environments, unclosed braces. Half a formula is worse than its source, so
+these are refused; what merely confuses it is rewritten.
 """
 
 import re

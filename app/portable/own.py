@@ -1,7 +1,4 @@
-"""Our own form of chats: JSON that holds everything, one chat a line, and before them the presets that they use.
-
-What is read is not trusted.
-"""
+"""Our own format: JSON with everything, one chat a line, after the presets that they use. Files are not trusted."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ def head(presets: Sequence[dict[str, Any]] = ()) -> str:
 
 
 def is_export(path: Path) -> bool:
-    """By its first bytes, as `head` writes them."""
+    """Whether it is our format, by its first bytes (see `head`)."""
     try:
         with open_plain(path) as file:
             return file.read(len(_BEGIN)) == _BEGIN
@@ -44,7 +41,7 @@ def is_export(path: Path) -> bool:
 
 
 def line_of(chat: PortableChat) -> str:
-    """Every field, in one line of JSON."""
+    """The chat as one line of JSON."""
     values = asdict(replace(chat, messages=()))
     values["id"] = values.pop("origin")
     values["messages"] = [_to_file(each) for each in chat.messages]
@@ -65,7 +62,7 @@ def check_head(found: dict[str, Any]) -> None:
 
 
 def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Those that are presets, in the object around the chats; what they set is checked where it is used."""
+    """The presets in the object around the chats; their values are checked where they are used."""
     presets = found.get("presets") if found.get("format") == FORMAT else None
     for each in presets if isinstance(presets, list) else ():
         if isinstance(each, dict) and isinstance(each.get("values"), dict) and is_shallow(each["values"]):
@@ -77,9 +74,9 @@ def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
-    """Raises Unreadable for whatever is not as `line_of` writes it; fields that are missing have their usual values.
+    """The chat of a line. Raises Unreadable for anything invalid; missing fields have defaults.
 
-    `ours`: thumbnails are of our own making, which are decoded in this process.
+    `ours`: thumbnails were made by us, and are decoded in this process.
     """
     try:
         messages = tuple(_messages(checked(found.get("messages"), list)))
@@ -104,7 +101,7 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
 
 
 def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:
-    """Pictures with what is stored of them, as base64 in place of the text that they do not have: each once.
+    """Adds the bytes of pictures as base64, once each.
 
     Versions of a message have the same ones. Those that are too many for an import are left out; `without_bytes` names
     them.
@@ -127,7 +124,7 @@ def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> P
 
 
 def without_bytes(chat: PortableChat) -> set[str]:
-    """The digests of pictures whose bytes `with_bytes` has not put in."""
+    """Digests of the pictures left out by `with_bytes`."""
     pictures = [each for message in chat.messages for each in message.attachments if each.is_picture]
     return {each.digest for each in pictures} - {each.digest for each in pictures if each.text}
 

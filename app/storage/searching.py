@@ -110,9 +110,7 @@ class Searching:
     def _best_messages(
         self, chat_id: int, words: Sequence[_Word], phrase: str, missing: set[str]
     ) -> list[tuple[int, list[str]]]:
-        """The latest messages with the phrase, then those with most of the words; removes their words from
-        `missing`.
-        """
+        """The latest messages with the phrase, then with most of the words, which are removed from `missing`."""
         found: list[tuple[int, int, list[str]]] = []  # number of lacking words, message, texts
         whole = 0
         for number, texts in self._texts(chat_id, words):

@@ -1,4 +1,4 @@
-"""Reading the app's small files: whatever is in the place of one, no start waits for it or takes all memory."""
+"""Reading small files with limits: no start blocks on a pipe or fills the memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_BYTES = 64 << 20
 
 
 def read_small(file: Path, most_bytes: int = MOST_BYTES) -> bytes:
-    """Raises OSError where the disk does not give it, ValueError for what is no plain file or too large to be ours."""
+    """The bytes. Raises OSError if the disk fails, ValueError for what is no plain file or too large."""
     return patiently(partial(_read, file, most_bytes))
 
 
@@ -25,11 +25,11 @@ def _read(file: Path, most_bytes: int) -> bytes:
 
 
 def is_in_the_way(file: Path) -> bool:
-    """Whether something that is no file is there."""
+    """Whether something other than a file is there."""
     return os.path.lexists(file) and not file.is_file()
 
 
 def move_aside(file: Path) -> None:
-    """What is there and is no file gets another name. Raises OSError."""
+    """Rename what is there if it is no file. Raises OSError."""
     if is_in_the_way(file):
         file.rename(file.with_name(f"{file.name}-aside-{time.time_ns()}"))

@@ -53,7 +53,8 @@ def make_worker(
     calibration, prefixes, tried = (
         None if kept is None else kept / name for name in ("calibration", "prefixes", "tried.json")
     )
-    store = PrefixStore(kept_caches_bytes(memory_share), _open_disk(prefixes, disk_bytes))
+    open_disk = partial(_open_disk, prefixes, disk_bytes)
+    store = PrefixStore(kept_caches_bytes(memory_share), open_disk(), open_disk=open_disk)
     return EngineThread(
         Scheduler(Tuner(calibration), store), post, ends, FirstUse(tried), light_drafters=light_drafters
     )

@@ -184,7 +184,7 @@ class ModelQueue:
         self._requested = None
         for turn in [turn for turn in self._line if _fails_with(turn.model, model)]:
             self._line.remove(turn)
-            turn.refuse(problem_of(error))
+            turn.refuse(problem_of(error, self._engine.state().again_at))
         self._advance()
 
     def _forget_retry(self) -> None:

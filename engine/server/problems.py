@@ -101,9 +101,11 @@ def shutting_down() -> Problem:
     return Problem(503, "The server is shutting down.", "server_error", "shutting_down", retry_after_s=5)
 
 
-def problem_of(error: EngineError) -> Problem:
-    """An error of the engine as a client gets it: no folder of this machine in it."""
+def problem_of(error: EngineError, again_at: float | None = None) -> Problem:
+    """An error of the engine as a client gets it: no folder of this machine in it. `again_at`: see `rank_lost`."""
     match error:
+        case RankLost() | MachineUnavailable():
+            return rank_lost(again_at)
         case ContextTooLong(limit_tokens=limit, actual_tokens=actual):
             return Problem(
                 400,
@@ -120,10 +122,9 @@ def problem_of(error: EngineError) -> Problem:
         case DraftError():
             why = type(error).__name__
             return invalid(f"This model cannot draft for the loaded one: {why}.", "draft_model", "draft_misfit")
-    known = next((say for kind, say in _FIXED.items() if isinstance(error, kind)), None)
-    if known is not None:
-        return known()
-    return Problem(500, f"The engine failed: {type(error).__name__}.", "server_error", "internal", retry=False)
+    message = f"The engine failed: {type(error).__name__}."
+    unknown = partial(Problem, 500, message, "server_error", "internal", retry=False)
+    return next((say for kind, say in _FIXED.items() if isinstance(error, kind)), unknown)()
 
 
 def _invalid_field(error: InvalidRequest) -> Problem:
@@ -159,8 +160,6 @@ _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     OutOfMemory: _no_memory,
     ModelTooLarge: _no_memory,
     PictureTooLarge: _no_memory,
-    RankLost: rank_lost,
-    MachineUnavailable: rank_lost,
 }
 
 

@@ -367,7 +367,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             index, event = found
             self._early.append(found)
             if isinstance(event, Failed):
-                raise problem_of(event.error)
+                raise problem_of(event.error, self._shared.engine.state().again_at)
             if not isinstance(event, Queued):
                 waiting.discard(index)
 
@@ -424,5 +424,5 @@ class Replies(AbstractAsyncContextManager["Replies"]):
                 if (problem := problem_of_end(reason)) is not None:
                     raise shutting_down() if self._shared.is_closed else problem
             case Failed(error=error):
-                raise problem_of(error)
+                raise problem_of(error, self._shared.engine.state().again_at)
         return index, event

@@ -537,6 +537,47 @@ def test_another_address_of_a_paired_machine(
     assert [machine.address for machine in others.known] == ["10.0.0.9:7791"]
 
 
+def test_lending_that_has_failed_is_tried_again_without_the_user(
+    machines: MachinesController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process was ended for memory, say; the user may be at the other Mac."""
+
+    class Process:
+        def __init__(self, *_: object) -> None:
+            started.append(self)
+
+        def start(self) -> None:
+            """Nothing runs."""
+
+        def stop(self) -> bool:
+            return True
+
+        def offer(self, *_: object) -> None:
+            """Nobody asks."""
+
+        end = start
+
+    started: list[object] = []
+    monkeypatch.setattr("app.controllers.machines.LendingProcess", Process)
+    lending = machines.lending
+    lending.set_on(True)
+    for wait_ms in (10_000, 20_000, 40_000):
+        assert len(started) == 1
+        lending.on_state(LendingState(LendingPhase.FAILED))
+        assert (lending._retry.interval(), lending._retry.isActive()) == (wait_ms, True)
+        assert len(started) == 1
+        lending._retry.timeout.emit()
+        assert len(started) == 2
+        started.pop()
+    lending.on_state(LendingState(LendingPhase.READY))
+    lending.on_state(LendingState(LendingPhase.FAILED))
+    assert lending._retry.interval() == 10_000
+    lending.set_on(False)
+    assert not lending._retry.isActive()
+    lending._retry.timeout.emit()
+    assert len(started) == 1
+
+
 def test_a_lost_machine_that_comes_back_by_itself_is_reported_once(
     harness: AppHarness, page: MachinesPage, qtbot: QtBot
 ) -> None:

@@ -1,4 +1,4 @@
-"""Asks in which form chats are exported and where to, and shows how far that is."""
+"""Asks for the format and place of an export, and shows its progress."""
 
 from __future__ import annotations
 

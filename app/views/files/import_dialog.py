@@ -1,4 +1,4 @@
-"""Asks for files with chats, shows what they hold before anything is changed, then imports it."""
+"""Asks for files with chats, previews their content, then imports it."""
 
 from __future__ import annotations
 

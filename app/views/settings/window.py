@@ -1,7 +1,6 @@
-"""The settings window: a search and the list of pages at the left, the chosen page at the right.
+"""The settings window: a search and the list of pages on the left, the chosen page on the right.
 
-While something is searched for, the list has what was found; going there shows the page, lights the control and puts
-the focus into it. A page's content is its own file's.
+During a search the list has the results; choosing one shows the page, highlights the control and focuses it.
 """
 
 from __future__ import annotations
@@ -138,7 +137,7 @@ class SettingsWindow(Translated, SideWindow):
         return [*places(pages, self._titles()), *self._places_elsewhere()]
 
     def _places_elsewhere(self) -> list[Place]:
-        """A user who looks for models or figures here is led there."""
+        """Places in other windows, for users who look for models or figures here."""
         title = self.tr("Models")
         here = self.list
         yours = self.tr("Installed, downloads, folders, deleting.")
@@ -170,7 +169,7 @@ class SettingsWindow(Translated, SideWindow):
             self.go_to(self._found[row])
 
     def go_to(self, place: Place) -> None:
-        """Of what was deleted meanwhile, as a row of a list that was filled again, only the page is shown."""
+        """Go to a place; if its widget was deleted meanwhile, only the page is shown."""
         if place.page not in self.pages:
             self.elsewhere_requested.emit(place.page)
             return
@@ -257,7 +256,7 @@ def _is_find(event: QKeyEvent) -> bool:
 
 
 def _reveal(spot: QWidget, page: QWidget) -> None:
-    """Shows what is hidden until it is searched for."""
+    """Show a control that is hidden until a search finds it."""
     above: QWidget | None = spot
     while above is not None and above is not page:
         if above.isHidden():

@@ -1,4 +1,4 @@
-"""What the window does for drafting as a whole: the pair's switch, races, activity, and rows that open a chat."""
+"""Drafting actions of the window: the pair's mode, races, activity, and opening a chat from a row."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class SpeculationActions(QObject):
         self._retranslate()
 
     def choose(self, mode: str, tokens: int) -> None:
-        """In the picker: for the open chat where something says how that one drafts, else for all."""
+        """Set drafting from the picker: for the open chat if it has its own option, else for all."""
         chats = self._chats
         models = self._models
         if chats.options.has_own_speculation:

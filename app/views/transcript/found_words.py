@@ -1,4 +1,4 @@
-"""What a search in the chat found in one text, as it is painted: each tinted, the current one filled and underlined."""
+"""Painting of search results in a text: each tinted, the current one filled and underlined."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.views.transcript.selection import TextRange
 from app.views.widgets.painting import found_format
 
 Selection = QAbstractTextDocumentLayout.Selection
-# Qt paints a line again for each selection on it. MEASURED: 1,000 selections in one text, 1.6 s.
+# Qt repaints a line for each selection on it. MEASURED: 1,000 selections in one text, 1.6 s.
 _MANY = 100
 
 
@@ -26,7 +26,7 @@ class FoundWords:
 
     @property
     def words(self) -> list[str]:
-        """What is lit."""
+        """The highlighted ranges."""
         return [cursor.selectedText() for cursor in self._cursors]
 
     @property
@@ -49,7 +49,7 @@ class FoundWords:
         self._cursors = []
 
     def selections(self) -> list[Selection]:
-        """What Qt is to paint: all of them, or of many the current one."""
+        """Selections for Qt to paint: all, or the current one if there are many."""
         current = self._shown[1]
         many = len(self._cursors) > _MANY
         return [
@@ -59,7 +59,7 @@ class FoundWords:
         ]
 
     def paint_grounds(self, painter: QPainter, clip: QRectF) -> None:
-        """Of those that are too many for Qt, below the words."""
+        """Paint the rest below the text."""
         for cursor in self._cursors if len(self._cursors) > _MANY else ():
             for rect in line_rects(cursor.document(), cursor.selectionStart(), cursor.selectionEnd()):
                 if rect.intersects(clip):

@@ -1,4 +1,4 @@
-"""A plain-text field for lines of any length: the base of those that users write in, and of those that only show."""
+"""A plain-text field for lines of any length: base of editable and read-only fields."""
 
 from __future__ import annotations
 
