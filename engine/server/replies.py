@@ -41,7 +41,7 @@ from engine.server.served_models import ServedModels
 
 _T = TypeVar("_T")
 
-Indexed = tuple[int, Event]  # which of the client's requests, from 0
+Indexed = tuple[int, Event]  # (index of the client's request, event)
 
 
 class ClientLeft(Exception):
@@ -86,7 +86,7 @@ class Client:
         return self._task
 
     async def unless_left(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """What the work brings. Raises ClientLeft as soon as the client has left."""
+        """The result of the work. Raises ClientLeft as soon as the client has left."""
         task = asyncio.create_task(work)
         try:
             await asyncio.wait({task, self.left}, return_when=asyncio.FIRST_COMPLETED)
@@ -185,7 +185,7 @@ class SharedEngine:
         self._on_change(self.requests)
 
     def end_requests(self) -> None:
-        """Those that are open, and every later one."""
+        """End all requests, open and later ones."""
         self.is_closed = True
         self.queue.close()
         self.pictures.stop()
@@ -197,7 +197,7 @@ class SharedEngine:
         self.pictures.close()
 
     async def unwell(self) -> str | None:
-        """Why clients get no answers now; None: they do."""
+        """Why the engine does not answer; None: it does."""
         loading = self.engine.state().loading_main is not None
         with suppress(Problem):  # which is an answer
             try:
@@ -252,7 +252,7 @@ class SharedEngine:
 
 
 class Replies(AbstractAsyncContextManager["Replies"]):
-    """The replies to one client's request: one, or `n`. Whatever ends the block cancels those that have not ended."""
+    """The replies to one client's request. Leaving the block cancels those that have not ended."""
 
     def __init__(
         self,
