@@ -65,7 +65,7 @@ class _Reading:
     paths: tuple[str, ...]
     stop: Stop = field(default_factory=Stop)
     folder: Path | None = None  # set by the thread
-    pictures: set[str] = field(default_factory=set)  # stored for it, likewise
+    pictures: set[str] = field(default_factory=set)  # stored for it, by the thread
     is_over: bool = False  # the thread is done with it
 
 

@@ -54,7 +54,7 @@ def read_image(path: Path, kind: str) -> QImage:
     """The first frame, upright, and smaller where it is larger than what is stored. Raises Refused."""
     if kind == "heic":
         with TemporaryDirectory() as folder:
-            copy = Path(folder) / "picture.heic"  # its own name would stand on a command line
+            copy = Path(folder) / "picture.heic"  # its own name would be on a command line
             copy.write_bytes(read_small(path))
             return read_image(_as_jpeg(copy, Path(folder)), "jpeg")
     data = read_small(path)
