@@ -378,7 +378,7 @@ class DocumentBuilder:
 
 
 def list_step_px(font: QFont) -> float:
-    """How far the text of a list is indented: room for two digits, lest the tenth item move the others."""
+    """The indentation of a list's text: room for two digits, so that the tenth item does not move the others."""
     return QFontMetricsF(font).horizontalAdvance("10." + _GAP)
 
 

@@ -170,7 +170,6 @@ def _without_marks(text: str, word: str) -> str:
 
 
 def _around(text: str, word: str) -> str:
-    """One line around the word."""
     first, last = next(occurrences(text, word), (0, 0))
     start = max(0, first - SNIPPET_BEFORE)
     stop = min(last, first + _LONGEST_FOUND) + SNIPPET_AFTER

@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 class OnlyInstance(QObject):
     called = Signal()  # the user started the app again
-    quick_ask_called = Signal()  # likewise, with --quick-ask
+    quick_ask_called = Signal()  # the same with --quick-ask
     answered = Signal()  # the other instance answered after `call_the_other` returned
 
     def __init__(self, lock_file: Path, has_window: Callable[[], bool] = lambda: True) -> None:

@@ -50,7 +50,7 @@ class ChipContent:
     progress: float | None = None
     width: int = 0  # of a picture, in pixels
     height: int = 0
-    thumbnail: str = ""  # likewise: a JPEG as base64
+    thumbnail: str = ""  # of a picture: a JPEG as base64
 
     @property
     def is_picture(self) -> bool:

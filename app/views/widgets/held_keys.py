@@ -32,7 +32,7 @@ def is_held(event: QKeyEvent) -> bool:
 
 
 def is_held_return(event: QKeyEvent) -> bool:
-    """Likewise in a field, where Space is a character."""
+    """Whether it is a repeat of Return, in a field where Space is a character."""
     return event.isAutoRepeat() and event.key() in RETURN_KEYS
 
 

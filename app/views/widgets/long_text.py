@@ -25,7 +25,6 @@ class LongText(QPlainTextEdit):
         return long_lines.text_between(self.document(), 0, self.document().characterCount() - 1)
 
     def set_text(self, text: str) -> None:
-        """Replaces all."""
         self.setPlainText("")
         self._has_cut_lines = False
         self._insert(text)

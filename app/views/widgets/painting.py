@@ -40,7 +40,6 @@ def _paint_edges(painter: QPainter, rect: QRect, inner: QRect, edge: QColor) -> 
 
 @lru_cache(maxsize=32)
 def _corners(radius: int, ground: int, edge: int, ratio: float) -> QPixmap:
-    """A pixmap of the four corners."""
     result = QPixmap(round(2 * radius * ratio), round(2 * radius * ratio))
     result.setDevicePixelRatio(ratio)
     result.fill(Qt.GlobalColor.transparent)

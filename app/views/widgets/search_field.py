@@ -47,7 +47,6 @@ class SearchField(Translated, Composing, QLineEdit):
         self._retranslate()
 
     def words(self) -> str:
-        """What is searched for."""
         return self.text_with_composed() if _SYLLABLES.fullmatch(self.composed) else self.text()
 
     def text_with_composed(self) -> str:
