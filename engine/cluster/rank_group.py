@@ -277,13 +277,12 @@ class RankGroup:
                         return
                     missed = 0
                     pongs += 1
-                    if pongs > MOST_PONGS:
-                        raise self._lose(rank, RankEnd.STALLED, f"{pongs} pongs")
-                if (now := time.monotonic()) >= beat_at:
+                now = time.monotonic()
+                if now > began + patience_s or pongs > MOST_PONGS:
+                    raise self._lose(rank, RankEnd.STALLED, f"{patience_s:.0f} s, {pongs} pongs")
+                if now >= beat_at:
                     if missed >= MISSED:
                         raise self._lose(rank, RankEnd.SILENT, f"{missed} pings")
-                    if now > began + patience_s:
-                        raise self._lose(rank, RankEnd.STALLED, f"{patience_s:.0f} s")
                     if beats:
                         self._send(rank, Ping())
                         missed += 1

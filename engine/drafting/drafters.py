@@ -37,6 +37,7 @@ from engine.models.loading import (
     loading_draft,
     model_identity,
     most_parts,
+    require_unchanged,
     widens,
 )
 from engine.models.memory import MemoryNeed
@@ -80,6 +81,8 @@ def loading_any_draft(
     info = inspect_model(path)
     own = path.resolve() == Path(main.info.folder).resolve()
     config = inspect_drafter(path) if info.drafter is not None or own else None
+    if own:
+        require_unchanged(main.info.folder, main.identity)
     yield
     if config is None:
         return (yield from loading_draft(path, main, aborted))
