@@ -296,7 +296,7 @@ def reading(
     read = partial(guarded, info.folder, ModelDamaged, aborted)
     _check_architecture(info)
     identity = model_identity(path, info)
-    network = read(lambda: _build_network(path), most_parts(path))
+    network = read(lambda: _build_network(path), builds=path)
     yield
     held = network if cut is None else read(lambda: cut(network))
     make_caches = read(lambda: CacheMaker(network))
@@ -507,10 +507,14 @@ def guarded(
     failure: type[ModelDamaged] | type[TokenizerBroken],
     aborted: Question,
     load: Callable[[], Any],
-    most_parts: int = sys.maxsize,
+    builds: Path | None = None,
 ) -> Any:
+    """What `load` returns, within limits of time, and of parts where it `builds` the network of a folder. Every error
+    that is not typed is a `failure`, unless the memory is full or the folder is gone.
+    """
     try:
-        with watched(_BUILDING_S, aborted, _NEW_PART, most_parts):
+        most = sys.maxsize if builds is None else most_parts(builds)
+        with watched(_BUILDING_S, aborted, _NEW_PART, most):
             return load()
     except (EngineError, Aborted, NoAccess):
         raise
