@@ -336,7 +336,7 @@ class Settings(QObject):
             self.reset(name)
 
     def of_engine(self) -> dict[str, bool]:
-        """What it is started with."""
+        """Arguments for starting the engine."""
         return {"openblas": self.use_openblas, "light_drafters": self.light_drafters}
 
     def sampling(self, main: str = "") -> Sampling:

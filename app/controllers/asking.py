@@ -256,11 +256,11 @@ class Asking(QObject):
         chat_id: int,
         gone: Callable[[], None] = lambda: None,
     ) -> None:
-        """For what a reply follows: one at a time in each chat, so that Return pressed twice asks once.
+        """Store a change that a reply follows: one at a time in each chat, so that a double Return asks once.
 
-        `refused` gets a call of `again`, or else of the same once more; without it, the user is offered that by
-        `not_stored`. The call waits until no other question is on its way.
-        `gone`: `chat_id` was in the Trash before its turn came, so nothing was changed.
+        `refused` gets a callback that tries `again`, or else the same once more, when no other question of the chat is
+        being stored; without `refused` the user is offered that by `not_stored`. `gone` is called instead of `done` if
+        the chat is in the Trash by then: nothing was changed.
         """
 
         def change_it(stores: Stores) -> Callable[[], None]:

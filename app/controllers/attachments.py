@@ -118,7 +118,7 @@ class AttachmentController(QObject):
         self._problems: list[NotAttached] = []
         self._reader = JobThread("attachment reader", deliver)
         self._counting: dict[CountId, int] = {}  # the row that a count of the engine's is for
-        self._counting_pictures: set[int] = set()  # likewise, counted by the reader
+        self._counting_pictures: set[int] = set()  # rows whose count runs on the reader's thread
         self._counted_by: tuple[str, PictureDetail] | None = None  # the main model whose tokens the rows have
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)

@@ -35,9 +35,7 @@ class Undo:
 
 
 class Deletions(QObject):
-    """Deleted chats and messages stay in the Trash for 30 days. One deletion of several is reported and undone as
-    one.
-    """
+    """Deleted chats and messages stay in the Trash for 30 days. Several deleted at once are undone as one."""
 
     restored = Signal(int, bool)  # chat (0: several, or none), whether it is to be opened
     changed = Signal()  # what is in the Trash

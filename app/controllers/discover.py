@@ -231,9 +231,7 @@ class DiscoverController(QObject):
         self.changed.emit()
 
     def _known_without_hub(self) -> Sequence[HubModel]:
-        """Models of the catalog and on disk within the search's limits: installed first, then fitting, chat models
-        before drafts.
-        """
+        """Models of catalog and disk within the search's limits: installed, then fitting, chat models before drafts."""
         query = _query(self.filter)
         words = query.text.casefold().split()
         known = self._known().values()

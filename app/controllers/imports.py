@@ -36,9 +36,7 @@ _SIGN = b'"kind": "picture"'  # as our own files have it
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an import would add. `here`: chats that exist already; `presets`: new ones; `lost`: missing or damaged
-    pictures.
-    """
+    """What an import would add. `here`: existing chats; `presets`: new ones; `lost`: missing or damaged pictures."""
 
     found: Found
     here: int

@@ -195,7 +195,6 @@ def _on_white(image: QImage) -> QImage:
 
 
 def _square(image: QImage) -> QImage:
-    """The central square."""
     side = min(image.width(), image.height())
     middle = QRect((image.width() - side) // 2, (image.height() - side) // 2, side, side)
     mode = Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation

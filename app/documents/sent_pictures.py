@@ -20,9 +20,7 @@ _PROBLEMS = {
 
 
 class Decoder:
-    """Decodes pictures from programs as the window does attached ones: in the limited process, with the same
-    digests.
-    """
+    """Decodes pictures from programs like attached ones: in the limited process, with the same digests."""
 
     def __init__(self) -> None:
         self._stop = Stop()

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 
 LONGEST_PIECE = 4000
-_MOST_MARKS = 32  # a cluster is not longer than this many characters, or it may be cut
+_MOST_MARKS = 32  # longer clusters may be cut
 
 
 def long_lines(text: str, at_most: int = LONGEST_PIECE) -> Iterator[tuple[int, int]]:
@@ -27,7 +27,7 @@ def long_lines(text: str, at_most: int = LONGEST_PIECE) -> Iterator[tuple[int, i
 
 
 def pieces(line: str, at_most: int = LONGEST_PIECE) -> Iterator[str]:
-    """The line cut into pieces of at most that many characters, after spaces where there are any."""
+    """Pieces of a line with at most so many characters, cut after spaces if there are any."""
     start = 0
     while len(line) - start > at_most:
         end = cut_before(line, start + at_most, start + at_most // 2)

@@ -1,7 +1,6 @@
-"""Blocks as text documents.
+"""Writes markdown-it's tokens into a QTextDocument with our fonts and colours.
 
-Here: markdown-it's tokens written into a QTextDocument with our fonts and colours.
-Not here: which widget shows the document, and code blocks, which are widgets of their own.
+Code blocks are widgets of their own.
 """
 
 import re
@@ -70,7 +69,7 @@ class _Container:
 
 
 class _Containers:
-    """The lists, quotes and notes around the block that is written, from the outermost in."""
+    """Enclosing lists, quotes and notes of the written block, outermost first."""
 
     def __init__(self, style: DocumentStyle) -> None:
         self._style = style
@@ -82,7 +81,7 @@ class _Containers:
 
     @property
     def are_secondary(self) -> bool:
-        """Whether words in them are painted in the quieter colour."""
+        """Whether text in them has the secondary colour."""
         return any(container.quote or container.note for container in self._stack)
 
     @property
@@ -90,7 +89,7 @@ class _Containers:
         return self._stack[-1].note
 
     def follow(self, tokens: Sequence[Token], position: int) -> None:
-        """The token there may open or close one, or begin an item."""
+        """Update for a token that opens or closes one, or begins an item."""
         token = tokens[position]
         if token.type in ("bullet_list_open", "ordered_list_open"):
             self._stack.append(_Container(self._list_indent_px(tokens[position:])))
@@ -379,7 +378,7 @@ class DocumentBuilder:
 
 
 def list_step_px(font: QFont) -> float:
-    """How far the text of a list is indented: room for two digits, lest the tenth item move the others."""
+    """The indentation of a list's text: room for two digits, so that the tenth item does not move the others."""
     return QFontMetricsF(font).horizontalAdvance("10." + _GAP)
 
 
@@ -390,7 +389,7 @@ def steps_in_px(inside: str, font: QFont, scale: float) -> list[float]:
 
 
 def nothing_to_load() -> QImage:
-    """What a document gets for any address. Returning nothing would let Qt open files by itself."""
+    """The content for any address: None would let Qt open files."""
     return QImage(1, 1, QImage.Format.Format_ARGB32_Premultiplied)
 
 

@@ -307,9 +307,7 @@ def _by_time(parents: Mapping[Hashable, Hashable | None], nodes: Mapping[Hashabl
 
 
 def _joined(messages: tuple[PortableMessage, ...]) -> tuple[tuple[PortableMessage, ...], dict[int, int]]:
-    """Joins replies that other apps split, unless the first piece has other children. Also returns new numbers by
-    old.
-    """
+    """Joins replies that other apps split, unless the first piece has other children. Returns new numbers, too."""
     answers: dict[int | None, int] = defaultdict(int)
     for message in messages:
         answers[message.parent] += 1

@@ -74,9 +74,7 @@ class Import:
             _say(file=source.name, why=WhyNotRead.TOO_MUCH)
 
     def _read_chats(self, source: Source) -> int:
-        """Read all chats; returns their number, readable or not. A file of another kind is refused at its first
-        value.
-        """
+        """Read all chats; returns their number, readable or not. Refuses a file of another kind at its first value."""
         reader = JsonReader()
         count = 0
         for element in reader.elements(chunks(source, self._count)):

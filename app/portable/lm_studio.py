@@ -63,7 +63,6 @@ def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat
 
 
 def _system_message(found: dict[str, Any]) -> str:
-    """The system message, if it is among the messages."""
     slots = [(list_at(slot, "versions") or [slot])[0] for slot in list_at(found, "messages")]
     for slot in slots:
         if text_at(slot, "role") == "system":

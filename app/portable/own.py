@@ -41,7 +41,6 @@ def is_export(path: Path) -> bool:
 
 
 def line_of(chat: PortableChat) -> str:
-    """The chat as one line of JSON."""
     values = asdict(replace(chat, messages=()))
     values["id"] = values.pop("origin")
     values["messages"] = [_to_file(each) for each in chat.messages]

@@ -1,6 +1,4 @@
-"""The columns of a message, apart from its id and its place in the tree: one list for all that reads or writes
-messages.
-"""
+"""The columns of a message, apart from its id and its place in the tree: one list for all readers and writers."""
 
 from __future__ import annotations
 

@@ -130,7 +130,6 @@ class FolderStore:
         return [tuple(row) for row in self._db.rows(sql, (folder_id,))]
 
     def _below(self, folder_id: int) -> set[int]:
-        """A folder and all folders below it."""
         return {row[0] for row in self._db.rows(f"{_BELOW} SELECT id FROM below", (folder_id,))}
 
     def _open(self, folder_id: int | None) -> None:

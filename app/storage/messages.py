@@ -207,7 +207,6 @@ class MessageStore:
         return [] if row is None or leaf_id is None else self._branch(leaf_id, self._tree(row["chat_id"]))
 
     def shown_branch(self, chat_id: int) -> list[StoredMessage]:
-        """The branch on the screen."""
         tree = self._tree(chat_id)
         end = tree.end_shown(self._chats.leaf(chat_id))
         return [] if end is None else self._branch(end, tree)
@@ -238,7 +237,6 @@ class MessageStore:
         return [] if end is None else self.up_to(end, count)
 
     def before(self, message_id: int, count: int) -> list[StoredMessage]:
-        """The last messages before a message."""
         return self.up_to(message_id, count + 1)[:-1]
 
     def latest_leaf(self, message_id: int) -> int:

@@ -151,7 +151,6 @@ def content_of(whole: Sequence[Part]) -> Content:
 
 
 def all_parts(message: MessageColumns) -> Parts:
-    """All parts, in order."""
     thinking = (Thinking(message.thinking, message.thinking_s),) if message.thinking else ()
     text = (Text(message.text),) if message.text else ()
     return (*message.parts, *thinking, *text)

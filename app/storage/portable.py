@@ -279,7 +279,6 @@ class PortableMessage:
 
 
 def with_files(message: PortableMessage, changed: Callable[[Attachment], Attachment]) -> PortableMessage:
-    """The message with each of its files changed."""
     parts = tuple(changed(each) if isinstance(each, Attachment) else each for each in message.parts)
     return replace(message, parts=parts)
 

@@ -110,9 +110,7 @@ class Searching:
     def _best_messages(
         self, chat_id: int, words: Sequence[_Word], phrase: str, missing: set[str]
     ) -> list[tuple[int, list[str]]]:
-        """The latest messages with the phrase, then those with most of the words; removes their words from
-        `missing`.
-        """
+        """The latest messages with the phrase, then with most of the words, which are removed from `missing`."""
         found: list[tuple[int, int, list[str]]] = []  # number of lacking words, message, texts
         whole = 0
         for number, texts in self._texts(chat_id, words):
@@ -172,7 +170,6 @@ def _without_marks(text: str, word: str) -> str:
 
 
 def _around(text: str, word: str) -> str:
-    """One line around the word."""
     first, last = next(occurrences(text, word), (0, 0))
     start = max(0, first - SNIPPET_BEFORE)
     stop = min(last, first + _LONGEST_FOUND) + SNIPPET_AFTER

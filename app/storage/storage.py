@@ -331,20 +331,20 @@ class Storage:
                 self._database.empty_log()
             return purged
 
-        def forgotten(purged: Purged) -> None:
-            def sweep(_outcome: object) -> None:
-                self._writer.ask(lambda: self.pictures.sweep(self._database), lambda _: done(purged), ignore)
+        self.write(change, lambda purged: self._forget_in_index(partial(done, purged)), refused)
 
-            def warn(error: Exception) -> None:
-                _warn_of_copies(error)
-                sweep(error)
+    def _forget_in_index(self, done: Callable[[], None]) -> None:
+        then = partial(self._forget_in_copies, done)
+        self._searcher.ask(self._index.drop, then, then)
 
-            def clean(_outcome: object) -> None:
-                self._copier.ask(self._clean_copies, sweep, warn)
+    def _forget_in_copies(self, done: Callable[[], None], _outcome: object) -> None:
+        then = partial(self._forget_pictures, done)
+        self._copier.ask(self._clean_copies, then, then)
 
-            self._searcher.ask(self._index.drop, clean, clean)
-
-        self.write(change, forgotten, refused)
+    def _forget_pictures(self, done: Callable[[], None], outcome: object) -> None:
+        if isinstance(outcome, Exception):
+            _warn_of_copies(outcome)
+        self._writer.ask(lambda: self.pictures.sweep(self._database), lambda _: done(), ignore)
 
     def settle(self) -> None:
         """Checkpoint the log, update the search index, and make a copy if one is due."""

@@ -50,7 +50,6 @@ class Tree:
         return list(reversed(path))
 
     def below(self, message_id: int) -> list[int]:
-        """The message and all its descendants."""
         below = {message_id: None}
         waiting = [message_id]
         while waiting:

@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 class OnlyInstance(QObject):
     called = Signal()  # the user started the app again
-    quick_ask_called = Signal()  # likewise, with --quick-ask
+    quick_ask_called = Signal()  # the same with --quick-ask
     answered = Signal()  # the other instance answered after `call_the_other` returned
 
     def __init__(self, lock_file: Path, has_window: Callable[[], bool] = lambda: True) -> None:
@@ -46,9 +46,7 @@ class OnlyInstance(QObject):
         self._server.newConnection.connect(self._on_call)
 
     def take(self) -> bool:
-        """Whether this process is the only one; then it listens for later starts. True as well where locking is not
-        possible.
-        """
+        """Whether this process is the only one, or locking is not possible; then it listens for later starts."""
         descriptor = _opened(self._file)
         if descriptor >= 0:
             try:

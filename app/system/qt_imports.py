@@ -39,9 +39,7 @@ def read_no_sources() -> bool:
 
 
 def import_in_steps(owner: QObject, done: Callable[[], None], at: int = 0) -> None:
-    """Import modules that the first frame does not need, one for each turn of the event loop, until `owner` is
-    deleted.
-    """
+    """Import modules that the first frame does not need, one a turn of the event loop, until `owner` is deleted."""
     if at == len(_PARTS):
         done()
         return

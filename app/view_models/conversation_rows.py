@@ -23,7 +23,7 @@ class ConversationRow:
     title: str = ""
     generating: bool = False  # a reply is being written, here or in this folder, which is closed
     pinned: bool = False
-    unseen: bool = False  # a reply ended out of sight, likewise
+    unseen: bool = False  # a reply ended unseen, here or in this closed folder
     match: Match | None = None  # the message that a search found
     continues: bool = False  # another match of the chat above: only its snippet is shown
     folder_id: int = 0
@@ -78,7 +78,6 @@ class FolderTree:
                 waiting += [(each, number, depth + 1) for each in reversed(stored.get(number, ()))]
 
     def inside(self, folder_id: int | None) -> list[int]:
-        """The folders in one, or at the top."""
         return self._inside[folder_id]
 
     def in_order(self) -> Iterator[Folder]:

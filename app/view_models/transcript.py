@@ -107,7 +107,6 @@ class TranscriptMessage:
 
 
 def transcript_row(stored: StoredMessage) -> TranscriptMessage:
-    """A message as it is stored."""
     return TranscriptMessage(
         id=stored.id,
         from_user=stored.role is MessageRole.USER,
@@ -252,7 +251,6 @@ class TranscriptModel(QObject):
         self._rows.update((message.id, row) for row, message in enumerate(self.messages[first:], start))
 
     def _row(self, message_id: int) -> int:
-        """Of a message that is there."""
         return self._rows[message_id] + self._prepended
 
 

@@ -23,7 +23,6 @@ def ask_to_open(link: str, theme: Theme, parent: QWidget) -> Dialog | None:
 
 
 def may_open(link: str) -> bool:
-    """Whether this kind of link may be opened."""
     url = _url(link)
     return url.scheme() in _ALLOWED and bool(url.host() or url.scheme() == "mailto")
 

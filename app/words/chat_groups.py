@@ -45,7 +45,6 @@ def copy_titles(title: str) -> Iterator[str]:
 
 
 def folder_names() -> Iterator[str]:
-    """Names for a new folder."""
     name = QCoreApplication.translate("ChatGroups", "New Folder")
     again = QCoreApplication.translate("ChatGroups", "%1 %2", "the name of a second new folder: New folder 2")
     yield from _numbered(name, "%1", again)

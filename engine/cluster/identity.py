@@ -31,7 +31,7 @@ _WANTED = f"a folder that can be written, with {_KEY} and its {_CERTIFICATE} or 
 
 
 class Identity:
-    """Any thread, and any process. Made where the folder has none; raises InvalidRequest for what cannot be used."""
+    """Any thread, any process. Created if the folder has none; raises InvalidRequest for unusable files."""
 
     def __init__(self, folder: Path, name: str = "") -> None:
         self.folder = folder
@@ -52,7 +52,7 @@ class Identity:
         return tuple(machine for machine, _ in self._known())
 
     def pair_with(self, machine: Machine, certificate: str) -> None:
-        """In place of what is known of it, or of another one at the same address."""
+        """Store a pairing; replaces a former one of that machine, or at its address."""
         with _alone(self.folder):
             others = [known for known in self._known() if known[0].fingerprint != machine.fingerprint]
             if machine.address:
@@ -60,7 +60,7 @@ class Identity:
             self._write([*others, (machine, certificate)])
 
     def move(self, fingerprint: str, address: str) -> None:
-        """It has proven to be there now."""
+        """Store the address where the machine has proven itself."""
         with _alone(self.folder):
             known = self._known()
             self._write(
@@ -104,7 +104,7 @@ class Identity:
         return context
 
     def _known(self) -> list[tuple[Machine, str]]:
-        """What cannot be read is not trusted."""
+        """The trusted certificates; unreadable ones are not trusted."""
         try:
             content = parse_object(read_limited(self.folder / _MACHINES, _MOST_BYTES), _MACHINES)
         except FileError:

@@ -300,7 +300,7 @@ class Download:
         return self.staging / FILES
 
     def _record(self, promised_bytes: int = 0) -> None:
-        """For a later try, for lists of unfinished downloads, and for others that need room on the disk."""
+        """Record the download for a later try, for lists of unfinished downloads, and for reserving disk space."""
         known = {"repository": self.repository, "commit": self._begun, "total_bytes": self.total_bytes}
         write_json(self.staging / RECORD, {**known, "promised_bytes": promised_bytes})
 

@@ -187,7 +187,7 @@ class _Place:
 
 
 def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledModel | None:
-    """None for a partial download in another program's folder."""
+    """The model in a folder; None for a partial download in another program's folder."""
     info: ModelInfo | None = None
     error: ModelError | None = None
     files = FolderFiles.of(_stats(folder))

@@ -64,10 +64,7 @@ def part_path(folder: Path, file: RemoteFile) -> Path:
 
 
 def is_right(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int], None] = lambda _bytes: None) -> bool:
-    """Whether `path` already is the hub's file; an unreadable one is not.
-
-    `read` is called with the length of each piece.
-    """
+    """Whether `path` already is the hub's file; False if it is unreadable. `read` gets the length of each piece."""
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size_bytes:
             return False

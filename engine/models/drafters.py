@@ -195,9 +195,7 @@ def block_config(
     first_row: str = "sample_from_anchor",
     first_row_drafts: bool = False,
 ) -> BlockConfig:
-    """`short_texts`: trained on such. `first_row`: the entry that says whether row 0 drafts; `first_row_drafts`: its
-    default.
-    """
+    """`short_texts`: trained on such. `first_row`: entry that says if row 0 drafts; `first_row_drafts`: default."""
     flat = published.said
     backbone = _backbone(flat)
     main_layers = _main_layers(flat)

@@ -123,9 +123,7 @@ _NEMOTRON = MtpFamily(
 
 
 def _exaone_layer(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A layer without experts. Beside sliding layers a full one has no rotations, so the main model's are listed
-    too.
-    """
+    """A layer without experts. A full one beside sliding layers has no rotations, so the list has the main model's."""
     kind = next(iter(config.get("mtp_layer_types") or ()), "full_attention")
     if kind != "full_attention":
         raise ValueError(f"config.json: mtp_layer_types {str(kind)[:40]}")

@@ -158,9 +158,7 @@ class PrefixStore:
             self._has_written(kept)
 
     def evict_oldest(self) -> bool:
-        """Free memory at once, least recently used first, other programs' before the user's; False when there is
-        nothing left to evict.
-        """
+        """Free memory at once, least recently used first, other programs' before the user's; False if none is left."""
         if self.kept:
             self._drop(next((kept for kept in self.kept if kept.sequence.owner), self.kept[0]))
         return bool(self.kept)

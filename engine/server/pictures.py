@@ -1,6 +1,6 @@
 """Pictures that clients send, as base64 within their messages. Nothing is fetched, and no file is named.
 
-A message is read on the event loop, and holds marks in place of pictures; decoding comes after it, on threads.
+A message that was read holds marks in place of pictures; decoding comes after it, on threads.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SentPictures:
         self.pixels = 0  # read up to now
 
     def add(self, text: str, detail: PictureDetail | None = None) -> Picture:
-        """A mark in its place. Raises Problem for a picture that nothing here could see."""
+        """Returns the placeholder. Raises Problem for a picture that no model here can see."""
         if self._model is not None and not self._model.sees:
             raise no_sight()
         if not self._decodes:
@@ -60,7 +60,7 @@ class SentPictures:
         return Picture(0, 0, b"", str(len(self.texts) - 1), detail)
 
     def add_url(self, url: str, detail: PictureDetail | None) -> Picture:
-        """Of a data URL."""
+        """Add the picture in a data URL."""
         kind, comma, _ = url[:_LONGEST_TYPE].partition(",")
         form = kind.casefold()
         if not comma or not form.startswith("data:") or not form.endswith(";base64"):
@@ -117,9 +117,7 @@ class PictureReader:
             if self._held > self._most_held:
                 raise full("pictures")
             pictures.append(picture)
-        return [
-            replace(each, messages=tuple(_with(message, pictures) for message in each.messages)) for each in requests
-        ]
+        return await loop.run_in_executor(self._threads, _shown, requests, pictures) if pictures else list(requests)
 
     def _picture(self, text: str, owner: str) -> Picture:
         try:
@@ -152,6 +150,12 @@ class PictureReader:
                 raise Problem(503, _NO_ROOM, "server_error", "no_room", retry=False) from error
             sentence, code = _SENTENCES[error.why]
             raise _refused(f"A picture {sentence}.", code) from error
+
+
+def _shown(requests: Sequence[Request], pictures: Sequence[Picture]) -> list[Request]:
+    """Requests of one client have the same messages."""
+    messages = tuple(_with(message, pictures) if message.pictures else message for message in requests[0].messages)
+    return [replace(each, messages=messages) for each in requests]
 
 
 def _with(message: Message, pictures: Sequence[Picture]) -> Message:

@@ -28,6 +28,7 @@ from engine.api.errors import (
 from engine.api.types import FinishReason
 
 _MOST_NAMES = 20  # of models, in a sentence
+_LONGEST = 10_000  # characters of a message
 
 
 @dataclass(eq=False)
@@ -42,6 +43,9 @@ class Problem(Exception):
     cause: EngineError | None = None
     retry_after_s: int | None = None
     retry: bool = True  # False: clients that would try again by themselves must not
+
+    def __post_init__(self) -> None:
+        self.message = self.message[:_LONGEST]  # it repeats what a client sent
 
     def __str__(self) -> str:
         return self.message
@@ -97,13 +101,20 @@ def full(what: str) -> Problem:
     return Problem(503, message, "server_error", "memory_full", retry_after_s=5)
 
 
+def too_many_connections() -> Problem:
+    message = "Too many connections are open."
+    return Problem(503, message, "server_error", "too_many_connections", retry_after_s=5)
+
+
 def shutting_down() -> Problem:
     return Problem(503, "The server is shutting down.", "server_error", "shutting_down", retry_after_s=5)
 
 
-def problem_of(error: EngineError) -> Problem:
-    """An error of the engine as a client gets it: no folder of this machine in it."""
+def problem_of(error: EngineError, again_at: float | None = None) -> Problem:
+    """An error of the engine as a client gets it: no folder of this machine in it. `again_at`: see `rank_lost`."""
     match error:
+        case RankLost() | MachineUnavailable():
+            return rank_lost(again_at)
         case ContextTooLong(limit_tokens=limit, actual_tokens=actual):
             return Problem(
                 400,
@@ -120,10 +131,9 @@ def problem_of(error: EngineError) -> Problem:
         case DraftError():
             why = type(error).__name__
             return invalid(f"This model cannot draft for the loaded one: {why}.", "draft_model", "draft_misfit")
-    known = next((say for kind, say in _FIXED.items() if isinstance(error, kind)), None)
-    if known is not None:
-        return known()
-    return Problem(500, f"The engine failed: {type(error).__name__}.", "server_error", "internal", retry=False)
+    message = f"The engine failed: {type(error).__name__}."
+    unknown = partial(Problem, 500, message, "server_error", "internal", retry=False)
+    return next((say for kind, say in _FIXED.items() if isinstance(error, kind)), unknown)()
 
 
 def _invalid_field(error: InvalidRequest) -> Problem:
@@ -159,8 +169,6 @@ _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     OutOfMemory: _no_memory,
     ModelTooLarge: _no_memory,
     PictureTooLarge: _no_memory,
-    RankLost: rank_lost,
-    MachineUnavailable: rank_lost,
 }
 
 

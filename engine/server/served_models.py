@@ -17,14 +17,14 @@ from engine.server.problems import Problem, draft_not_loaded, not_loaded, proble
 
 class ServedModels:
     def __init__(self, engine: ChatEngine, shelf: ModelShelf | None, *, any_name: bool) -> None:
-        """`any_name`: a name that no model has means the chosen one."""
+        """`any_name`: unknown names mean the chosen model."""
         self._engine = engine
         self._shelf = shelf
         self._any_name = any_name
 
     @property
     def loaded(self) -> ModelInfo | None:
-        """None while another is on its way."""
+        """The loaded model; None while another is loading."""
         state = self._engine.state()
         return state.main if state.loading_main is None else None
 

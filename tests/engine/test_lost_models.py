@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,7 +35,8 @@ from engine.runtime.state import state_after
 from engine.runtime.worker import LOOK_S, EngineThread
 from engine.server.problems import rank_lost
 from tests.engine.conftest import RestingTuner
-from tests.helpers.fake_engine import FakeEngine
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.fake_engine import MAIN, FakeEngine, Script
 from tests.helpers.served import chat_body, serving
 
 LOST = RankLost(1, RankEnd.ENDED, "", "Studio")
@@ -195,6 +197,7 @@ def test_clients_of_the_server_are_told_when(monkeypatch: pytest.MonkeyPatch) ->
     """Whatever model they name; nothing else is known of it meanwhile."""
     monkeypatch.setattr("engine.server.problems.monotonic", lambda: 100.0)
     engine = FakeEngine()
+    EngineClient(engine).load(Path(MAIN.folder))
     state = replace(EngineState(), again_at=139.5)
     monkeypatch.setattr(engine, "state", lambda: state)
     with serving(engine) as served:
@@ -206,5 +209,10 @@ def test_clients_of_the_server_are_told_when(monkeypatch: pytest.MonkeyPatch) ->
             assert "x-should-retry" not in answer.headers
         health = served.http.get("/health")
         assert (health.status_code, "about 40 s" in health.json()["error"]["message"]) == (503, True)
+        state = replace(state, main=MAIN)
+        for error in (LOST, AWAY):
+            engine.scripts.append(Script(error=error))
+            answer = served.post("/v1/chat/completions", chat_body("x"))
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "40")
     engine.close()
     assert rank_lost().headers == {"retry-after": "1"}

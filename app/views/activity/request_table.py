@@ -102,8 +102,8 @@ class RequestTable(Translated, QTableView):
         self._retranslate()
 
     def _fit_columns(self) -> None:
-        """The chat's column gets the remaining width. Without room, columns are hidden, whose figures the tooltip
-        has.
+        """The chat's column gets the remaining width. Without room, columns are hidden; the tooltip has their
+        figures.
         """
         least = self.theme.px(_FIRST_COLUMN_PX)
         left = self.viewport().width() - least

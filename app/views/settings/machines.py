@@ -186,8 +186,8 @@ class PairedCard(Translated, Card):
         self._machines = machines
         self._models = models
         self.rows: dict[str, SettingRow] = {}  # by fingerprint
-        self.buttons: dict[str, PillButton] = {}  # likewise
-        self.moves: dict[str, PillButton] = {}  # likewise
+        self.buttons: dict[str, PillButton] = {}  # by fingerprint
+        self.moves: dict[str, PillButton] = {}  # by fingerprint
         machines.changed.connect(self._retranslate)
         models.pair_changed.connect(self._retranslate)
         self._retranslate()

@@ -183,7 +183,7 @@ class _Tokens:
     """Context tokens of the chat with the typed text and attachments."""
 
     used: int = 0  # by the chat, as its last reply reported
-    limit: int = 0  # likewise; 0: no reply has reported one
+    limit: int = 0  # of its last reply; 0: none has reported one
     attached: int = 0
     model_limit: int = 0
     typed: int = 0

@@ -74,7 +74,7 @@ class FileActions(QObject):
             answer(False)
 
     def export(self, chat_id: int | None, title: str) -> ExportDialog:
-        """One chat, or all (None)."""
+        """Export one chat, or all (None)."""
         dialog = ExportDialog(self._theme, self._window, self._files.exports, self._window.banner, chat_id, title)
         dialog.open()
         return dialog
@@ -120,7 +120,7 @@ class Opener:
         self._attach_text = attach_text
 
     def open(self, given: QUrl | str) -> None:
-        """In the chat that is open."""
+        """Open files and texts in the open chat."""
         file = given.toLocalFile() if isinstance(given, QUrl) and given.isLocalFile() else ""
         prompt = _visible(given) if isinstance(given, str) else prompt_in(given)
         if not (file or prompt):

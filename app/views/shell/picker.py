@@ -107,9 +107,7 @@ class Picker(Translated, QWidget):
         self._column.addLayout(about)
 
     def _show_pair(self) -> None:
-        """Refill the lists only if they differ. MEASURED: filling takes 70 ms with 200 models, and a load reports a
-        hundred steps.
-        """
+        """Refill the lists if they differ. MEASURED: 70 ms with 200 models, and a load reports a hundred steps."""
         if self.isVisible() and self._part_of_pair() != self._filled_for:
             self.fill()
 
@@ -141,9 +139,7 @@ class Picker(Translated, QWidget):
         self._describe()
 
     def _compared(self) -> DraftChoice | None:
-        """The draft to compare with the main model: the focused one, else the chosen one; None if its files cannot be
-        read.
-        """
+        """The draft to compare with the main model: the focused one, else the chosen one; None if it cannot be read."""
         found = self._drafts.get(self.drafts.current_value or NO_DRAFT, self._chosen)
         return found if found is not None and found.model.error is None else None
 

@@ -1,6 +1,4 @@
-"""Notices at a start: a repair, unreadable settings, a crash, another running Hunch, a new version, moving to
-Applications.
-"""
+"""Notices at a start: repair, unreadable settings, crash, another running Hunch, new version, Applications."""
 
 from __future__ import annotations
 

@@ -235,9 +235,7 @@ class EditorPart(Hovered, Translated, QWidget):
         return self.field.fitting_height(most)
 
     def _arrange_buttons(self, y: int, width_px: int) -> int:
-        """Place buttons from the right edge, the main one first, in several lines if necessary. Returns the lower
-        end.
-        """
+        """Place buttons from the right edge, the main one first, in as many lines as needed. Returns the lower end."""
         px = self._theme.px
         right = width_px - px(_PAD_PX)
         height = 0

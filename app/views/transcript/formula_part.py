@@ -1,6 +1,4 @@
-"""Display formulas: drawn when visible, centred, scaled down if too wide. One that cannot be drawn is shown as
-source.
-"""
+"""Display formulas: drawn when visible, centred, scaled down if too wide; source text if they cannot be drawn."""
 
 from collections.abc import Sequence
 

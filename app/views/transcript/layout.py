@@ -167,7 +167,7 @@ class Layout(QObject):
         self._show(part, rect.top(), wanted_px)
 
     def show_char(self, part: Part, char: int, *, clear_px: int = 0, barely: bool = False) -> None:
-        """Of a part with text."""
+        """Scroll to a character of a part with text."""
         self.show_part(part)
         if part.selectable is not None:
             self.show_rect(part, part.rect_of(char), clear_px=clear_px, barely=barely)

@@ -33,9 +33,7 @@ class Placed:
 
 
 class MessageColumn:
-    """All messages, from 0 to `height_px`. A changed height only moves its own segment, since a chat may be very
-    long.
-    """
+    """All messages, from 0 to `height_px`. A changed height moves only its own segment, since chats may be long."""
 
     def __init__(self) -> None:
         self.items: list[MessageItem] = []

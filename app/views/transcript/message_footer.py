@@ -373,7 +373,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         return versions + (self._possible_acts() if self._content.highlighted else [])
 
     def _arrange(self, width_px: int) -> None:
-        """Place the actions at the text's right edge, and the version switch left of them. None moves while a reply is
+        """Place actions at the text's right edge, the version switch left of them. None moves while a reply is
         rewritten.
         """
         layout = self._layout

@@ -210,7 +210,6 @@ class Overlay(QObject):
         layer.show(message.drafted, source, start, thinking=thinking, corrections=corrections)
 
     def _blocks_of(self, part: Part) -> list[Block]:
-        """All blocks of the part's section."""
         assert part.address is not None
         row = self._model.row_of(part.message_id)
         assert row is not None
@@ -310,8 +309,6 @@ def _same(known: object, looks: tuple[object, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ShownCorrection:
-    """A correction on the screen."""
-
     mark: DraftMark
     rect: QRectF  # in the document
 

@@ -99,9 +99,7 @@ class PartWidget(Protocol):
 
 
 class Hovered(BeforeWidget):
-    """Mixin for a part's widget that reports the pointer's coming: an event filter would get every event of every
-    part.
-    """
+    """Mixin that reports the pointer's coming to a part: an event filter would get every event of every part."""
 
     entered = Signal(object)
 

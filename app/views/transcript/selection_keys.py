@@ -70,7 +70,7 @@ class _Caret:
 
     @property
     def rect(self) -> QRect:
-        """On the page."""
+        """The caret's rectangle on the page."""
         return self.part.rect_of(self.char)
 
 

@@ -62,9 +62,7 @@ _CODE_MARGIN_PX = 2
 def paint_decorations(
     painter: QPainter, document: QTextDocument, clip: QRectF, style: DocumentStyle, colors: Palette
 ) -> None:
-    """Paint what QTextDocument cannot: tints of inline code, bars of quotes, rules; only within `clip`, since there may
-    be thousands.
-    """
+    """Paint what QTextDocument cannot: tints, quote bars, rules; within `clip`, since there may be thousands."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     block = document.begin()

@@ -222,9 +222,7 @@ class JumpButton(Translated, PaintedButton):
         self.hide()
 
     def set_wanted(self, wanted: bool, area: QRect, shown: Iterable[tuple[Part, QRect]]) -> None:
-        """Show it at the bottom, but not over a footer, whose buttons it would cover. Call it again after scrolling,
-        which moves it.
-        """
+        """Show it at the bottom, but not over a footer's buttons. Call it again after scrolling, which moves it."""
         if wanted:
             self._place_in(area, [place for part, place in shown if part.kind is PartKind.FOOTER])
         if wanted == self.isHidden():

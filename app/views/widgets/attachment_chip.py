@@ -1,7 +1,4 @@
-"""A small card for one attachment: what it is called, how large it is, how many tokens it takes.
-
-Used by the composer, where it can be removed, and in sent messages, where it can only be opened.
-"""
+"""A chip for one attachment: name, size, tokens. It can be removed in the composer, and opened in sent messages."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ class ChipContent:
     progress: float | None = None
     width: int = 0  # of a picture, in pixels
     height: int = 0
-    thumbnail: str = ""  # likewise: a JPEG as base64
+    thumbnail: str = ""  # of a picture: a JPEG as base64
 
     @property
     def is_picture(self) -> bool:
@@ -113,7 +110,7 @@ class AttachmentChip(Translated, PaintedButton):
             self._show_button()
 
     def set_unseen(self, unseen: bool) -> None:
-        """A picture that the chosen model cannot see is dimmed; screen readers say so."""
+        """Dim a picture that the chosen model cannot see; screen readers get it as text."""
         if (unseen := unseen and self._content.is_picture) != self._is_unseen:
             self._is_unseen = unseen
             self._retranslate()

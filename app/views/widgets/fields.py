@@ -1,7 +1,7 @@
-"""Fields to type in, in the theme's style: text lines and numbers; and what is chosen in place: segments, a switch.
+"""Fields in the theme's style: text, numbers, segments, switch.
 
 They keep Qt's behaviour (input methods, undo, keys, accessibility). Each emits `chosen` when the user sets it, and
-shows a value by `set_value`, which emits nothing; in a number's field what is being typed is not lost by that.
+shows a value by `set_value`, which emits nothing and keeps text that is being typed in a number field.
 """
 
 from __future__ import annotations
