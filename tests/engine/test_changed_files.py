@@ -146,7 +146,7 @@ def test_a_loaded_model_goes_on_and_the_next_load_reads_what_is_there(
     assert engine.close()
 
 
-WHILE_READ = {
+WHILE_READ: dict[Callable[[Path], None], type[EngineError]] = {
     exchange: ModelChanged,
     edit_config: ModelChanged,
     exchange_tokenizer: ModelChanged,
