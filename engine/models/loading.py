@@ -514,7 +514,7 @@ def guarded(
     builds: Path | None = None,
 ) -> Any:
     """What `load` returns, within limits of time, and of parts where it `builds` the network of a folder. Every error
-    that is not typed is a `failure`, unless the memory is full or the folder is gone.
+    that is not typed is a `failure`, unless the memory is full or the folder was deleted.
     """
     try:
         most = sys.maxsize if builds is None else most_parts(builds)
