@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from app.markup.cuts import cut_before
+from app.markup.cuts import cut_before, reach
 from app.markup.open_fence import OpenFence
 
 LONGEST_WHOLE = 16_000  # a shorter text is one section,
@@ -135,7 +135,7 @@ def _end_of_plain(text: str, start: int) -> tuple[int, int]:
 
 def _end_within(text: str, start: int, chars: int, lines: int) -> int:
     """The end of at most so many characters with at most so many line ends; shorter where lines are uneven."""
-    end = min(len(text), start + chars)
+    end = reach(text, start, chars)
     while (found := text.count("\n", start, end)) > lines:
         end = start + (end - start) * lines // found
     return end

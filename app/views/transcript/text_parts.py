@@ -38,7 +38,7 @@ from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBu
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey
 from app.markup.inline_formula import TINT, FormulaObject
-from app.markup.lines import fragments, line_segments
+from app.markup.lines import fragments, keep_shapes, line_segments
 from app.markup.long_lines import line_around
 from app.markup.plain_growth import added_text, may_have_address
 from app.markup.tables import address_at, char_near, place_from_right, runs_from_right
@@ -184,6 +184,11 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         if width_px != self.lineWrapColumnOrWidth():  # Qt lays out all of it even for the same
             self.setLineWrapColumnOrWidth(width_px)
         return math.ceil(self.document().size().height())
+
+    def clear_for(self, width_px: int) -> None:
+        """So that what is written next is laid out once, at this width."""
+        self.document().clear()
+        self.setLineWrapColumnOrWidth(width_px)
 
     def follow(self, link: QUrl) -> None:
         """Asks whether to open it, or goes to the footnote or its mark; nothing is opened here."""
@@ -381,6 +386,7 @@ class TextPart(Hovered, ReadOnlyText):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
         if part.measured_width_px < 0 and not self._grow(part.content):
+            self.clear_for(width_px)
             self._write(part.content, secondary=part.secondary)
         self._tokens = part.content.tokens
         return self.height_at(width_px)
@@ -400,7 +406,6 @@ class TextPart(Hovered, ReadOnlyText):
 
     def _write(self, block: Block, *, secondary: bool) -> None:
         style = self.context.document_style(secondary=secondary)
-        self.document().clear()  # or the old text would be laid out once more for the font
         self.set_document_font(style.font)
         builder = DocumentBuilder(self.document(), style, self.context.formulas)
         builder.write(block.tokens)
@@ -443,11 +448,12 @@ class BubblePart(Hovered, QWidget):
         theme = self._context.theme
         assert isinstance(part.content, Bubble)
         self._bubble = part.content
-        if part.measured_width_px < 0:
-            self._write(part.content.text)
         across = theme.px(14)
         down = theme.px(9)
         widest = int(width_px * BUBBLE_SHARE) - 2 * across
+        if part.measured_width_px < 0:
+            self.text.clear_for(widest)
+            self._write(part.content.text)
         self.text.height_at(widest)
         alone = self._bubble.first and self._bubble.last
         wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1) if alone else widest
@@ -462,12 +468,14 @@ class BubblePart(Hovered, QWidget):
         style = self._context.document_style()
         self.text.set_document_font(style.font)
         self.text.setTabStopDistance(4 * QFontMetricsF(style.mono).horizontalAdvance(" "))
-        self.text.document().clear()
         cursor = QTextCursor(self.text.document())
         block = cursor.blockFormat()
         block.setLineHeight(round(REPLY_PX * REPLY_LEADING * self._context.theme.scale), 2)
+        cursor.beginEditBlock()
         cursor.setBlockFormat(block)
         cursor.insertText(text)
+        keep_shapes(self.text.document())
+        cursor.endEditBlock()
         self.text.forget_light()
         self.text.go_to_start()
 
