@@ -15,9 +15,9 @@ from app.markup.open_fence import OpenFence
 LONGEST_WHOLE = 16_000  # a shorter text is one section,
 MOST_LINES_WHOLE = 1_000  # unless it has more lines: each may be a block of its own
 _SECTION_CHARS = 4_000
-_SECTION_LINES = 500
+_SECTION_LINES = 250
 _PLAIN_CHARS = 4_000
-_PLAIN_LINES = 1000
+_PLAIN_LINES = 500
 _MOST_FENCES = 10_000  # a text with more of them is no code
 
 

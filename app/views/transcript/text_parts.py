@@ -52,6 +52,7 @@ from app.views.widgets.painting import paint_card
 
 BUBBLE_SHARE = 0.8
 _OBJECT = "\ufffc"  # what stands for an object in a text
+_MOST_TINTED = 100  # formulas
 _WHEEL_PX = 60
 _WHEEL_NOTCH = 120
 _Move = QTextCursor.MoveOperation
@@ -294,7 +295,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         context.palette = self.palette()
         context.clip = self.clip_of(QRectF(event.rect().translated(scrolled, 0)))
         # What was found comes last: on the ground of a selection its words could not be read.
-        lit = [selection for cursor in self._lit_cursors for selection in self._lit_selections(cursor)]
+        cursors = (each for each in self._lit_cursors if self._is_within(each, context.clip))
+        lit = [selection for cursor in cursors for selection in self._lit_selections(cursor)]
         context.selections = [*lit, *self.found.selections()]
         with QPainter(self.viewport()) as painter:
             painter.setClipRect(event.rect())
@@ -323,6 +325,10 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
                 if start < end:
                     yield self._cursor_over(start, end)
 
+    def _is_within(self, cell: QTextCursor, clip: QRectF) -> bool:
+        """Qt looks at each selection for each cell that it paints."""
+        return len(self._lit_cursors) == 1 or _rect(cell.block()).intersects(clip)
+
     def _cursor_over(self, first: int, last: int) -> QTextCursor:
         cursor = QTextCursor(self.document())
         cursor.setPosition(first)
@@ -330,9 +336,14 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         return cursor
 
     def _lit_selections(self, cursor: QTextCursor) -> Iterator[QAbstractTextDocumentLayout.Selection]:
-        """Formulas tint themselves: Qt paints over an object with a background once more, half opaque."""
+        """Formulas tint themselves, unless they are many: Qt paints over an object with a background once more, half
+        opaque, but a line once for each selection on it.
+        """
         place = cursor.selectionStart()
         last = cursor.selectionEnd()
+        if cursor.selectedText().count(_OBJECT) > _MOST_TINTED:
+            yield self._lit_selection(cursor)
+            return
         found = self.document().find(_OBJECT, place)
         while not found.isNull() and found.selectionEnd() <= last:
             yield self._lit_selection(self._cursor_over(place, found.selectionStart()))
