@@ -5,12 +5,12 @@
 PYTHON := .venv/bin/python
 ARGS ?=
 COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --group pyproject.toml:openblas --quiet --universal \
-	--fork-strategy fewest --python-version 3.11 --generate-hashes --no-annotate
+	--fork-strategy fewest --python-version 3.11 --generate-hashes --no-annotate $(ARGS)
 
 .DEFAULT_GOAL := help
 # `make -j2 test run` would set up .venv twice at the same time.
 .NOTPARALLEL:
-.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer clients cluster-demo app words lock clean venv dev
+.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer clients cluster-demo app words lock pins clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -89,6 +89,9 @@ lock: ## Write the locks anew from pyproject.toml (needs uv): what users get, th
 		--generate-hashes --no-annotate --output-file packaging/requirements-uv.lock
 	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --group pyproject.toml:mac --quiet --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --output-file packaging/requirements-mac.lock
+
+pins: dev ## Say how long ago the pinned versions were looked at
+	@$(PYTHON) packaging/pins.py
 
 clean: ## Delete .venv and everything built
 	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis

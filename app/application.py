@@ -1,4 +1,4 @@
-"""Creates all parts of the app in start order, and closes them in the order that loses nothing.
+"""Creates all parts of the app, and closes them in an order that loses no data.
 
 The window is shown first; the database, the engine and the models are created after its first paint. The only module
 that knows all the parts.
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
 
-END_S = 30.0  # the steps of the end have limits of their own; this is for one that hangs all the same
+END_S = 30.0  # the limit of the end as a whole; its steps have their own
 STORE_END_S = 1.5  # what it is at then, the next start goes on with: a deletion of gigabytes, say
 
 _log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
 
 
 class _Stage(IntEnum):
-    """What the end closes, in this order.
+    """Steps of the end, in order.
 
     INVARIANT: replies are stored before the engine closes, and no event is delivered after that.
     """
@@ -98,7 +98,7 @@ class _Stage(IntEnum):
 
 
 class _End:
-    """Every step is done whatever became of the others."""
+    """Runs every step, whether or not others failed."""
 
     def __init__(self) -> None:
         self._steps: list[tuple[_Stage, Callable[[], object]]] = []
@@ -120,7 +120,7 @@ def _end_in_time(close: Callable[[], bool], what: str) -> None:
 
 
 class _Looks:
-    """Language, colours and sizes, as the settings have them."""
+    """Applies language, colours and sizes of the settings."""
 
     def __init__(self, settings: Settings, theme: Theme, translation: Translation) -> None:
         self._settings = settings
@@ -179,7 +179,7 @@ class Application(QObject):
         self.window = MainWindow(self.theme, self.settings)
         self.help = HelpMenu(self.window, self.theme, self.settings, paths.logs, self._small_files, self.translation)
         self._settings_window: SettingsWindow | None = None
-        self.engine_works_on = False  # after the end
+        self.engine_works_on = False  # the engine has not ended in time
         self.is_open = False
         self._is_ending = False
         self._wants_quick_ask = False
@@ -191,8 +191,9 @@ class Application(QObject):
         self._connect()
 
     def _connect(self) -> None:
-        self.settings.not_saved.connect(lambda: self.window.banner.show_warning(start_notices.not_saved, behind=True))
-        self.settings.saved_after_all.connect(lambda: self.window.banner.withdraw(start_notices.not_saved))
+        not_saved = partial(start_notices.not_saved, self.settings)
+        self.settings.not_saved.connect(lambda: self.window.banner.show_warning(not_saved, behind=True))
+        self.settings.saved_after_all.connect(lambda: self.window.banner.withdraw(not_saved))
         self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
         window = self.window
         # Queued after the first paint event, so that the first frame is on the screen before this work begins.
@@ -205,13 +206,11 @@ class Application(QObject):
         self._end.add(_Stage.FILES, self._small_files.close)
         self._end.add(_Stage.SETTINGS, self.settings.save)
 
-    # Start
-
     def show(self) -> None:
         self.window.show()
 
     def open(self) -> None:
-        """Has the database opened. Where that fails the window stays, says why, and offers to try again."""
+        """Open the database. If that fails the window stays, shows why, and offers to try again."""
         self.storage.open(*self._opening.watch(self._on_storage_open, self._on_storage_refused))
 
     def _on_storage_refused(self, error: Exception) -> None:
@@ -240,7 +239,7 @@ class Application(QObject):
             go_on()
 
     def _take_over(self, stores: Stores) -> None:
-        """What earlier runs have not brought into the database; by the thread that writes."""
+        """Restore text of earlier runs; on the thread that writes."""
         self._left.put_back(stores)
         if words := self._unsent.words():
             stores.unsent.add(words)
@@ -315,14 +314,12 @@ class Application(QObject):
             self.storage.write(lambda stores: stores.forget_rescue(), ignore, ignore)
         start_notices.show(self.window.banner, self.settings, self.mark, self._starter, problem, self.help.show_report)
 
-    # While it runs
-
     def has_window(self) -> bool:
-        """Or an icon that opens it."""
+        """Whether there is a window, or an icon that opens it."""
         return self.window.isVisible() or (self.is_open and self.window.tools.stays_without_window)
 
     def quit_without_window(self, event: QEvent) -> None:
-        """Qt asks windows that are shown. Refused where something is not saved yet: the user is shown that first."""
+        """For the end without a visible window. Refused if something is not saved, which is shown first."""
         if not self.window.isVisible():
             self.window.quit()
             event.setAccepted(self._is_ending)
@@ -385,8 +382,6 @@ class Application(QObject):
     def _show_unexpected_error(self, summary: str) -> None:
         self.window.banner.show_warning(partial(start_notices.unexpected, summary), self.help.show_report)
 
-    # End
-
     def close(self) -> None:
         if self._is_ending:
             return
@@ -397,7 +392,7 @@ class Application(QObject):
         self.ended.emit()
 
     def _keep_unsent(self) -> None:
-        """Where the database could not be opened, which keeps it otherwise."""
+        """Save text in a file if the database could not be opened."""
         aside = self.window.tools.desktop.unsent() if self.is_open else ""
         text = "\n\n".join(filter(None, [self.window.composer.text_with_pasted(), aside]))
         if text and not (self.is_open and self.storage.keeps):
@@ -424,7 +419,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     application: Application | None = None
     instance = OnlyInstance(paths.lock, lambda: application is None or application.has_window())
     called = not instance.take() and instance.call_the_other(QUICK_ASK if quick_ask else FRONT)
-    if called or not (instance.is_first or WaitingStart(instance).wait()):  # the other is ending, or hangs
+    if called or not (instance.is_first or WaitingStart(instance).wait()):  # the other instance is ending, or hangs
         return 0
     open_log(paths.logs)
     application = Application(paths)
@@ -447,7 +442,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     _service = offer_service(lambda words: QTimer.singleShot(0, qt, partial(qt.take, words)))  # macOS has its address
     code = qt.exec()
     instance.release()
-    if application.engine_works_on:  # Python's own end would wait for it, and MLX may abort there; all is stored
+    if application.engine_works_on:  # Python's end would wait for the engine, and MLX may abort; everything is stored
         logging.shutdown()
         os._exit(code)
     return code

@@ -1,6 +1,6 @@
-"""What the value of an option may be: checks that return the value to keep, or raise ValueError or TypeError.
+"""Checks of option values: return the value to keep, or raise ValueError or TypeError.
 
-A number beyond its limits is kept at the nearest one that is allowed.
+A number out of range becomes the nearest allowed one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def text(value: Any) -> str:
 
 
 def prompt(value: Any) -> str:
-    """Without halves of characters, which no tokenizer takes."""
+    """Text without halves of surrogate pairs."""
     return text(value).encode("utf-8", "replace").decode()
 
 
@@ -61,7 +61,7 @@ def texts(value: Any) -> tuple[str, ...]:
 
 
 def preset_list(value: Any) -> tuple[dict[str, Any], ...]:
-    """Those that are presets: with an id, a name and values. What the values mean is decided where they are used."""
+    """The valid presets: with id, name and values. Values are checked where they are used."""
     if not isinstance(value, list | tuple):
         raise TypeError(value)
     kinds = {"id": str, "name": str, "values": dict}
@@ -86,7 +86,7 @@ def words_by_name(value: Any) -> dict[str, str]:
 
 
 def how_to_think(value: Any) -> str | int:
-    """Not at all, briefly, as the model decides, or so many tokens at most. Earlier versions kept true or false."""
+    """Off, brief, as the model decides, or a limit in tokens. Earlier versions stored true or false."""
     if isinstance(value, bool):
         return "free" if value else "off"
     return whole(1, LONGEST_THINKING)(value) if type(value) is int else one_of("off", "short", "free")(value)

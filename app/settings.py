@@ -1,14 +1,13 @@
-"""Preferences: every option declared once, with its default and limits; a JSON file that survives damage.
+"""Preferences: each option declared once with default and limits; stored in a JSON file.
 
-A thread of its own saves them while the app runs, because the disk may take long; what it refuses is tried again. A
-file that makes no sense is put aside. One that the disk does not give stays where it is until it has been read: what
-this run changes then joins what is in it, which a copy keeps as it was.
-What an option means to the user is said where it is shown. Hub tokens and the server's key are kept by
-system/secrets.py.
+A thread saves them while the app runs; a refused save is retried. A damaged file is renamed and kept. One that cannot
+be read for now is not overwritten: changes of this run are merged into it once it can, and a copy keeps its former
+content. Hub tokens and the server's key are in system/secrets.py.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -37,7 +36,7 @@ from app.option_checks import (
     words_by_name,
 )
 from app.system.secrets import Secrets
-from app.system.small_file import read_small
+from app.system.small_file import MOST_BYTES, read_small
 from app.system.worker import IN_PLACE, RETRY_INTERVAL_MS, JobQueue
 from engine import (
     MAX_DRAFT_TOKENS,
@@ -62,8 +61,8 @@ STARTER_EYES = f"{STARTER_FOLDER}/eyes/main"  # the tiny model beside it, which 
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
-_MOST_ASIDE = 5  # files that were put aside; older ones are deleted
-# What "reset all settings" leaves as it is.
+_MOST_ASIDE = 5  # renamed files; older ones are deleted
+# Options that "reset all settings" keeps.
 KEPT = frozenset(
     {
         "system_prompt",
@@ -94,7 +93,7 @@ def comes_with_app(stored: str) -> bool:
 
 
 def from_setting(stored: str, starter: Path) -> str:
-    """The folder; `starter`: what the bare name stands for, and what is used where another is missing."""
+    """The folder; `starter`: the folder that the bare name stands for, also used if another is missing."""
     if not comes_with_app(stored):
         return stored
     named = starter.parent / stored.partition("/")[2] if stored != STARTER_FOLDER else starter
@@ -102,7 +101,7 @@ def from_setting(stored: str, starter: Path) -> str:
 
 
 def as_setting(folder: str, starter: Path) -> str:
-    """What comes with the app is stored by name: what is beside `starter` with its place there."""
+    """The stored form: folders of the app by name, with their place below `starter`."""
     if folder == str(starter):
         return STARTER_FOLDER
     path = Path(folder)
@@ -136,16 +135,16 @@ class Option(Generic[T]):
 
 
 class SettingsFile:
-    """What makes no sense in it is put aside, and what the disk does not give is not written over until it was read."""
+    """The file of the settings: a damaged one is renamed, and one that could not be read is not overwritten."""
 
     def __init__(self, path: Path) -> None:
-        self.set_aside = ""  # where a file is kept that made no sense at the start, or not in all
-        self.is_unread = False  # the disk did not give it, and the defaults are used
+        self.set_aside = ""  # where a file that was damaged at the start is kept
+        self.is_unread = False  # the file could not be read; defaults are used
         self._path = path
-        self._others: dict[str, Any] = {}  # of no option that is known here: another version's
+        self._others: dict[str, Any] = {}  # options of another version
 
     def load(self, checks: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
-        """The values in it that `checks` let pass, by the names of their options."""
+        """Valid values in the file, by option."""
         try:
             stored = self._read()
         except OSError as error:
@@ -168,17 +167,18 @@ class SettingsFile:
         return values
 
     def write(self, values: dict[str, Any]) -> None:
-        """Raises OSError."""
+        """Raises OSError; with EFBIG where the next start would not read it."""
         if self.is_unread:
             self._read_after_all()
-        write_atomically(self._path, _as_json(self._others | values).encode("utf-8", "replace"))
+        data = _as_json(self._others | values).encode("utf-8", "replace")
+        write_atomically(self._path, data, most_bytes=MOST_BYTES)
 
     def _read(self) -> dict[str, Any]:
         """What makes no sense is put aside. Raises OSError where the disk refuses to read or rename it."""
         try:
             stored = json.loads(read_small(self._path).decode("utf-8-sig"))
             if isinstance(stored, dict):
-                # Halves of characters become signs; what cannot be written again would be in the way of every save.
+                # Halves of surrogate pairs are replaced; they could not be saved again.
                 return dict(json.loads(_as_json(stored).encode("utf-8", "replace")))
             log.warning("settings file is damaged")
         except FileNotFoundError:
@@ -189,7 +189,7 @@ class SettingsFile:
         return {}
 
     def _read_after_all(self) -> None:
-        """Raises OSError where the disk still does not give the file, or takes no copy of it."""
+        """Read a file that could not be read at the start. Raises OSError if that or the copy fails."""
         stored = self._read()
         if stored:
             self._copy_aside()
@@ -204,7 +204,7 @@ class SettingsFile:
         return aside.name
 
     def _put_aside(self) -> None:
-        """Renames what is in the file's place, file or folder, so that it is kept and no longer in the way."""
+        """Rename a file or folder that is in the file's place."""
         aside = self._name_aside()
         patiently(lambda: self._path.replace(aside))
         self.set_aside = aside.name
@@ -315,6 +315,7 @@ class Settings(QObject):
         self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
         self._retry.timeout.connect(self._save_soon)
         self._refused = False
+        self.are_too_large = False  # as the disk refused them last
 
     @staticmethod
     def options() -> dict[str, Option[Any]]:
@@ -330,12 +331,12 @@ class Settings(QObject):
         self.put(name, self.options()[name].default)
 
     def reset_all(self) -> None:
-        """Everything but what the user wrote or fetched, and where things are (KEPT)."""
+        """Reset all options but KEPT: what the user wrote or downloaded, and locations."""
         for name in self.options().keys() - KEPT:
             self.reset(name)
 
     def of_engine(self) -> dict[str, bool]:
-        """What it is started with."""
+        """Arguments for starting the engine."""
         return {"openblas": self.use_openblas, "light_drafters": self.light_drafters}
 
     def sampling(self, main: str = "") -> Sampling:
@@ -396,7 +397,7 @@ class Settings(QObject):
         self._writer.ask(self._store, self._on_saved, self._on_refused)
 
     def _store(self) -> None:
-        """What the values and tokens are then. Any thread may call this; raises OSError when it refuses either."""
+        """Write the present values and tokens. Any thread; raises OSError if either fails."""
         with self._storing:
             try:
                 self._secrets.write()
@@ -415,7 +416,9 @@ class Settings(QObject):
         self._tell_refusal(error)
 
     def _tell_refusal(self, error: OSError) -> None:
-        self._retry.start()
+        self.are_too_large = error.errno == errno.EFBIG
+        if not self.are_too_large:  # else the next change is saved
+            self._retry.start()
         if not self._refused:
             log.warning("the settings cannot be saved: %s", error.strerror)
             self._refused = True

@@ -1,6 +1,6 @@
-"""`python -m app --smoke PNG`: the real app asks itself one question, as a user would, and prints what came of it.
+"""`python -m app --smoke PNG`: the real app asks itself one question, and prints the result.
 
-Waits for signals only: the reply's end, or the first thing that goes wrong. The profile is thrown away afterwards.
+Waits for signals only: the end of the reply, or the first failure. Uses a temporary profile.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ TITLE_PX = 17.0
 REPLY_LEADING = 1.5
 CODE_LEADING = 1.45
 
-COLUMN_PX = 760  # the transcript and the composer below it, at most; grows with the text
+COLUMN_PX = 760  # greatest width of transcript and composer; grows with the text
 
 RADIUS_ROW = 6
 RADIUS_CARD = 10
@@ -41,7 +41,7 @@ SCALES = (SCALE_MIN, 1.0, 1.15, 1.3, 1.5, 1.75, SCALE_MAX)  # that are offered
 _MAC_CJK = {"ko": "Apple SD Gothic Neo", "ja": "Hiragino Sans", "zh": "PingFang SC"}
 _LINUX_CJK = {"ko": "Noto Sans CJK KR", "ja": "Noto Sans CJK JP", "zh": "Noto Sans CJK SC"}
 _LINUX_MONO_CJK = {"ko": "Noto Sans Mono CJK KR", "ja": "Noto Sans Mono CJK JP", "zh": "Noto Sans Mono CJK SC"}
-_APART = {"ko": 1, "ja": 2, "zh": 3}  # in weight
+_APART = {"ko": 1, "ja": 2, "zh": 3}  # difference of weights
 _SCROLL_BAR = """
 QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: 10px; }
@@ -57,7 +57,7 @@ _SYSTEM_STYLE = "system_style"
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Every colour by what it means. `draft` is anything that a draft model did or is doing."""
+    """Colours by meaning. `draft`: anything that a draft model did or is doing."""
 
     window: QColor
     sidebar: QColor
@@ -78,7 +78,7 @@ class Palette:
     code_string: QColor
     code_number: QColor
     code_name: QColor
-    found: QColor  # the ground of words that a search has found
+    found: QColor  # background of found words
 
 
 LIGHT = Palette(
@@ -130,7 +130,7 @@ DARK = Palette(
 
 
 class Theme(QObject):
-    """What the window looks like now. Emits `changed` after a new appearance, text scale or language."""
+    """The window's present appearance. Emits `changed` after a new appearance, text scale or language."""
 
     changed = Signal()
 
@@ -160,7 +160,7 @@ class Theme(QObject):
 
     @property
     def motion_ms(self) -> int:
-        """How long an animation takes; 0 where nothing should move."""
+        """Duration of an animation; 0 if nothing should move."""
         moves = self._motion == "on" or (self._motion == "auto" and system_wants_motion())
         return MOTION_MS if moves else 0
 
@@ -199,7 +199,7 @@ class Theme(QObject):
             self._announce()
 
     def px(self, length: float) -> int:
-        """A length that grows with the text, such as an icon's side or the height of a row."""
+        """A length scaled with the text, such as an icon's side or a row's height."""
         return round(length * self._scale)
 
     def ui_font(self, px: float = UI_PX, weight: QFont.Weight = QFont.Weight.Normal, *, tabular: bool = False) -> QFont:
@@ -222,7 +222,7 @@ class Theme(QObject):
         return font
 
     def scroll_bar_style(self) -> str:
-        """A thin, quiet bar where the system's own does not hide itself; nothing on the Mac, whose does."""
+        """Style of thin scroll bars; "" on a Mac, which has its own."""
         if sys.platform == "darwin":
             return ""
         thumb = self.palette.hairline.name(QColor.NameFormat.HexArgb)
@@ -298,7 +298,7 @@ def qt_palette(colors: Palette) -> QPalette:
 
 
 def system_wants_motion() -> bool:
-    """What the system's accessibility settings say, where they can be asked; yes where they cannot."""
+    """The system's accessibility setting; True if it is not known."""
     if sys.platform == "darwin":
         reduced = QSettings("apple.com", "universalaccess").value("reduceMotion", False, bool)
         return not reduced
@@ -307,7 +307,7 @@ def system_wants_motion() -> bool:
 
 
 def use_fusion(wanted: bool) -> None:
-    """Draws standard controls with Qt's own style instead of the system's, or no longer."""
+    """Whether to draw standard controls with Qt's own style instead of the system's."""
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         return

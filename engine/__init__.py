@@ -98,7 +98,7 @@ from engine.api.events import (
     UpdateChecked,
     VerifyProgress,
 )
-from engine.api.files import patiently, remove_unfinished, sync_file, sync_folder, write_atomically
+from engine.api.files import open_plain, patiently, remove_unfinished, sync_file, sync_folder, write_atomically
 from engine.api.hub import (
     HUB_FAMILIES,
     PUBLIC_HUB,

@@ -263,6 +263,10 @@
         <translation>終了するまで有効です。</translation>
     </message>
     <message>
+        <source>They are too large. Delete presets or shorten system prompts.</source>
+        <translation>設定が大きすぎます。プリセットを削除するか、システムプロンプトを短くしてください。</translation>
+    </message>
+    <message>
         <source>Settings not saved</source>
         <translation>設定は保存されていません</translation>
     </message>
@@ -4917,10 +4921,6 @@
         <translation>「%1」に書き出しました。</translation>
     </message>
     <message>
-        <source>Pictures left out: %1. JSON takes 150 MB of them from each chat, Markdown takes all.</source>
-        <translation>含まれていない画像：%1 枚。JSON に入るのはチャットごとに 150 MB までです。Markdown にはすべて入ります。</translation>
-    </message>
-    <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>ファイルがないか破損しているため含まれていない画像：%1 枚。</translation>
     </message>
@@ -4977,6 +4977,10 @@
     <message>
         <source>too large</source>
         <translation>大きすぎます</translation>
+    </message>
+    <message>
+        <source>Pictures left out: %1. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.</source>
+        <translation>含まれていない画像：%1 枚。JSON に入るのはチャットごとに 150 MB、合わせて 2 GB までです。Markdown にはすべて入ります。</translation>
     </message>
     <message>
         <source>from a newer Hunch</source>

@@ -263,6 +263,10 @@
         <translation>종료할 때까지만 적용돼요.</translation>
     </message>
     <message>
+        <source>They are too large. Delete presets or shorten system prompts.</source>
+        <translation>설정이 너무 커요. 프리셋을 삭제하거나 시스템 프롬프트를 줄이세요.</translation>
+    </message>
+    <message>
         <source>Settings not saved</source>
         <translation>설정이 저장되지 않았어요</translation>
     </message>
@@ -4917,10 +4921,6 @@
         <translation>‘%1’ 이름으로 내보냈어요.</translation>
     </message>
     <message>
-        <source>Pictures left out: %1. JSON takes 150 MB of them from each chat, Markdown takes all.</source>
-        <translation>빠진 이미지: %1개. JSON에는 채팅마다 150MB까지만 담겨요. Markdown에는 모두 담겨요.</translation>
-    </message>
-    <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>파일이 없거나 손상되어 빠진 이미지: %1개.</translation>
     </message>
@@ -4977,6 +4977,10 @@
     <message>
         <source>too large</source>
         <translation>너무 커요</translation>
+    </message>
+    <message>
+        <source>Pictures left out: %1. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.</source>
+        <translation>빠진 이미지: %1개. JSON에는 채팅마다 150MB, 모두 합쳐 2GB까지만 담겨요. Markdown에는 모두 담겨요.</translation>
     </message>
     <message>
         <source>from a newer Hunch</source>

@@ -263,6 +263,10 @@
         <translation>退出之前有效。</translation>
     </message>
     <message>
+        <source>They are too large. Delete presets or shorten system prompts.</source>
+        <translation>设置过大。请删除预设或缩短系统提示词。</translation>
+    </message>
+    <message>
         <source>Settings not saved</source>
         <translation>设置未存储</translation>
     </message>
@@ -4917,10 +4921,6 @@
         <translation>已导出到“%1”。</translation>
     </message>
     <message>
-        <source>Pictures left out: %1. JSON takes 150 MB of them from each chat, Markdown takes all.</source>
-        <translation>未包含的图片：%1 张。JSON 中每个对话最多包含 150 MB 图片，Markdown 则全部包含。</translation>
-    </message>
-    <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>因文件丢失或损坏而未包含的图片：%1 张。</translation>
     </message>
@@ -4977,6 +4977,10 @@
     <message>
         <source>too large</source>
         <translation>过大</translation>
+    </message>
+    <message>
+        <source>Pictures left out: %1. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.</source>
+        <translation>未包含的图片：%1 张。JSON 中每个对话最多包含 150 MB、总共最多 2 GB 图片，Markdown 则全部包含。</translation>
     </message>
     <message>
         <source>from a newer Hunch</source>

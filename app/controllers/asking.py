@@ -1,7 +1,7 @@
-"""Asking the models: a question, another version of a reply, more of one, and Quick Ask's questions.
+"""Asks the models: a question, another version of a reply, more of one, and Quick Ask's questions.
 
-What is asked is stored first, then shown, then requested; what the disk refuses changes nothing, and can be tried
-again. `replies` has what is written then.
+A question is stored first, then shown, then requested. If the disk refuses it nothing changes, and it can be tried
+again. `replies` has the running replies.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ from engine import (
     SpeculationMode,
 )
 
-UNSAVED = "unsaved"  # conversations of a run whose chats are not stored
-_ASIDE = -1  # in place of a chat's number: what is asked beside the open chat; 0 stands for a new one
+UNSAVED = "unsaved"  # the conversation of chats that are not stored
+_ASIDE = -1  # in place of a chat's id, for questions beside the open chat; 0 is a new chat
 TITLE_LENGTH = 60
 _PASTED = "pasted text"  # part of the prompt, which is not translated
 _FENCE = "```"
-_FENCES = re.compile("```+")  # as it begins with letters, megabytes are searched at once
+_FENCES = re.compile("```+")  # begins with letters, so that megabytes are searched fast
 
 T = TypeVar("T")
 PixelsOf = Callable[[Attachment], Picture | None]  # a picture's pixels; None: it is not here
@@ -68,8 +68,8 @@ class Asking(QObject):
     problem_raised = Signal(object)  # EngineError
     message_sent = Signal(int, str, object)  # the chat (0: a new one), text and rows of `send`, now on disk
     message_refused = Signal(int, object, object)  # the chat, NotStored, a call that tries again; it is not on disk
-    message_homeless = Signal(int)  # likewise, because the chat that it was written in is in the Trash
-    requested = Signal(int, int)  # in this chat, this reply
+    message_homeless = Signal(int)  # refused because its chat is in the Trash
+    requested = Signal(int, int)  # chat, message of the reply
 
     def __init__(
         self,
@@ -87,8 +87,8 @@ class Asking(QObject):
         self._models = models
         self._options = options
         self._replies = replies
-        self._storing: set[int] = set()  # the chats with a question on its way to the disk
-        self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # until that is answered
+        self._storing: set[int] = set()  # chats with a question that is being stored
+        self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # calls until that is done
         for signal in (options.changed, models.pair_changed, replies.slowdown_changed):
             signal.connect(self._speculate)
 
@@ -96,8 +96,6 @@ class Asking(QObject):
         if not self._models.can_reply:
             self.problem_raised.emit(NoModelLoaded())
         return self._models.can_reply
-
-    # What is asked
 
     def send(
         self,
@@ -244,8 +242,6 @@ class Asking(QObject):
         free = message is not None and not self.is_storing(message.chat_id) and self.can_reply()
         return message if free else None
 
-    # Storing
-
     def is_storing(self, chat_id: int) -> bool:
         """Whether a question of that chat is on its way to the disk."""
         return chat_id in self._storing
@@ -260,11 +256,11 @@ class Asking(QObject):
         chat_id: int,
         gone: Callable[[], None] = lambda: None,
     ) -> None:
-        """For what a reply follows: one at a time in each chat, so that Return pressed twice asks once.
+        """Store a change that a reply follows: one at a time in each chat, so that a double Return asks once.
 
-        `refused` gets a call of `again`, or else of the same once more; without it, the user is offered that by
-        `not_stored`. The call waits until no other question is on its way.
-        `gone`: `chat_id` was in the Trash before its turn came, so nothing was changed.
+        `refused` gets a callback that tries `again`, or else the same once more, when no other question of the chat is
+        being stored; without `refused` the user is offered that by `not_stored`. `gone` is called instead of `done` if
+        the chat is in the Trash by then: nothing was changed.
         """
 
         def change_it(stores: Stores) -> Callable[[], None]:
@@ -296,8 +292,6 @@ class Asking(QObject):
     def _go_on(self, chat_id: int) -> None:
         while self._waiting[chat_id] and chat_id not in self._storing:
             self._waiting[chat_id].pop(0)()
-
-    # Requesting
 
     def request_of(self, reply_id: int, done: Callable[[Request | None], None]) -> None:
         """What would be asked for another version of a reply, or None; of a long chat it comes later."""

@@ -1,7 +1,7 @@
-"""Files and long texts that are attached to a message before it is sent: reading, counting, keeping them.
+"""Files and long texts attached to a message that is not sent yet: reading, counting, storing.
 
-A thread reads the files one after another. What is attached waits per chat, also over a restart, until its message is
-on disk. So does what is attached in the field of a message that is being edited, or written beside another one.
+A thread reads the files one after another. Attachments are stored by chat, across restarts, until their message is on
+disk; so are those of a message that is being edited or inserted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CLOSE_S = 5.0
 
 
 class _Rows:
-    """What is attached, by place: a chat, or the field of a message as a negative number."""
+    """The attachments, by place: a chat's id, or the negative number of a message's edit field."""
 
     def __init__(self) -> None:
         self._rows: dict[int, list[AttachedRow]] = defaultdict(list)
@@ -66,7 +66,7 @@ class _Rows:
             self._rows[place] = [row for row in rows if row.number not in numbers]
 
     def change(self, number: int, change: Callable[[AttachedRow], AttachedRow]) -> int | None:
-        """Returns the place that the row is in; None where it was removed."""
+        """Returns the row's place; None if it was removed."""
         for place, rows in self._rows.items():
             if any(row.number == number for row in rows):
                 self._rows[place] = [change(row) if row.number == number else row for row in rows]
@@ -74,7 +74,7 @@ class _Rows:
         return None
 
     def digests(self) -> set[str]:
-        """Of the pictures among them, in all places."""
+        """Digests of all pictures, in all places."""
         return {row.attachment.digest for rows in self._rows.values() for row in rows if row.attachment} - {""}
 
     def forget_tokens(self) -> None:
@@ -118,7 +118,7 @@ class AttachmentController(QObject):
         self._problems: list[NotAttached] = []
         self._reader = JobThread("attachment reader", deliver)
         self._counting: dict[CountId, int] = {}  # the row that a count of the engine's is for
-        self._counting_pictures: set[int] = set()  # likewise, counted by the reader
+        self._counting_pictures: set[int] = set()  # rows whose count runs on the reader's thread
         self._counted_by: tuple[str, PictureDetail] | None = None  # the main model whose tokens the rows have
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
@@ -188,8 +188,6 @@ class AttachmentController(QObject):
                 if (stop := self._stops.pop(row.number, None)) is not None:
                     stop.ask()
             self._fields.pop(message_id).set_rows([])
-
-    # Adding and removing
 
     def add_files(self, paths: Sequence[str], message_id: int = 0, *, only_end: bool = False) -> None:
         """Paths of what was dropped, pasted or chosen; each becomes a row at once, and is read then."""
@@ -261,8 +259,6 @@ class AttachmentController(QObject):
             stop.ask()
         return self._reader.close(_CLOSE_S)
 
-    # Reading
-
     def _read(self, path: str, place: int, only_end: bool) -> None:
         number = 0
         stop = Stop()
@@ -314,8 +310,6 @@ class AttachmentController(QObject):
             problems = self._problems
             self._problems = []
             self.refused.emit(problems)
-
-    # Counting
 
     def _on_pair(self) -> None:
         """Another main model has other tokens; one that was unloaded keeps what it counted."""

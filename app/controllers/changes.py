@@ -1,7 +1,7 @@
-"""Changes to what is stored: those that the user asked for (`StorageChanges`), and what is kept unasked (`Keeping`).
+"""Changes to what is stored: those requested by the user (`StorageChanges`), and automatic saving (`Keeping`).
 
-What the user asked for is done, or refused with a call that tries it again. Unsent words, attachments and edits are
-kept unasked; the disk's refusal is tried again, and reported when the user sends, saves or closes the window.
+A requested change is done, or refused with a callback that tries it again. Unsent text, attachments and edits are saved
+automatically; a refusal by the disk is retried, and reported when the user sends, saves or closes the window.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from app.storage import NotStored, Storage, Stores
 from app.storage.left_words import Left
 from app.system.worker import RETRY_INTERVAL_MS, ignore
 
-KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
-_PATIENCE_S = 1.0  # with the disk, at the end
+KEEP_DELAY_MS = 400  # typed text is saved this long after the last key
+_PATIENCE_S = 1.0  # the longest wait for the disk at the end
 
 StoreChange = Callable[[Stores], object]
 What = tuple[str, int]  # a kind of thing, and its chat or message
@@ -37,7 +37,7 @@ class _Latest:
 
 
 class Keeping(QObject):
-    """Of each thing the latest state is stored, or tried again every two seconds and at the end."""
+    """Saves the latest state of each thing; a refused one is tried again every two seconds and at the end."""
 
     def __init__(self, storage: Storage, parent: QObject) -> None:
         super().__init__(parent)
@@ -52,7 +52,7 @@ class Keeping(QObject):
         return bool(self._not_kept)
 
     def keep(self, what: What, change: StoreChange, value: object = None) -> None:
-        """`value`: what is stored by it, for `left`."""
+        """`value`: what `store` stores, for `left`."""
         latest = self._latest[what] = _Latest(change, value)
 
         def put(stores: Stores) -> None:
@@ -76,11 +76,11 @@ class Keeping(QObject):
         self._storage.write(put, kept, refused)
 
     def unsent(self) -> dict[int, str]:
-        """By chat, what was typed there in an earlier run and not sent."""
+        """Text that was typed and not sent in an earlier run, by chat."""
         return self._storage.read.unsent.all()
 
     def keep_unsent(self, chat_id: int, text: str) -> None:
-        """What is being typed there."""
+        """Save the text that is being typed."""
         text = text.encode("utf-8", "replace").decode("utf-8")
         self.keep(("unsent", chat_id), lambda stores: stores.unsent.put(chat_id, text), text)
 
@@ -91,25 +91,25 @@ class Keeping(QObject):
         return tried.wait(timeout_s)
 
     def try_again(self) -> None:
-        """What the disk has refused."""
+        """Try again what the disk has refused."""
         for what, latest in list(self._latest.items()):
             if latest.is_refused:
                 self.keep(what, latest.change, latest.value)
 
     def close(self) -> None:
-        """What the disk has refused once it may take now; there is no later try."""
+        """Try refused changes a last time."""
         self._retry.stop()
         self.try_now(_PATIENCE_S)
         for what in self._not_kept & self._latest.keys():
             self.keep(what, self._latest[what].change, self._latest[what].value)
 
     def left(self) -> dict[What, object]:
-        """Once the storage is closed: what was asked for and is not on the disk."""
+        """Once the storage is closed: the requested changes that are not on the disk."""
         return {what: latest.value for what, latest in self._latest.items() if not latest.is_kept}
 
 
 class StorageChanges(QObject):
-    """To what is stored, as the controllers ask for them: done, or refused with a call that tries again."""
+    """Changes requested by controllers: done, or refused with a callback that tries again."""
 
     not_stored = Signal(object, object)  # NotStored, a call that tries again
 
@@ -125,10 +125,7 @@ class StorageChanges(QObject):
 
 
 def left_words(keeping: Keeping, replies: RunningReplies) -> Left:
-    """What is still on the screen alone: what was typed, attached, and written.
-
-    Once the storage is closed: what was asked of it is done, refused, or beyond its time.
-    """
+    """Text that is only on the screen: typed, attached, or written by a reply. Call it once the storage is closed."""
     of_kind: dict[str, dict[int, Any]] = {kind: {} for kind in ("unsent", "attachments", "edit", "attached")}
     for (kind, number), value in keeping.left().items():
         if value is not None:

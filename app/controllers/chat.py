@@ -36,10 +36,10 @@ from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.words.chat_groups import copy_titles
 from engine import ChatEngine, RequestStats
 
-AT_ONCE = 50  # messages of a long chat
-_SLICE = 100  # that come before them at a time
-_REST_MS = 4  # between two of these: more than one in a frame would hold up scrolling
-_PAINTED_MS = 50  # the newest ones are on the screen by then
+AT_ONCE = 50  # messages of a long chat that are shown first
+_SLICE = 100  # earlier messages read at a time
+_REST_MS = 4  # pause between two slices, so that scrolling stays smooth
+_PAINTED_MS = 50  # by then the newest messages are painted
 
 Show = Callable[[Iterable[TranscriptMessage]], None]
 
@@ -52,7 +52,7 @@ class ChatController(QObject):
     chat_opened = Signal(int)  # they are shown
     chat_made = Signal(int)  # the open chat, which had no message, is stored now
     current_chat_changed = Signal(int, str)  # chat, title
-    chat_wanted = Signal()  # the user goes to a chat, be it the open one
+    chat_wanted = Signal()  # the user goes to a chat, even if it is the open one
     branch_chosen = Signal(int, int)  # chat, the branch's last message
     context_changed = Signal(int, int)  # tokens used, tokens that the model holds; 0, 0: not known
     generating_changed = Signal(bool)  # of the open chat
@@ -80,7 +80,7 @@ class ChatController(QObject):
         self._storage = storage
         self._chats = storage.read.chats
         self._messages = storage.read.messages
-        self._turn = 0  # counts the branches that were shown: an answer to an earlier question is of no use
+        self._turn = 0  # increments with each branch shown, so that late answers are dropped
         self.conversations = ConversationListModel(
             partial(list_chats, storage), self, folder_of=partial(folder_of, storage)
         )
@@ -122,8 +122,6 @@ class ChatController(QObject):
         self.edits.branch_changed.connect(self.update_branch)
         self.titles.titled.connect(self._refresh_titles)
 
-    # Which chat
-
     def new_chat(self) -> None:
         self.show(0)
 
@@ -146,14 +144,12 @@ class ChatController(QObject):
         self.current_chat_changed.emit(self.chat_id, self.title)
         self.chat_wanted.emit()
 
-    # Which branch
-
     def show_branch(self) -> None:
         """Of a chat that was not on the screen."""
         self._show(None, self.transcript.set_messages, self.transcript.set_messages)
 
     def update_branch(self, chat_id: int, end_id: int | None = None) -> None:
-        """As it is stored now, to its end or to this message, where this is the chat on the screen."""
+        """Show the chat's branch as stored, to its end or to this message, if it is the open chat."""
         if chat_id == self.chat_id:
             self._show(end_id, self.transcript.show_branch, self.transcript.show_end)
 
@@ -182,7 +178,7 @@ class ChatController(QObject):
         self.show_message(asked.chat_id, asked.user_id)
 
     def show_message(self, chat_id: int, message_id: int) -> None:
-        """One that was stored just now. Another branch may be shown, or this message already."""
+        """Show a message that was just stored. Another branch may be shown, or this message already."""
         if chat_id != self.chat_id:
             return
         stored = self._messages.message(message_id)
@@ -221,7 +217,7 @@ class ChatController(QObject):
             return
         rows = [row for stored in branch if (row := self.transcript.row_of(stored.id)) is not None]
         if max(rows, default=-1) >= end:
-            branch = []  # damaged numbers go round in a circle
+            branch = []  # parents form a cycle: damaged data
         self.transcript.show_before(message_id, [self.row(stored) for stored in branch])
         self.transcript.has_earlier = bool(branch)
         if branch:
@@ -234,8 +230,6 @@ class ChatController(QObject):
     def row(self, stored: StoredMessage) -> TranscriptMessage:
         """A message as the transcript shows it."""
         return self.edits.row(self.replies.row(stored))
-
-    # Chats
 
     def rename(self, chat_id: int, title: str) -> None:
         if title := storable(title).strip()[:LONGEST_TITLE]:
@@ -271,8 +265,6 @@ class ChatController(QObject):
         """To the Trash, where it stays for 30 days."""
         if (summary := self._chats.summary(chat_id)) is not None:
             self.deletions.delete_chat(summary, chat_id == self.chat_id, lambda: self._on_deleted(summary))
-
-    # Messages
 
     def send(self, text: str, attached: Sequence[AttachedRow] = (), chat_id: int | None = None) -> bool:
         """In the open chat, or in another one. False: it is refused at once, see `Asking.send`."""
@@ -327,23 +319,19 @@ class ChatController(QObject):
     def _keep_branch(self, chat_id: int, leaf: int) -> None:
         self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), ignore)
 
-    # End
-
     @property
     def has_unsaved(self) -> bool:
-        """Whether the disk has refused words that are on the screen, or has not come to them yet."""
+        """Whether text on the screen is not on the disk: refused, or not written yet."""
         return self.replies.has_unstored or self.keeping.has_refused
 
     def close(self) -> None:
-        """Has stored what is not kept yet, and running replies as interrupted. Call it before the engine closes."""
+        """Store everything, and running replies as interrupted. Call it before the engine closes."""
         self.chat_left.emit(self.chat_id)
         self.options.keep()
         self.edits.keep()
         self.keeping.close()
         self.titles.close()
         self.replies.close()
-
-    # What the parts report
 
     def _on_screen(self) -> tuple[int, int]:
         return self.chat_id, self.quick_questions.shown_id

@@ -1,4 +1,4 @@
-"""The list of chats: what it shows, its folders, marks for unseen replies, and where the reader was in each chat."""
+"""The list of chats: its folders, marks for unseen replies, and the reader's scroll position in each chat."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.system.worker import ignore
 from app.view_models.conversation_list import ConversationListModel
 from app.words.chat_groups import folder_names
 
-# What the user or the end of the app has cut short is not news.
+# Replies stopped by the user, or by quitting, are not marked as unseen.
 _NO_NEWS = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED)
 
 
@@ -27,11 +27,11 @@ def folder_of(storage: Storage, chat_id: int) -> int | None:
 
 
 def list_chats(storage: Storage, query: str, limit: int, done: Callable[[Listing], None]) -> None:
-    """A search is done by a thread; a later one takes its place. All else is read at once."""
+    """List the chats; a search runs on a thread, and ends an earlier one."""
     if query:
 
         def show(found: Sequence[ChatSummary], partial: bool = False) -> None:
-            """With the folders, which no row shows then: what was found can be moved into them."""
+            """The folders are included although no row shows them: found chats can be moved into them."""
             more = not partial and len(found) == limit
             done(Listing(found, storage.read.folders.all(), more, partial))
 
@@ -77,7 +77,7 @@ class Folders(QObject):
             self._changes.write(lambda stores: stores.folders.rename(folder_id, name), self._refresh)
 
     def set_opened(self, folder_id: int, opened: bool) -> None:
-        """Shown at once: looking needs no room on the disk."""
+        """Shown at once, whether or not the disk accepts it."""
         self._listed.set_opened(folder_id, opened)
         self._storage.write(lambda stores: stores.folders.set_opened(folder_id, opened), self._refresh, ignore)
 
@@ -98,12 +98,12 @@ class Folders(QObject):
         self._changes.write(lambda stores: stores.folders.move(folder_id, parent_id), self._refresh)
 
     def contents(self, folder_id: int) -> tuple[int, int]:
-        """How many chats and how many folders are in it, at any depth."""
+        """Number of chats and folders in it, at any depth."""
         folders = self._storage.read.folders
         return folders.chats_below(folder_id), folders.folders_below(folder_id)
 
     def delete(self, folder_id: int, with_chats: bool) -> None:
-        """What is in it goes one level up, or, `with_chats`, to the Trash."""
+        """Delete a folder. Its contents move one level up, or, `with_chats`, to the Trash."""
         folder = self._listed.tree.folders.get(folder_id)
         if folder is not None:
             self._deletions.delete_folder(folder_id, with_chats, lambda: self._on_deleted(folder.name))
@@ -120,11 +120,11 @@ ScrollPlace = tuple[int, float]  # a message, and how far into it
 
 
 class ScrollPlaces:
-    """Where the reader was in each chat, kept when the chat is left or the app is quit. None: at its end."""
+    """The reader's position in each chat, kept when the chat is left or the app quits. None: the end."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._known: dict[int, ScrollPlace | None] = {}  # of this run, whatever the disk has said yet
+        self._known: dict[int, ScrollPlace | None] = {}  # positions of this run, stored or not
 
     def of(self, chat_id: int) -> ScrollPlace | None:
         if chat_id not in self._known:
@@ -132,21 +132,21 @@ class ScrollPlaces:
         return self._known[chat_id]
 
     def put(self, chat_id: int, place: ScrollPlace | None) -> None:
-        """A refusal is not reported: no words are lost by it."""
+        """A refusal by the disk is not reported: it costs no text."""
         if chat_id and place != self.of(chat_id):
             self._known[chat_id] = place
             self._storage.write(lambda stores: stores.states.put_place(chat_id, place), ignore, ignore)
 
 
 class Visibility(NamedTuple):
-    """What of Hunch the user has in sight."""
+    """What the user can see of Hunch."""
 
     is_active: bool = True  # one of its windows
     has_chat: bool = True  # the open chat is in the main window
 
 
 class Unseen(QObject):
-    """Which chats have a reply that ended while the user did not see them: marked on disk, until the user does."""
+    """Chats with a reply that ended while the user did not see them: marked on disk until seen."""
 
     counted = Signal(int)  # chats with such a reply
 
@@ -180,11 +180,11 @@ class Unseen(QObject):
         return [open_id, beside_id] if sight.has_chat or open_id == beside_id else [beside_id]
 
     def end(self) -> None:
-        """The chats are about to be closed: none is marked as seen by a window that comes to the front now."""
+        """From here on nothing is marked as seen: chats are about to be closed."""
         self._is_over = True
 
     def look(self) -> None:
-        """The user may be back."""
+        """Call when a window or chat comes into view."""
         for chat_id in self._in_sight():
             self.see(chat_id)
 
@@ -195,7 +195,7 @@ class Unseen(QObject):
             self._mark(chat_id, False)
 
     def _mark(self, chat_id: int, unseen: bool) -> None:
-        """A refusal is not reported: it is a mark, no word is lost, and the next chance comes."""
+        """A refusal by the disk is not reported: only a mark is lost."""
 
         def done(_outcome: object) -> None:
             self._listed.refresh()

@@ -1,6 +1,6 @@
-"""What each chat asks for otherwise than the settings: its own options, a preset, and defaults of the loaded model.
+"""Each chat's options: its own, a preset's, and defaults of the loaded model, on top of the settings.
 
-A change counts for the next reply, how to draft also for a running one, and is on disk 400 ms later. `Generation` is
+A change applies to the next reply, drafting options also to a running one, and is stored after 400 ms. `Generation` is
 what a reply is requested with.
 """
 
@@ -22,9 +22,9 @@ from app.view_models.model_list import PairView
 from engine import Acceptance, Message, PictureDetail, Request, Sampling, Speculation, SpeculationMode
 
 _SHORT_TOKENS = 512  # of thinking
-_NO_PICTURES = "without_pictures"  # beside the options: models that do not see are not asked to
-_PRESET = "preset"  # beside the options: the id of the chat's preset
-_ON_ITS_WAY = -1  # stands for the id of a new chat that is not stored yet, once another chat is open
+_NO_PICTURES = "without_pictures"  # stored beside the options: pictures are left out for models that cannot see
+_PRESET = "preset"  # stored beside the options: the id of the chat's preset
+_ON_ITS_WAY = -1  # id of a new chat that is being stored while another chat is open
 _NOT_SET = object()
 
 # With the names and the limits of the settings. What is stored of a chat or a preset may come from another version or
@@ -66,10 +66,10 @@ class Generation:
     def request(
         self, messages: tuple[Message, ...], conversation: str, speculation: Speculation | None = None
     ) -> Request:
-        """`speculation`: in place of what the options say."""
+        """`speculation`: replaces that of the options."""
         thinking = self.values["thinking"]
         is_short = thinking == "short"
-        limit = thinking if isinstance(thinking, int) else None  # otherwise as the model decides
+        limit = thinking if isinstance(thinking, int) else None  # else the model decides
         return Request(
             messages=messages,
             sampling=self.sampling(),
@@ -85,7 +85,7 @@ class Generation:
 
 
 def known(stored: Values) -> dict[str, Any]:
-    """The options among what is stored, within their limits."""
+    """The valid options in `stored`."""
     values: dict[str, Any] = {}
     for name in OPTIONS:
         if name not in stored:
@@ -98,9 +98,9 @@ def known(stored: Values) -> dict[str, Any]:
 
 
 def resolve(settings: Settings, *layers: Values, main: str = "") -> Generation:
-    """`layers`: those of the model, the preset, the chat; a later one wins. What none has is as in the settings.
+    """Merge layers of options: those of the model, the preset, the chat; later ones win, the settings are last.
 
-    `main`: the main model that is asked, where that is not the one of the settings.
+    `main`: the main model that is asked, if not the one of the settings.
     """
     values = {name: getattr(settings, name) for name in OPTIONS} | {"temperature": settings.sampling(main).temperature}
     for layer in layers:
@@ -158,14 +158,12 @@ class ChatOptions(QObject):
         self._settings = settings
         self.presets = Presets(settings)
         self.chat_id = 0  # the open one; 0: it is not stored yet
-        self._known: dict[int, dict[str, Any]] = {}  # by chat, as far as they were asked for in this run
-        self._unkept: dict[int, set[str]] = {}  # which of it are not on disk yet
-        self._asked: dict[str, Any] | None = None  # what the new chat's first message took along, until it is stored
+        self._known: dict[int, dict[str, Any]] = {}  # by chat, loaded on demand
+        self._unkept: dict[int, set[str]] = {}  # of these, names that are not on disk yet
+        self._asked: dict[str, Any] | None = None  # options of a new chat that is being stored
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
         settings.changed.connect(self._on_setting)
-
-    # What applies
 
     def generation(self, chat_id: int) -> Generation:
         """What the next reply of a chat is requested with."""
@@ -193,7 +191,7 @@ class ChatOptions(QObject):
 
     @property
     def differs(self) -> bool:
-        """Whether the open chat asks for anything otherwise than its model and the settings."""
+        """Whether the open chat differs from its model's defaults and the settings."""
         return bool(known(self._own(self.chat_id)) or self._preset(self.chat_id))
 
     @property
@@ -208,26 +206,24 @@ class ChatOptions(QObject):
 
     @property
     def has_own_speculation(self) -> bool:
-        """Whether the open chat, its preset or the model's defaults say how to draft, so that the settings do not."""
+        """Whether drafting is set by the open chat, its preset or the model's defaults, not by the settings."""
         layers = self._model_values(), self._preset_values(self.chat_id), self._own(self.chat_id)
         return any("speculation_mode" in known(layer) for layer in layers)
 
     def pair_here(self, pair: PairView) -> PairView:
-        """The loaded pair, drafting as the open chat has it."""
+        """The loaded pair, with the drafting of the open chat."""
         return pair if pair.off_for_pair else replace(pair, speculation=self.speculation)
 
     def own_of(self, chat_id: int) -> dict[str, Any]:
-        """Everything that is to be stored of a chat; for one that is about to be made."""
+        """The options to store with a new chat."""
         return dict(self._own(chat_id))
 
     def goes_without_pictures(self, chat_id: int) -> bool:
-        """Whether a model that does not see is asked without the pictures of a chat."""
+        """Whether pictures of the chat are left out for a model that cannot see."""
         return self._own(chat_id).get(_NO_PICTURES) is True
 
-    # Changes
-
     def go_without_pictures(self) -> None:
-        """From now on, in the open chat."""
+        """Leave pictures out in the open chat from here on."""
         self._change_chat({_NO_PICTURES: True})
 
     def open(self, chat_id: int) -> None:
@@ -239,11 +235,11 @@ class ChatOptions(QObject):
         self.changed.emit()
 
     def ask(self) -> None:
-        """The first message of the new chat goes to the disk, with its options as they are."""
+        """A new chat is being stored with its options as they are."""
         self._asked = self.own_of(0)
 
     def became(self, chat_id: int) -> None:
-        """The new chat is stored now; what was changed in it since it was asked for follows."""
+        """The new chat is stored; store what was changed since `ask`."""
         asked = self._asked or {}
         self._asked = None
         own = self._known.pop(_ON_ITS_WAY, None)
@@ -256,7 +252,7 @@ class ChatOptions(QObject):
         self._note(chat_id, _differing(asked, own))
 
     def refused(self) -> None:
-        """The new chat is not on the disk: the next one has its options, and what was set there since."""
+        """The new chat was refused: its options go back to the next new chat."""
         self._asked = None
         self._known[0] = self._known.pop(_ON_ITS_WAY, {}) | self._own(0)
         self._settings.new_chat_options = dict(self._own(0))
@@ -269,7 +265,7 @@ class ChatOptions(QObject):
             self._put_model_values(self._model_values() | {name: Settings.options()[name].check(value)})
 
     def drop(self, scope: Scope, *names: str) -> None:
-        """As if they had never been set; without names, all."""
+        """Reset these options; without names, all."""
         names = names or OPTIONS
         if scope is Scope.CHAT:
             self._change_chat({}, *names, *((_PRESET,) if names == OPTIONS else ()))
@@ -278,7 +274,7 @@ class ChatOptions(QObject):
             self._put_model_values(kept)
 
     def keep(self) -> None:
-        """Has what was changed stored now."""
+        """Store the changed options."""
         self._keep.stop()
         unkept = self._unkept
         self._unkept = {}
@@ -287,19 +283,17 @@ class ChatOptions(QObject):
             values = {name: own[name] for name in names if name in own}
             self._store(chat_id, values, names - values.keys())
 
-    # Presets
-
     def choose_preset(self, preset_id: str) -> None:
-        """Everything as the preset says ("": as model and settings say); what the chat had set itself goes."""
+        """Use a preset ("": model and settings) and drop the chat's own options."""
         self._change_chat({_PRESET: preset_id} if preset_id else {}, *OPTIONS, *(() if preset_id else (_PRESET,)))
 
     def save_preset(self, name: str) -> None:
-        """What the open chat asks for, as a preset that it uses from now on."""
+        """Save the open chat's options as a preset, and use it."""
         values = known(self._preset_values(self.chat_id) | self._own(self.chat_id))
         self.choose_preset(*self.presets.add([{"id": uuid.uuid4().hex, "name": name, "values": values}]))
 
     def update_preset(self) -> None:
-        """The chosen preset takes over what the chat has set itself."""
+        """Move the chat's own options into its preset."""
         preset = self._preset(self.chat_id)
         if preset is not None:
             values = preset["values"] | known(self._own(self.chat_id))
@@ -312,7 +306,7 @@ class ChatOptions(QObject):
             self.presets.replace(preset | {"name": name})
 
     def delete_preset(self, preset_id: str) -> None:
-        """The chats that use it keep what it said as their own options."""
+        """Delete a preset; chats that use it get its options as their own."""
         preset = self.presets.get(preset_id)
         if preset is None:
             return
@@ -329,12 +323,10 @@ class ChatOptions(QObject):
         self.changed.emit()
 
     def presets_of(self, chat_id: int | None) -> tuple[dict[str, Any], ...]:
-        """The one that a chat uses, if any; of None all there are."""
+        """The presets used by a chat; None: all presets."""
         if chat_id is None:
             return self.presets.all()
         return tuple(each for each in (self._preset(chat_id),) if each is not None)
-
-    # Small parts
 
     def _change_chat(self, values: Mapping[str, Any], *dropped: str) -> None:
         own = self._own(self.chat_id)
@@ -348,7 +340,7 @@ class ChatOptions(QObject):
         self.changed.emit()
 
     def _note(self, chat_id: int, names: set[str]) -> None:
-        """Has these stored in a moment."""
+        """Store these names in a moment."""
         if names:
             self._unkept.setdefault(chat_id, set()).update(names)
             self._keep.start()

@@ -1,4 +1,4 @@
-"""Deleting, undoing that, bringing back what is in the Trash, and emptying it."""
+"""Deleting, undoing it, restoring from the Trash, and emptying it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Undo:
 
 
 class Deletions(QObject):
-    """What is deleted stays in the Trash for 30 days. What was asked for twice is deleted, reported and undone once."""
+    """Deleted chats and messages stay in the Trash for 30 days. Several deleted at once are undone as one."""
 
     restored = Signal(int, bool)  # chat (0: several, or none), whether it is to be opened
     changed = Signal()  # what is in the Trash
     message_deleted = Signal(int)  # of this chat, also with what followed it; to the Trash
-    emptied = Signal(object)  # the chats that are forgotten for good
-    chats_gone = Signal(object)  # to the Trash, with their folder
+    emptied = Signal(object)  # chats deleted for good
+    chats_gone = Signal(object)  # chats moved to the Trash with their folder
 
     def __init__(self, storage: Storage, changes: StorageChanges, parent: QObject) -> None:
         super().__init__(parent)
@@ -61,7 +61,7 @@ class Deletions(QObject):
         self._changes.write(change, stored)
 
     def delete_message(self, message: StoredMessage, following: bool, done: Callable[[], None]) -> None:
-        """Alone, or with all that is `following` it."""
+        """Delete a message, with all that follows if `following`."""
 
         def change(stores: Stores) -> float | None:
             if stores.messages.message(message.id) is None:
@@ -97,7 +97,7 @@ class Deletions(QObject):
 
     @property
     def last(self) -> Undo | None:
-        """What was deleted last in this run, and neither brought back nor forgotten since."""
+        """The last deletion of this run that can be undone."""
         return self._undo[-1] if self._undo else None
 
     def holds(self, undo: Undo) -> bool:
@@ -105,16 +105,14 @@ class Deletions(QObject):
         return undo in self._undo
 
     def undo(self, which: Undo | None = None) -> None:
-        """Brings back what was deleted last in this run; again, what was deleted before it. Or one of these."""
+        """Undo the last deletion of this run, or this one."""
         undo = which or self.last
         if undo is not None and self.holds(undo):
             self._undo.remove(undo)
             self._restore(undo.put_back, undo.chat_id, undo.open_it)
 
-    # The Trash
-
     def latest(self, limit: int = 10) -> list[Deletion]:
-        """What can be brought back, the latest first; also what earlier runs deleted."""
+        """Deletions in the Trash, the latest first, also of earlier runs."""
         return self._storage.read.trash.latest(limit)
 
     def restore(self, deletion: Deletion, open_it: bool = True) -> None:
@@ -126,14 +124,14 @@ class Deletions(QObject):
             self._undo = [undo for undo in self._undo if undo.mark != deletion.mark]
 
     def forget(self, deletions: Sequence[Deletion]) -> None:
-        """For good; there is no way back."""
+        """Delete for good."""
         self._forget(lambda trash: trash.forget(deletions), {each.mark for each in deletions})
 
     def empty(self) -> None:
         marks: set[float] = set()
 
         def choose(trash: Trash) -> Purged:
-            """By the thread that writes: what is deleted later stays, and can be undone."""
+            """On the thread that writes: later deletions stay."""
             marks.update(trash.marks())
             return trash.empty()
 
@@ -151,7 +149,7 @@ class Deletions(QObject):
         self._storage.forget(choose, done, refused)
 
     def _forget_undo(self, marks: Set[float]) -> None:
-        """A deletion of a single chat or message cannot be undone once it is restored, or forgotten."""
+        """A deletion of one chat or message cannot be undone after it was restored or deleted for good."""
         self._undo = [undo for undo in self._undo if undo.mark not in marks or not undo.chat_id]
 
     def _restore(self, put_back: Callable[[Stores], None], chat_id: int, open_it: bool) -> None:
@@ -163,10 +161,10 @@ class Deletions(QObject):
 
 
 class KeptCaches(QObject):
-    """What the engine keeps of a chat goes with it: tokens, and what a model computed from them, in memory and on disk.
+    """Deletes the engine's kept caches of deleted chats, in memory and on disk.
 
-    The engine gets the list of chats: once a main model is loaded, for earlier runs may have ended too soon,
-    after each deletion, and at a start that forgets chats for good.
+    The engine gets the list of chats once a main model is loaded (an earlier run may have ended too early), after each
+    deletion, and at a start that deletes chats for good.
     """
 
     def __init__(
@@ -177,14 +175,14 @@ class KeptCaches(QObject):
         self._storage = storage
         bridge.event_arrived.connect(self._on_event)
         deletions.changed.connect(self.keep)
-        deletions.message_deleted.connect(self.keep)  # what was read of a chat before a message of it was deleted
+        deletions.message_deleted.connect(self.keep)  # caches hold the deleted message
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self.keep()
 
     def keep(self, without: int = 0) -> None:
-        """Of all chats that are not in the Trash, but for one."""
+        """Keep caches of the chats outside the Trash, except one."""
         if self._storage.keeps:
             chats = self._storage.read.chats.ids()
             self._engine.keep_only([conversation_of(chat_id) for chat_id in chats if chat_id != without])

@@ -1,4 +1,4 @@
-"""Looking around on a hub: what is searched for, what was found, and the page of one model."""
+"""Searching models on a hub: the search, its results, and the page of one model."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ from engine import (
     model_memory_bytes,
 )
 
-_FITTING = tuple(FitLevel)  # the best first
-_PATIENCE_MS = 600  # with the hub, before what is known without it is shown
+_FITTING = tuple(FitLevel)  # best first
+_PATIENCE_MS = 600  # after this wait for the hub, models known without it are shown
 
 
 class DiscoverController(QObject):
@@ -70,7 +70,7 @@ class DiscoverController(QObject):
         self.error: EngineError | None = None
         self.missing: EngineError | None = None  # why some of what was asked got no answer
         self.from_hub = False  # what is shown; else it is what is known without it
-        self.page_of = ""  # the repository whose page is wanted; "": none
+        self.page_of = ""  # repository of the open page; "": none
         self.page: HubPage | None = None
         self.page_error: EngineError | None = None
         self._page_model: HubModel | None = None  # as a list, the catalog or its files have it
@@ -88,28 +88,28 @@ class DiscoverController(QObject):
         self.changed.emit()
 
     def more(self) -> None:
-        """Also after a failure: then it tries again."""
+        """Load more results; after a failure, try again."""
         if self._search is not None and self.state is not DiscoverState.READING:
             self._read_on()
             self._store.more(self._search)
             self.changed.emit()
 
     def again(self) -> None:
-        """Asks for what failed; what the hub has answered stays."""
+        """Ask again for failed results; earlier ones stay."""
         if self.from_hub or self.missing is not None:
             self.more()
         else:
             self.search(self.filter)
 
     def go_on(self) -> None:
-        """Offline mode was switched off: what it has refused is asked for again."""
+        """Ask again what offline mode refused."""
         if isinstance(self.error or self.missing, HubOffline):
             self.again()
         if self.page_of and isinstance(self.page_error, HubOffline):
             self.read_page(self.page_of)
 
     def read_page(self, repository: str) -> None:
-        """Also once more, after a failure. What is known of it without the hub is shown meanwhile (`page_entry`)."""
+        """Load a model's page, or retry it. Until then `page_entry` is known without the hub."""
         self.page_of = repository
         self.page = None
         self.page_error = None
@@ -127,12 +127,12 @@ class DiscoverController(QObject):
 
     @property
     def page_entry(self) -> HubEntry | None:
-        """What is known of the model on the page: from its page, or as long as that is not there from elsewhere."""
+        """What is known of the open page's model: by its page once loaded."""
         model = self.page.model if self.page is not None else self._page_model
         return self.entry(model) if model is not None else None
 
     def folder_of(self, repository: str) -> str:
-        """Where it is installed and can be used, else ""."""
+        """The folder where it is installed and usable, else ""."""
         found = (each.folder for each in self._installed if each.repository == repository and each.info is not None)
         return next(found, "")
 
@@ -144,9 +144,9 @@ class DiscoverController(QObject):
         return replace(_info(model), folder=self.folder_of(model.repository))
 
     def partners(self, model: HubModel) -> list[Partner]:
-        """What a model goes with: the drafters within it and all that the catalog knows for it, the best first.
+        """Models to pair it with, the best first: drafters in its repository and those of the catalog.
 
-        For a drafter one main model: the chosen one if it can be, else one that is like those that were measured.
+        For a drafter one main model: the chosen one if it fits, else one like those it was measured with.
         """
         name = model.repository
         if model.drafter is None:
@@ -177,8 +177,6 @@ class DiscoverController(QObject):
         has_draft = model.drafter is None and has_known_draft(self._catalog(), model.repository)
         return HubEntry(model, _fit(model), here, has_draft)
 
-    # What arrives
-
     def _on_event(self, event: Event) -> None:
         match event:
             case SearchResults(search=search) if search == self._search:
@@ -192,7 +190,7 @@ class DiscoverController(QObject):
                 self.page_error = error
                 self.page_changed.emit()
             case ModelMeasured():
-                self.page_changed.emit()  # what a draft may bring is known now
+                self.page_changed.emit()  # predicted gains have changed
             case LibraryScanned(models=models):
                 self._installed = models
                 self.results.replace([self.entry(entry.model) for entry in self.results.entries])
@@ -213,14 +211,14 @@ class DiscoverController(QObject):
         self.results.has_more = event.has_more and not event.reading
         self.state = DiscoverState.READING if event.reading else DiscoverState.RESTING
         self.changed.emit()
-        if event.models and not self.results.entries and self.results.has_more:  # none of them fits; others may
+        if event.models and not self.results.entries and self.results.has_more:  # none of them fits
             self.more()
 
     def _may_show(self, entry: HubEntry) -> bool:
         return entry.fit is not FitLevel.TOO_LARGE or not self.filter.fits_only
 
     def _on_failure(self, error: EngineError) -> None:
-        """What is known without the hub is shown instead of nothing."""
+        """Show what is known without the hub."""
         self._patience.stop()
         self.error = error
         self.state = DiscoverState.FAILED
@@ -233,9 +231,7 @@ class DiscoverController(QObject):
         self.changed.emit()
 
     def _known_without_hub(self) -> Sequence[HubModel]:
-        """Within the limits of the search, as far as catalog and installed files say: what is here first, then what
-        fits, chat models before drafts.
-        """
+        """Models of catalog and disk within the search's limits: installed, then fitting, chat models before drafts."""
         query = _query(self.filter)
         words = query.text.casefold().split()
         known = self._known().values()

@@ -1,6 +1,6 @@
-"""Downloads: what was asked for, how far it is, and what became of it.
+"""Downloads: their rows, progress and results.
 
-A row is one model or the two halves of a pair, which the store fetches at the same time as two downloads of its own.
+A row is one model or the two halves of a pair, which the store downloads at the same time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from engine import (
     ModelLibrary,
 )
 
-NEWEST = "main"  # the revision that repositories are published as
+NEWEST = "main"  # the default revision
 _RUNNING = (DownloadState.WAITING, DownloadState.RUNNING)
 _DownloadEvent = DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed
 
@@ -42,12 +42,12 @@ class _Half:
 
     repository: str
     revision: str = NEWEST
-    download: DownloadId | None = None  # None: not asked for in this run
+    download: DownloadId | None = None  # None: not started in this run
     state: DownloadState = DownloadState.PAUSED
     progress: DownloadProgress | None = None
     done_bytes: int = 0
     total_bytes: int = 0
-    kept_bytes: int = 0  # on the disk when it was stopped; a resumed download counts up to that again
+    kept_bytes: int = 0  # on disk when it was stopped; a resumed download counts up to that again
     error: EngineError | None = None
     offline: bool = False  # paused by offline mode
     folder: str = ""
@@ -66,7 +66,7 @@ class _Half:
 class _Row:
     id: int
     halves: tuple[_Half, ...]
-    draft_for: str = ""  # the folder of the main model that it was looked for as a draft of
+    draft_for: str = ""  # folder of the main model it was chosen for
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class DownloadController(QObject):
         self._ids = itertools.count(1)
         self._rows: dict[int, _Row] = {}
         self._left: set[DownloadId] = set()  # rows resumed without them; their events may still come
-        self._here: dict[str, str] = {}  # folders of installed models, wherever they are, by repository
+        self._here: dict[str, str] = {}  # folders of installed models by repository
         self._to_go_on = dict(_split(each) for each in settings.going_downloads)  # revisions, by repository
         bridge.event_arrived.connect(self._on_event)
         self.changed.connect(self._keep_going)
@@ -106,27 +106,24 @@ class DownloadController(QObject):
 
     @property
     def coming(self) -> dict[str, DownloadState]:
-        """How far main models are that were asked for and did not fail."""
+        """Progress of unfinished main models that did not fail."""
         return {entry.repository: entry.state for entry in self.entries if entry.state is not DownloadState.FAILED}
 
     def brings(self, repository: str, revision: str) -> bool:
-        """Whether a download that was asked for and did not fail brings that state of it, or is to end first."""
+        """Whether a download of that revision is running or has yet to end."""
         return any(half.brings(repository, revision) for row in self._rows.values() for half in row.halves)
 
     def install(self, repository: str, revision: str = NEWEST, *, draft_for: str = "") -> int:
         return self._install((repository.strip(),), revision, draft_for=draft_for)
 
     def install_pair(self, main: str, draft: str) -> int:
-        """Both halves at the same time, as one row; what another program has is not fetched again.
-
-        A start of the app after a break knows them as one again.
-        """
+        """Download both halves as one row; an installed half is skipped. The pair is restored after a restart."""
         pair = main.strip(), draft.strip()
         self._settings.pair_downloads = (*self._other_pairs(pair), " ".join(pair))
         return self._install(pair)
 
     def pause(self, row: int) -> None:
-        """Shown at once; that it has stopped may come later, when a connection is just being made."""
+        """Pause; shown at once, though stopping may take until a connection is made."""
         for half in self._halves(row, _RUNNING):
             if half.download is not None:
                 self._store.pause(half.download)
@@ -134,11 +131,11 @@ class DownloadController(QObject):
                     self._put(number, replace(half, state=DownloadState.PAUSED, progress=None))
 
     def resume(self, row: int) -> None:
-        """Goes on where it stopped, as soon as it has."""
+        """Resume from what is on disk, once it has stopped."""
         self._start(row, self._halves(row, (DownloadState.PAUSED, DownloadState.FAILED)))
 
     def go_on(self) -> None:
-        """Offline mode was switched off: what it has paused or refused is asked for again."""
+        """Resume what offline mode paused or refused."""
         for number, half in self._every(lambda half: half.offline or isinstance(half.error, HubOffline)):
             self._start(number, [half])
 
@@ -148,31 +145,29 @@ class DownloadController(QObject):
                 self._store.try_now(half.download)
 
     def cancel(self, row: int) -> None:
-        """Ends a download, throws away what has arrived, and takes its row away."""
+        """End a download, delete its files, and remove the row."""
         for half in self._halves(row, (*_RUNNING, DownloadState.PAUSED, DownloadState.FAILED)):
-            if half.download is not None and self._rows_with(half.download) == {row}:  # else another goes on with it
+            if half.download is not None and self._rows_with(half.download) == {row}:  # else another row still uses it
                 self._left.add(half.download)
                 self._store.cancel(half.download)
         self.dismiss(row)
 
     def dismiss(self, row: int) -> None:
-        """Takes a row away and leaves the disk as it is."""
+        """Remove a row; files stay."""
         if (gone := self._rows.pop(row, None)) is not None:
             self._forget_pair(gone)
             self.changed.emit()
 
     def folders(self, row: int) -> tuple[str, ...]:
-        """Where a finished download's models are; none before that."""
+        """Folders of a finished download's models; empty before that."""
         found = self._rows.get(row)
         if found is None or not found.is_finished:
             return ()
         return tuple(half.folder for half in found.halves)
 
     def main_for(self, row: int) -> str:
-        """The folder of the main model that a row was looked for as a draft of; "" for any other."""
+        """The folder of the main model that a draft was downloaded for; else ""."""
         return self._rows[row].draft_for if row in self._rows else ""
-
-    # Starting
 
     def _install(self, repositories: tuple[str, ...], revision: str = NEWEST, *, draft_for: str = "") -> int:
         for row in self._rows.values():
@@ -211,8 +206,6 @@ class DownloadController(QObject):
             for row in {number, *others}:  # two pairs may share a draft
                 self._put(row, begun)
 
-    # What arrives
-
     def _on_event(self, event: Event) -> None:
         match event:
             case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
@@ -236,12 +229,12 @@ class DownloadController(QObject):
             self._put(number, _after_event(replace(half, download=event.download), event))
             self._forget_pair_when_done(number)
         if _was_offline(event) and not self._settings.hub_offline:
-            self.go_on()  # the switch was faster
+            self.go_on()  # offline mode was switched off meanwhile
         if isinstance(event, DownloadFinished):
             self.installed.emit(event.repository, event.folder)
 
     def _halves_of(self, download: DownloadId, repository: str) -> list[tuple[int, _Half]]:
-        """What a download belongs to: two pairs may share a draft. One that an earlier run left gets a row."""
+        """The halves that a download belongs to: two pairs may share a draft. One of an earlier run gets a row."""
 
         def is_meant(half: _Half) -> bool:
             unknown = half.download is None and half.state is not DownloadState.FINISHED
@@ -255,16 +248,14 @@ class DownloadController(QObject):
         self._rows[number] = _Row(number, tuple(map(_Half, self._with_its_pair(repository))))
         return self._every(is_meant)
 
-    # From one run of the app to the next
-
     def _keep_going(self) -> None:
-        """What is running, or was paused by offline mode and not by the user, is resumed at the next start."""
+        """Remember downloads to resume at the next start: running ones, and those paused by offline mode."""
         under_way = self._every(lambda half: half.offline or half.state in _RUNNING)
         going = self._to_go_on | {half.repository: half.revision for _, half in under_way}
         self._settings.going_downloads = tuple(f"{name} {revision}" for name, revision in sorted(going.items()))
 
     def _go_on_from_before(self) -> None:
-        """Called once the store has reported what an earlier run left. Offline mode pauses it."""
+        """Resume downloads of an earlier run, once the store has reported them. Offline mode pauses them."""
         before = self._to_go_on
         self._to_go_on = {}
         for repository, revision in before.items():
@@ -287,17 +278,15 @@ class DownloadController(QObject):
         return self._every(lambda half: half.repository == repository)
 
     def _with_its_pair(self, repository: str) -> tuple[str, ...]:
-        """The pair that it was asked for with, or itself alone."""
+        """The pair that it was started with, or itself alone."""
         pairs = [tuple(pair.split(" ")) for pair in self._settings.pair_downloads]
         return next((pair for pair in pairs if repository in pair and len(pair) == 2), (repository,))
 
     def _every(self, wanted: Callable[[_Half], bool]) -> list[tuple[int, _Half]]:
         return [(row.id, half) for row in self._rows.values() for half in row.halves if wanted(half)]
 
-    # Small parts
-
     def _drop(self, number: int, half: _Half) -> None:
-        """Its model is deleted: a row that is done goes with it, of another one what is still to come stays."""
+        """A model was deleted: remove it from finished rows; unfinished halves stay."""
         row = self._rows.get(number)
         if row is None or row.is_finished:
             self.dismiss(number)
@@ -359,7 +348,7 @@ def _after_event(half: _Half, event: _DownloadEvent) -> _Half:
 
 
 def _was_offline(event: _DownloadEvent) -> bool:
-    """Paused or refused by offline mode."""
+    """Whether offline mode paused or refused it."""
     match event:
         case DownloadStopped(offline=True) | DownloadFailed(error=HubOffline()):
             return True
@@ -367,7 +356,7 @@ def _was_offline(event: _DownloadEvent) -> bool:
 
 
 def _entry(row: _Row, hub: str) -> DownloadEntry:
-    """`hub`: its address, for the page where access is asked for."""
+    """`hub`: its address, for the page where access is requested."""
     error = next((half.error for half in row.halves if half.state is DownloadState.FAILED), None)
     going = [half for half in row.halves if half.state is not DownloadState.FAILED] or row.halves
     running = [half.progress for half in row.halves if half.progress is not None]
@@ -394,15 +383,12 @@ def _entry(row: _Row, hub: str) -> DownloadEntry:
 def _page(error: EngineError | None, hub: str) -> str:
     if not isinstance(error, AccessDenied) or not error.gated:
         return ""
-    page = "/".join(error.repository.split("/")[:2])  # a drafter's folder is on its main model's
+    page = "/".join(error.repository.split("/")[:2])  # a drafter's folder has its main model's page
     return f"{hub.rstrip('/') or PUBLIC_HUB}/{page}"
 
 
 def _state(row: _Row) -> DownloadState:
-    """One row has one state and one set of buttons: it goes on as long as any half does, and waits for who paused it.
-
-    Why a half failed is shown beside that; to resume is to try it again, too.
-    """
+    """The state of a row by its halves: running while any half runs, else waiting, paused or failed."""
     order = (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.PAUSED, DownloadState.FAILED)
     return next((state for state in order if state in row.states), DownloadState.FINISHED)
 

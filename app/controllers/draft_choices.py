@@ -36,7 +36,7 @@ CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are computed for
 def draft_choice(
     main: ModelInfo, model: InstalledModel, entry: ModelEntry, check: PairCheck | None = None
 ) -> DraftChoice:
-    """`check`: what a look at the files of the two has shown."""
+    """`check`: the result of comparing the two models' files."""
     if model.info is not None and check is None and needs_check(main, model.info):
         return DraftChoice(DraftGroup.COMPARING, entry)
     error = model.error if model.info is None else pair_problem(main, model.info, check)
@@ -56,19 +56,19 @@ def draft_order(choice: DraftChoice) -> tuple[int, bool, int]:
 
 
 def pair_problem(main: ModelInfo, draft: ModelInfo, check: PairCheck | None) -> EngineError | None:
-    """Why `draft` cannot draft for `main`; where vocabularies differ, the files decide, once read."""
+    """Why `draft` cannot draft for `main`, as far as is known; different vocabularies need a check of the files."""
     problem = draft_problem(main, draft)
     return check.error if check is not None and isinstance(problem, DraftVocabularyDiffers) else problem
 
 
 def needs_check(main: ModelInfo, draft: ModelInfo) -> bool:
-    """Whether only the files can say if `draft` can draft for `main`."""
+    """Whether their files have to be compared."""
     differs = isinstance(draft_problem(main, draft), DraftVocabularyDiffers)
     return differs and may_share_tokens(main, draft) and draft.weight_bytes < main.weight_bytes
 
 
 def best_installed_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:
-    """The folder of `engine.best_draft`; "" without any."""
+    """The folder of the best installed draft; "" if there is none."""
     best = best_draft(main, [model.info for model in installed if model.info is not None])
     return best.folder if best is not None else ""
 
@@ -76,7 +76,7 @@ def best_installed_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -
 def model_entry(
     model: InstalledModel, main_folder: str, draft_folder: str, context_tokens: int = CHAT_TOKENS
 ) -> ModelEntry:
-    """`context_tokens`: of the chat that its memory and fit are computed for."""
+    """`context_tokens`: length of the chat for which memory is computed."""
     info = model.info
     fit = memory_fit(info, context_tokens) if info else None
     too_large = fit is not None and fit.level is FitLevel.TOO_LARGE
@@ -105,7 +105,7 @@ def model_entry(
 
 
 def good_pairs(installed: Iterable[InstalledModel]) -> list[tuple[ModelInfo, ModelInfo]]:
-    """Each main model on this machine with each good draft for it; one in its own folder does not count."""
+    """Installed main models with each good draft, without drafters in their own folders."""
     infos = [model.info for model in installed if model.info is not None]
     families: dict[str, list[ModelInfo]] = {}
     for info in infos:
@@ -122,14 +122,14 @@ def good_pairs(installed: Iterable[InstalledModel]) -> list[tuple[ModelInfo, Mod
 
 
 def _full_bits(info: ModelInfo) -> int:
-    """Of weights that are not quantized: 16, or 32; 0 of others."""
+    """Bits of unquantized weights: 16 or 32; else 0."""
     if info.bits is not None or not info.parameters:
         return 0
     return 16 if info.weight_bytes < 3 * info.parameters else 32
 
 
 class PairChecks:
-    """What is known of the main model and possible drafts before they are loaded: how their files compare."""
+    """Results of comparing the main model's files with those of possible drafts."""
 
     def __init__(self, store: ModelLibrary) -> None:
         self._store = store
@@ -140,20 +140,20 @@ class PairChecks:
         return self._checks.get(_key(main, draft))
 
     def ask(self, main: ModelInfo, draft: ModelInfo) -> None:
-        """Have the files of the two compared, unless that is done or running."""
+        """Compare the two models' files, unless that is done or running."""
         if (key := _key(main, draft)) not in self._asked:
             self._asked.add(key)
             self._store.check_pair(main.folder, draft.folder)
 
     def take(self, check: PairCheck, main: ModelInfo | None, draft: ModelInfo | None) -> None:
-        """An answer; `main` and `draft` as they are known now, None where they were removed."""
+        """Store a result; `main` and `draft` are None if they were removed meanwhile."""
         if main is not None and draft is not None:
             self._checks[_key(main, draft)] = check
-        else:  # they may come back
+        else:  # they may be back later
             self._asked = {key for key in self._asked if (key[0], key[2]) != (check.main, check.draft)}
 
     def forget_failures(self) -> None:
-        """What could not be read is asked for again, because the library was read again."""
+        """Ask failed checks again: the list of models was read again."""
         for key, check in list(self._checks.items()):
             if check.error is not None and not isinstance(check.error, DraftError):
                 del self._checks[key]
@@ -161,7 +161,7 @@ class PairChecks:
 
 
 def _key(main: ModelInfo, draft: ModelInfo) -> tuple[str, ...]:
-    """Other files in the same folders are another pair."""
+    """Changes with the files in the two folders."""
     return main.folder, main.vocabulary_digest, draft.folder, draft.vocabulary_digest
 
 

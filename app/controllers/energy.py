@@ -1,7 +1,7 @@
-"""What heat and power change: work that the user does not wait for is put off, and macOS lets no reply or download nap.
+"""Heat and power: defers work that no user waits for, and keeps macOS from napping during replies and downloads.
 
-Nothing is held and nothing polled while idle, so that the Mac may sleep and the app nap. An app that naps would be
-lost to a machine that helps it, so with such help it does not.
+Nothing is held or polled while idle, so that the Mac may sleep and the app nap. While another machine helps, the app
+does not nap: it would count as lost.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ class EnergyController(QObject):
         self.look()
 
     def look(self) -> None:
-        """At the machine, and again later while there is work or a reason to put it off."""
+        """Read the machine's state, and again later while there is work or a reason to defer it."""
         before = self.power
         power = self._machine.power()
-        self.power = power  # set first: what follows may call this again
+        self.power = power  # set first: the calls below may lead here again
         if (power.spares, power.on_battery) != (before.spares, before.on_battery):
             self._engine.set_sparing(power.spares, on_battery=power.on_battery)
         if power != before:
@@ -96,7 +96,7 @@ class EnergyController(QObject):
         return loads or self._activity() is not None
 
     def _strain(self) -> Slowdown:
-        if self.power.on_battery and not self._settings.draft_on_battery:  # said before heat: it decides about drafts
+        if self.power.on_battery and not self._settings.draft_on_battery:  # before heat: it turns drafts off
             return Slowdown.BATTERY
         if self.power.is_hot:
             return Slowdown.HOT

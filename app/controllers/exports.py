@@ -24,6 +24,7 @@ from app.system.worker import Deliver, JobThread, ignore
 
 _CLOSE_S = 5.0
 _REPORT_S = 0.1
+MOST_PICTURE_BYTES = 2 << 30  # in all: with them and its words a file is less than an import reads
 
 
 class ExportFormat(StrEnum):
@@ -33,7 +34,7 @@ class ExportFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """`chat_id` None: all. `path` is a file; of all chats as Markdown it is a new folder."""
+    """`chat_id` None: all chats. `path`: a file; for all chats as Markdown a new folder."""
 
     chat_id: int | None
     form: ExportFormat
@@ -42,7 +43,7 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """`too_many`, `unreadable`: pictures that it lacks, because their chat has too many, or their files say nothing."""
+    """The result. `too_many`: pictures over the limit of a chat; `unreadable`: damaged ones."""
 
     chats: int
     path: Path
@@ -51,10 +52,11 @@ class Exported:
 
 
 class _Pictures:
-    """The bytes of pictures for one export, and which of them are not in it."""
+    """Picture files of one export, and which pictures it lacks."""
 
     def __init__(self, stored: Pictures) -> None:
         self._stored = stored
+        self._left_bytes = MOST_PICTURE_BYTES
         self._unreadable = set[str]()
         self._left_out = set[str]()
 
@@ -64,9 +66,14 @@ class _Pictures:
             self._unreadable.add(digest)
         return data
 
+    def _within_limit(self, digest: str) -> bytes | None:
+        data = self.get(digest)
+        self._left_bytes -= len(data or b"")
+        return data if self._left_bytes >= 0 else None
+
     def put_into(self, chats: Iterable[PortableChat]) -> Iterator[PortableChat]:
         for chat in chats:
-            whole = own.with_bytes(chat, self.get)
+            whole = own.with_bytes(chat, self._within_limit)
             self._left_out |= own.without_bytes(whole)
             yield whole
 
@@ -137,7 +144,7 @@ class ExportController(QObject):
             stores.database.close()
 
     def _reporter(self, total: int) -> Callable[[int], None]:
-        """Passes on how far it is, as often as it can be read."""
+        """Reports progress, as often as it can be shown."""
         last_s = 0.0
 
         def report(done: int) -> None:

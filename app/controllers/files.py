@@ -1,4 +1,4 @@
-"""The controllers of what comes from files and goes to them, and of the meter of both; made and closed together."""
+"""The controllers of attachments, exports and imports, and the token counter."""
 
 from __future__ import annotations
 

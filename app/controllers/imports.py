@@ -1,4 +1,4 @@
-"""Importing chats: a look at what files hold, then all of it in steps that can be cancelled and taken back."""
+"""Importing chats: a preview of files, then an import in steps that can be cancelled and undone."""
 
 from __future__ import annotations
 
@@ -31,15 +31,12 @@ _CLOSE_S = 5.0
 _PREFIX = "import-"
 _PREFIX_ELSEWHERE = "hunch-import-"  # of folders with what waits to be imported
 _OLD_S = 86_400
-_SIGN = b'"kind": "picture"'  # as a line of ours has it
+_SIGN = b'"kind": "picture"'  # as our own files have it
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would be imported. `here`: how many of the chats are here already; `presets`: how many are not.
-
-    `lost`: pictures that are not there or cannot be read.
-    """
+    """What an import would add. `here`: existing chats; `presets`: new ones; `lost`: missing or damaged pictures."""
 
     found: Found
     here: int
@@ -59,9 +56,9 @@ class Imported:
 
 
 class ImportController(QObject):
-    progress = Signal(float)  # the share that is read, then that whose pictures are, then that which is imported
+    progress = Signal(float)  # share done: of reading, then of pictures, then of storing
     previewed = Signal(object)  # Preview
-    imported = Signal(object)  # Imported
+    imported = Signal(object)  # NotStored; `go_on` tries again, `cancel` undoes the import
     not_stored = Signal(object)  # NotStored; `go_on` tries again, `cancel` takes back what is imported so far
     cancelled = Signal()
 
@@ -72,29 +69,27 @@ class ImportController(QObject):
         self._deliver = deliver
         self._worker = JobThread("importer", deliver)
         self._stop: Stop | None = None
-        self._pictures: set[str] = set()  # stored for what waits to be imported
-        self._folder: Path | None = None  # for what waits to be imported
+        self._pictures: set[str] = set()  # stored for the import that is previewed
+        self._folder: Path | None = None  # temporary files of the import that is previewed
         self._importing: Importing | None = None
-        self._is_stepping = False  # a step is on its way to the disk
-        self._presets: tuple[dict[str, Any], ...] = ()  # of what is imported
+        self._is_stepping = False  # a step is being stored
+        self._presets: tuple[dict[str, Any], ...] = ()  # presets to import
         self._total = 0
         self._wants_end = False
         self._worker.ask(lambda: _remove_unfinished(storage.path.parent), ignore, ignore)
-
-    # Looking
 
     def ask_whether_ours(self, path: str, answer: Callable[[bool], None]) -> None:
         """Whether a file has chats that Hunch exported."""
         self._worker.ask(lambda: own.is_export(Path(path)), answer, lambda _error: answer(False))
 
     def look(self, paths: Sequence[str]) -> None:
-        """Reads files and folders; `previewed` or `cancelled` follows."""
+        """Read files and folders; emits `previewed` or `cancelled`."""
         self.discard()
         self._stop = stop = Stop()
         self._worker.ask(lambda: self._look([Path(path) for path in paths], stop), self._on_looked, self._on_not_read)
 
     def _look(self, paths: list[Path], stop: Stop) -> Preview:
-        """On the thread."""
+        """Runs on the thread."""
         self._folder = new_folder(self._storage.path.parent)
         found = find_chats(paths, self._folder / "chats", stop, self._report)
         digests, unread = keep_pictures(found.spool, self._storage.pictures.put, stop, self._report)
@@ -119,10 +114,8 @@ class ImportController(QObject):
         if not isinstance(error, ChildStopped):
             raise error  # our own mistake, reported like any other
 
-    # Importing
-
     def run(self, preview: Preview, *, again: bool) -> None:
-        """`imported`, `not_stored` or `cancelled` follows. `again`: also what is here already, as copies."""
+        """Import; emits `imported`, `not_stored` or `cancelled`. `again`: existing chats too, as copies."""
         self._importing = Importing(preview.found.spool, chat_of, again=again)
         self._total = max(1, preview.chats)
         self._wants_end = False
@@ -167,7 +160,7 @@ class ImportController(QObject):
         self.go_on()
 
     def cancel(self) -> None:
-        """Ends reading, or takes back what is imported so far, once the current step has ended."""
+        """Stop reading, or undo the import after the current step."""
         if self._stop is not None:
             self._stop.ask()
         if self._importing is not None:
@@ -192,7 +185,7 @@ class ImportController(QObject):
         self._chats.open_chat(chat_id)
 
     def undo(self, imported: Imported) -> None:
-        """Puts them into the Trash; chats that have grown are as they were."""
+        """Undo an import: new chats go to the Trash, chats that grew get their former state."""
 
         def take_back(stores: Stores) -> None:
             portable.put_in_trash(stores, imported.ids)
@@ -218,10 +211,8 @@ class ImportController(QObject):
 
         self._storage.write(change, answered, refused)
 
-    # End
-
     def discard(self) -> None:
-        """Forgets what was read and not imported; pictures that no chat has go at the next start."""
+        """Drop a preview; its pictures are deleted at the next start."""
         self._storage.pictures.give_up(*self._pictures)
         self._pictures.clear()
         if self._folder is not None:
@@ -236,7 +227,7 @@ class ImportController(QObject):
 
 
 def new_folder(data: Path) -> Path:
-    """Beside the chats, where the next start finds what a kill has left; elsewhere if that disk takes nothing."""
+    """A folder beside the chats, where the next start removes leftovers; a temporary one if that disk is full."""
     try:
         return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=data))
     except OSError:
@@ -244,7 +235,7 @@ def new_folder(data: Path) -> Path:
 
 
 def _remove_unfinished(data: Path) -> None:
-    """Of those elsewhere, which another profile may use, only the old ones."""
+    """Remove old leftovers only: another profile may be using newer ones."""
     old = time.time() - _OLD_S
     for folder in data.glob(f"{_PREFIX}*"):
         shutil.rmtree(folder, ignore_errors=True)
@@ -265,7 +256,7 @@ def _count_here(found: Found, known: Known) -> int:
 def keep_pictures(
     spool: Path, keep: Keep, stop: Stop, progress: Progress = lambda _share: None
 ) -> tuple[set[str], int]:
-    """Of the chats in `spool`, a line each. Returns the digests, and how many could not be read, and are notes now."""
+    """Store the pictures of the chats in `spool`, one a line. Returns digests and the number of damaged pictures."""
     digests = set[str]()
     unread = 0
     size = max(1, spool.stat().st_size)
@@ -296,12 +287,12 @@ def keep_pictures(
 
 
 def chat_of(line: bytes) -> PortableChat:
-    """Of a line of `spool`."""
+    """The chat in a line of `spool`."""
     return own.chat_of(loads(line.decode("utf-8")), ours=True)
 
 
 def _line(line: bytes, kept_here: Callable[[Attachment, dict[str, Attachment]], Attachment]) -> bytes:
-    """Each picture's bytes are there once; elsewhere in the chat it is named by its digest, as the file has it."""
+    """A line with each picture's bytes once; elsewhere it has their digest."""
     chat = chat_of(line)
     known = dict[str, Attachment]()
     messages = tuple(with_files(each, lambda attachment: kept_here(attachment, known)) for each in chat.messages)
@@ -309,7 +300,7 @@ def _line(line: bytes, kept_here: Callable[[Attachment, dict[str, Attachment]], 
 
 
 def _kept(attachment: Attachment, file: Path, keep: Keep, stop: Stop) -> Attachment:
-    """`file`: for its bytes, while they are decoded. Raises OSError: a full disk makes no note of a picture."""
+    """`file`: a temporary file for decoding. Raises OSError: a full disk is no damaged picture."""
     try:
         data = base64.b64decode(attachment.text, validate=True)
         if 0 < len(data) <= MOST_BYTES:

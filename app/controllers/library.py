@@ -1,5 +1,4 @@
-"""The installed models: what is known of each beyond its files, what a look at them found, the pairs to offer,
-and where the engine looks for models."""
+"""The installed models: results of checking them, pairs to offer, and the folders that are searched."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 
 def open_catalog() -> Catalog:
-    """Without it the app recommends nothing, and does all else."""
+    """The catalog; an empty one if it cannot be read."""
     try:
         return load_catalog(_CATALOG)
     except ValueError:
@@ -61,7 +60,7 @@ def open_catalog() -> Catalog:
 class LibraryController(QObject):
     changed = Signal()
     template_read = Signal(str, str)  # folder, text
-    verify_progressed = Signal(str)  # folder; nothing else has changed
+    verify_progressed = Signal(str)  # folder
 
     def __init__(
         self,
@@ -76,9 +75,9 @@ class LibraryController(QObject):
         self._settings = settings
         self._install = install
         self._upkeep: dict[str, Upkeep] = {}
-        self._mains: dict[str, list[str]] = {}  # by the folder of a good draft for them
-        self._drafts: dict[str, list[str]] = {}  # by the folder of a main model that they are good for
-        # Asked for with every step of a download
+        self._mains: dict[str, list[str]] = {}  # main models by the folder of a good draft
+        self._drafts: dict[str, list[str]] = {}  # good drafts by the folder of a main model
+        # Cached: used at each step of a download.
         self._offers: dict[tuple[str, int], list[PairOffer]] = {}
         self._seeing: dict[tuple[str, int], ModelOffer | None] = {}
         self._checking = ""
@@ -95,7 +94,7 @@ class LibraryController(QObject):
 
     @property
     def context_tokens(self) -> int:
-        """Of the chat that a model's memory and fit are computed for."""
+        """Length of the chat for which memory is computed."""
         return self._settings.context_tokens or CHAT_TOKENS
 
     def entry(self, model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
@@ -115,14 +114,14 @@ class LibraryController(QObject):
         )
 
     def offers(self, language: str) -> list[PairOffer]:
-        """Pairs of the catalog for this machine and for users who write `language`; the best first."""
+        """Pairs of the catalog for this machine and users who write `language`, the best first."""
         key = (language, id(self.catalog))
         if key not in self._offers:
             self._offers = {key: pair_offers(self.catalog, language, self.installed, measured=self._measured)}
         return self._offers[key]
 
     def offer_that_sees(self, language: str) -> ModelOffer | None:
-        """The best model of the catalog that sees pictures and is not here; as in `offers`."""
+        """The best model of the catalog that sees pictures and is not installed; arguments as in `offers`."""
         key = (language, id(self.catalog))
         if key not in self._seeing:
             here = {model.repository for model in self.installed}
@@ -132,15 +131,15 @@ class LibraryController(QObject):
         return self._seeing[key]
 
     def predicted(self, main: str, draft: str) -> PredictedGain | None:
-        """What a draft may bring on this machine; by repositories."""
+        """Predicted gain of a draft on this machine, by repositories."""
         return self.catalog.predicted(main, draft, self._measured)
 
     def repository(self, folder: str) -> str:
-        """ "" where it is not known."""
+        """Its repository; "" if not known."""
         return next((model.repository for model in self.installed if model.folder == folder), "")
 
     def source(self, folder: str) -> HubSource:
-        """Where the same files can be downloaded; an empty one if that is not known."""
+        """Where the same files can be downloaded; empty if not known."""
         known = (model for model in self.installed if model.folder == folder and model.revision)
         return next((HubSource(model.repository, model.revision) for model in known), HubSource())
 
@@ -153,14 +152,14 @@ class LibraryController(QObject):
         self._set_upkeep(folder, Upkeep())
 
     def note_deletion(self, folder: str) -> None:
-        """It has been asked for; an event says how it went."""
+        """Deletion was requested; an event reports the result."""
         self._set_upkeep(folder, Upkeep(UpkeepState.DELETING))
 
     def upkeep(self, folder: str) -> Upkeep:
         return self._upkeep.get(folder, Upkeep())
 
     def read_template(self, folder: str) -> None:
-        """`template_read` has it."""
+        """Read its chat template; emits `template_read`."""
         self._store.read_template(folder)
 
     def check_for_update(self, folder: str) -> None:
@@ -168,14 +167,14 @@ class LibraryController(QObject):
         self._store.check_for_update(folder)
 
     def mend(self, folder: str) -> None:
-        """Downloads what is damaged, as it was installed, or what is newer. The model stays until that is whole."""
+        """Download damaged or outdated files again. The model stays until the download is complete."""
         if repository := self.repository(folder):
             revision = self.upkeep(folder).revision
             self._set_upkeep(folder, Upkeep())
             self._install(repository, revision or NEWEST)
 
     def on_installed(self, _repository: str, folder: str) -> None:
-        """What was found of its former files holds no more."""
+        """Drop results about the former files."""
         self._upkeep.pop(folder, None)
         self._store.scan()
 
@@ -216,7 +215,7 @@ class LibraryController(QObject):
             self.verify_progressed.emit(event.folder)
 
     def _on_deletion(self, event: DeleteFailed | ModelDeleted) -> None:
-        """What was deleted is listed no more, before a scan has seen that."""
+        """Remove a deleted model from the list before the next scan."""
         if isinstance(event, ModelDeleted):
             self.installed = tuple(model for model in self.installed if model.folder != event.folder)
             self._note_pairs(self.installed)
@@ -232,7 +231,7 @@ class LibraryController(QObject):
             self._drafts.setdefault(main.folder, []).append(draft.name)
 
     def _remember_use(self, folder: str) -> None:
-        """What a start loads is remembered already, and the pair that comes with Hunch needs no place in a list."""
+        """Remember the use of a model, except what a start loads and the pair that comes with Hunch."""
         if not any(model.folder == folder and model.source is not ModelSource.STARTER for model in self.installed):
             return
         others = tuple(each for each in self._settings.recent_models if each != folder)
@@ -259,7 +258,7 @@ def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
 
 
 class ModelSources(QObject):
-    went_online = Signal()  # the store knows it already
+    went_online = Signal()  # after the store has applied it
 
     def __init__(self, store: ModelLibrary, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -280,11 +279,11 @@ class ModelSources(QObject):
         self._set_folders(tuple(each for each in self._settings.model_folders if each != path))
 
     def set_endpoint(self, typed: str) -> None:
-        """The token goes along only where scheme, host and port stay; a hub that had one before has it again."""
+        """Set the hub's address. The token is kept only for the same scheme, host and port; each hub has its own."""
         self._settings.hub_endpoint = _as_address(typed.strip())
 
     def set_token(self, typed: str) -> None:
-        """Of the hub at the address in use, and of no other."""
+        """Set the token of the present hub."""
         self._settings.hub_token = typed.strip()
 
     def set_mirrors(self, typed: Sequence[str]) -> None:
@@ -294,11 +293,11 @@ class ModelSources(QObject):
         self._settings.hub_proxy = _as_address(typed.strip(), "http")
 
     def allow_token_in_clear(self, allowed: bool) -> None:
-        """Whether the token may go to another machine over plain http, where it can be read on the way."""
+        """Allow sending the token over plain http to another machine, where it can be read on the way."""
         self._settings.hub_token_in_clear = allowed
 
     def set_peer_model(self, model: PeerModel | None) -> None:
-        """What a paired machine supplies: a download of that takes it from there."""
+        """A paired machine supplies this model: downloads use it first."""
         self._store.set_peer_model(model)
 
     def _on_setting(self, name: str) -> None:

@@ -1,7 +1,6 @@
-"""Other machines: which are paired and how far they are, pairing, a model that runs with the help of one, and the help
-that this one lends.
+"""Other machines: pairing, round-trip times, models that run with another machine's help, and lending memory to others.
 
-What waits for another machine does so on threads of its own, and each answer comes to the GUI thread.
+Calls to other machines run on their own threads; results come to the GUI thread.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import network_address
+from app.system.retry_timer import RetryTimer
 from app.system.worker import JobThread, ask_once, ignore
 from app.view_models.downloads import UNDER_WAY, DownloadEntry
 from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView, is_away
@@ -52,8 +52,8 @@ from engine import (
 )
 
 _CLOSE_S = 1.0
-_MOST_TRIED = 16  # addresses: several may say to be one machine
-EVERYWHERE = "0.0.0.0"  # only while the user lends: a machine that is not paired may try a code, and nothing else
+_MOST_TRIED = 16  # addresses that claim to be one machine
+EVERYWHERE = "0.0.0.0"  # only while lending: an unpaired machine may try a code, and nothing else
 _log = logging.getLogger(__name__)
 _ENDED = (LendingPhase.OFF, LendingPhase.FAILED)
 
@@ -86,7 +86,7 @@ class MachinesController(QObject):
         self.discovery = MachineDiscovery(post, self)
         self._is_shown = False
         self._machines: dict[str, Machine] = {}  # by fingerprint
-        self._measured: dict[str, tuple[str, ...]] = {}  # by fingerprint: addresses that are being tried
+        self._measured: dict[str, tuple[str, ...]] = {}  # addresses being tried, by fingerprint
         self._workers: list[JobThread] = []
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._browse)
@@ -95,7 +95,7 @@ class MachinesController(QObject):
 
     @cached_property
     def _worker(self) -> JobThread:
-        """What takes no longer than a file."""
+        """For work that takes no longer than a file."""
         return self._started("other machines")
 
     @cached_property
@@ -107,7 +107,7 @@ class MachinesController(QObject):
         return self._workers[-1]
 
     def close(self) -> None:
-        """At the end of the app. Its own threads are left to what they wait for."""
+        """At the end of the app. Threads that wait for other machines are abandoned."""
         for worker in self._workers:
             worker.close(0.0)
         self.discovery.browse(False)
@@ -115,14 +115,12 @@ class MachinesController(QObject):
         self.file_serving.close()
 
     def _on_event(self, event: Event) -> None:
-        """The engine has no model any more that has lost some layers, and may load it again by itself."""
+        """The engine has dropped a model that lost layers, and may load it again."""
         if isinstance(event, Failed) and isinstance(event.error, RankLost):
             self._models.rest_pair()
 
-    # Those that are paired
-
     def look(self) -> None:
-        """At the machines that are paired, and how far each is."""
+        """Read the paired machines, and measure the round trip to each."""
         self._worker.ask(lambda: _known(self._identity), self._on_machines, ignore)
         if self.plan.may_change:
             self.make_plan(self.plan.folder, self.plan.fingerprint)
@@ -139,7 +137,7 @@ class MachinesController(QObject):
         self.discovery.leave_out(own, *self._machines)
 
     def _measure(self, machine: Machine) -> None:
-        """By every way to it that is known. On a thread of its own, which waits where it does not answer."""
+        """Try every known address, on a thread that may wait for answers."""
         found = self.discovery.addresses_of(machine.fingerprint, machine.address)
         tried = (machine.address, *found) if machine.address else found
         if not tried or self._measured.get(machine.fingerprint) == tried:
@@ -147,7 +145,7 @@ class MachinesController(QObject):
         self._measured[machine.fingerprint] = tried
 
         def show(found: list[MachineRoute]) -> None:
-            if self._measured.get(machine.fingerprint) is tried:  # else others are being tried by now
+            if self._measured.get(machine.fingerprint) is tried:  # else newer addresses are being tried
                 del self._measured[machine.fingerprint]
                 self._update(machine.fingerprint, found)
 
@@ -171,7 +169,7 @@ class MachinesController(QObject):
         return self.plan.state is AskingState.DONE and self.plan.fingerprint == entry.fingerprint
 
     def move(self, fingerprint: str) -> None:
-        """Reach it from now on where it has proven to be as well."""
+        """Use this address, where the machine has proven itself."""
         found = next((each.elsewhere for each in self.entries if each.fingerprint == fingerprint), None)
         if found is not None:
             self._worker.ask(
@@ -186,12 +184,12 @@ class MachinesController(QObject):
             self.changed.emit()
 
     def helps(self, entry: MachineEntry) -> bool:
-        """Whether the model of the pair runs with its help."""
+        """Whether it helps with the loaded model."""
         helper = self._models.pair.helper
         return helper is not None and helper.fingerprint == entry.fingerprint
 
     def remove(self, fingerprint: str) -> None:
-        """Neither machine accepts the other any more. A model that it helps with is loaded without it from now on."""
+        """Remove a pairing on both sides. Models that it helped with are loaded without it."""
         self._models.helpers.forget(fingerprint)
         if any(self.helps(entry) for entry in self.entries if entry.fingerprint == fingerprint):
             self._models.eject()
@@ -201,25 +199,21 @@ class MachinesController(QObject):
             lambda: Identity(self._identity).remove(fingerprint), lambda _done: self.look(), lambda _error: self.look()
         )
 
-    # Those nearby
-
     def set_shown(self, shown: bool) -> None:
-        """Whether the user looks at them, and at what is nearby."""
+        """Whether the list of machines is shown, so that the network is searched."""
         self._is_shown = shown
         self._browse()
         if shown:
             self.look()
 
     def _browse(self) -> None:
-        """Also for a machine that the model needs and that no longer answers at its address."""
+        """Also search for a machine that the model needs and that has left its address."""
         self.discovery.browse(self._is_shown or is_away(self._models.pair.error))
 
-    # Pairing
-
     def pair(self, address: str, code: str, others: tuple[str, ...] = ()) -> None:
-        """With the machine there, which shows this code; of several addresses, at the one that answers soonest.
+        """Pair with the machine that shows this code, at the first address that answers.
 
-        On a thread of its own: what is cancelled may still wait.
+        Runs on its own thread, which may still wait after `cancel`.
         """
         asked = PairingView(AskingState.ASKING)
         self._set_pairing(asked)
@@ -246,7 +240,7 @@ class MachinesController(QObject):
         self._set_pairing(PairingView())
 
     def forget_refusal(self) -> None:
-        """Something else is being typed."""
+        """The user types another code."""
         if self.pairing.state in (AskingState.REFUSED, AskingState.DONE):
             self._set_pairing(PairingView())
 
@@ -257,19 +251,19 @@ class MachinesController(QObject):
     # A model over two machines
 
     def make_plan(self, folder: str, fingerprint: str) -> None:
-        """Nothing is loaded for it."""
+        """Plan a model over two machines, without loading it."""
         machine = self._machines.get(fingerprint)
         if machine is None or not folder:
             self._set_plan(PlanView())
             return
         asked = PlanView(folder, fingerprint, AskingState.ASKING)
         if (self.plan.folder, self.plan.fingerprint) == (folder, fingerprint) and not self.plan.fits:
-            asked = replace(self.plan, state=AskingState.ASKING)  # what was refused is shown until the next answer
+            asked = replace(self.plan, state=AskingState.ASKING)  # a refusal stays on screen until the answer
         self._set_plan(asked)
         source = self._models.library.source(folder)
 
         def show(view: PlanView) -> None:
-            if self.plan is asked:  # else another one is wanted by now
+            if self.plan is asked:  # else another plan was requested meanwhile
                 self._set_plan(view)
 
         self._planning.ask(
@@ -279,17 +273,17 @@ class MachinesController(QObject):
         )
 
     def run_plan(self) -> None:
-        """Load the model of the plan with the help of its machine."""
+        """Load the planned model with its machine's help."""
         machine = self._machines.get(self.plan.fingerprint)
         if machine is not None and self.plan.fits:
             self._run_with(self.plan.folder, (self._helping(machine),))
 
     def is_helped(self, folder: str) -> bool:
-        """Whether that model is loaded with the help of another machine, now or when it is chosen."""
+        """Whether that model is, or will be, loaded with another machine's help."""
         return bool(self._models.helpers.of(folder))
 
     def run_alone(self, folder: str) -> None:
-        """Load a model on this machine that was loaded with the help of another one."""
+        """Load on this machine alone a model that another one helped with."""
         self._run_with(folder, ())
 
     def _run_with(self, folder: str, helping: tuple[Helping, ...]) -> None:
@@ -325,20 +319,20 @@ def _problem(error: Exception) -> EngineError:
 
 
 class FileServing(QObject):
-    """Gives a model's files to a machine that lacks it, while a plan asks that machine for help with it."""
+    """Serves a model's files to a machine that lacks it, while a plan needs that machine."""
 
     changed = Signal()  # `is_used`
 
     def __init__(self, post: Callable[[Callable[[], None]], None], parent: QObject | None = None) -> None:
         """`post` has a call made on the GUI thread."""
         super().__init__(parent)
-        self.is_used = False  # files are read now: this machine should stay awake
+        self.is_used = False  # files are being read: this machine should stay awake
         self._post = post
         self._server: ModelFileServer | None = None
         self._about = "", ""  # folder, and fingerprint of the machine
 
     def follow(self, plan: PlanView, helping: Helping | None, source: HubSource) -> None:
-        """It begins when the machine says that it lacks the model, and ends with the plan, or once it has it."""
+        """Start when the machine reports that it lacks the model; stop with the plan, or once it has it."""
         about = plan.folder, plan.fingerprint
         if about != self._about or plan.state is AskingState.DONE:
             self.end()
@@ -369,7 +363,7 @@ class FileServing(QObject):
 
 
 class MachineDiscovery(QObject):
-    """Other machines in this network that say that they lend their memory, while they are looked for."""
+    """Discovery of machines in this network that lend their memory."""
 
     changed = Signal()  # `found`, or `strangers`
 
@@ -380,7 +374,7 @@ class MachineDiscovery(QObject):
         self._known: tuple[str, ...] = ()  # fingerprints
         self._post = post
         self._browsing: Browsing | None = None
-        self._round = 0  # what a former one finds no longer counts
+        self._round = 0  # increments, so that late results are dropped
 
     def browse(self, wanted: bool) -> None:
         if wanted == (self._browsing is not None):
@@ -394,7 +388,7 @@ class MachineDiscovery(QObject):
             self._browsing = Browsing(partial(self._hear, self._round))
 
     def leave_out(self, *known: str) -> None:
-        """These fingerprints: this machine's own, and of those that are paired."""
+        """Leave out these fingerprints: this machine's own, and paired ones."""
         before = self.strangers
         self._known = known
         if self.strangers != before:
@@ -405,7 +399,7 @@ class MachineDiscovery(QObject):
         return tuple(each for each in self.found if not any(each.may_be(other) for other in self._known))
 
     def addresses_of(self, fingerprint: str, besides: str) -> tuple[str, ...]:
-        """At which a machine says to be that one. None of them is proven."""
+        """Addresses where a machine claims that fingerprint; unproven."""
         known = besides, f"{besides}:{DEFAULT_PORT}"
         says_so = (machine for machine in self.found if machine.may_be(fingerprint))
         found = (address for machine in says_so for address in machine.addresses if address not in known)
@@ -422,7 +416,7 @@ class MachineDiscovery(QObject):
 
 
 class Lending(QObject):
-    """This machine's memory for others while the settings say so: the installed models, one user at a time."""
+    """Lends this machine's memory while the settings say so: any installed model, one user at a time."""
 
     changed = Signal()  # any of the properties below
     paired = Signal()  # a machine was paired with this one, or removed
@@ -448,16 +442,15 @@ class Lending(QObject):
         self._offered: tuple[dict[str, HubSource], int] = {}, 0  # models by folder, and memory
         self._code_until = 0.0
         self._closed = False
+        self._retry = RetryTimer(self._try_again, self)
         settings.changed.connect(self._on_setting)
         models.models_changed.connect(self._offer)
         for what in (models.models_changed, models.downloads.changed):
             what.connect(self._look_at_wanted)
 
-    # What there is
-
     @property
     def is_on(self) -> bool:
-        """As the user wants it; `state` says whether it is so."""
+        """Whether the user wants it; `state` has whether it runs."""
         return self._settings.lends_memory
 
     @property
@@ -466,18 +459,18 @@ class Lending(QObject):
 
     @property
     def address(self) -> str:
-        """What is typed on another machine."""
+        """The address to type on another machine."""
         address = network_address() or "127.0.0.1"
         return address if self.port == DEFAULT_PORT else f"{address}:{self.port}"
 
     @property
     def code_left_s(self) -> float:
-        """For which the state's code still holds."""
+        """Seconds that the code is valid for."""
         return max(0.0, self._code_until - time.monotonic()) if self.state.code else 0.0
 
     @property
     def wanted(self) -> str:
-        """The repository of a model that another machine would use here, unless it is here or on its way."""
+        """The repository of a model that another machine wants to use here; "" if it is here or being downloaded."""
         repository = self.state.wanted_repository
         revision = self.state.wanted_revision
         here = {(model.repository, model.revision) for model in self._models.library.installed}
@@ -486,11 +479,9 @@ class Lending(QObject):
 
     @property
     def coming(self) -> DownloadEntry | None:
-        """The download of that model, while it lasts."""
+        """The running download of that model."""
         entries = (entry for entry in self._models.downloads.entries if entry.state in UNDER_WAY)
         return next((entry for entry in entries if self.state.wanted_repository in entry.repositories), None)
-
-    # What the user does
 
     def set_on(self, on: bool) -> None:
         self._settings.lends_memory = on
@@ -501,19 +492,17 @@ class Lending(QObject):
             self._process.invite()
 
     def take_back(self) -> None:
-        """End what another machine uses now."""
+        """End another machine's use."""
         if self._process is not None:
             self._process.take_back()
 
     def fetch_wanted(self) -> None:
-        """Download it, as if it had been chosen on this machine."""
+        """Download the wanted model."""
         if repository := self.wanted:
             self._models.install(repository, self.state.wanted_revision)
 
-    # Its life
-
     def follow(self) -> None:
-        """One step towards what the settings say; a process that has ended takes the next one, unless it failed."""
+        """One step towards the settings; a process that has ended is started again, later if it failed."""
         wanted = self.is_on and not self._closed
         if wanted and self._process is None and self.state.phase is not LendingPhase.FAILED:
             address = f"{self.host}:{self.port}"
@@ -524,21 +513,28 @@ class Lending(QObject):
         elif not wanted and self._process is not None:
             self._process.end()
 
+    def _try_again(self) -> None:
+        if self.state.phase is LendingPhase.FAILED:
+            self.state = LendingState()
+            self.follow()
+
     def close(self) -> None:
         """At the end of the app."""
         self._closed = True
+        self._retry.stop()
         if self._process is not None and not self._process.stop():
             _log.warning("lending did not end in time")
 
     def _on_setting(self, name: str) -> None:
         if name == "lends_memory":
             if self.state.phase is LendingPhase.FAILED:
-                self.state = LendingState()  # what failed is tried again when it is switched on again
+                self._retry.note_success()
+                self.state = LendingState()  # try again at once when it is switched on again
             self.follow()
             self.changed.emit()
 
     def _offer(self) -> None:
-        """Every model that others may run partly here, and the memory that the loaded pair leaves."""
+        """Offer every model that can run partly here, and the memory that the loaded pair leaves."""
         if self._process is None:
             return
         models = self._models.models
@@ -568,6 +564,10 @@ class Lending(QObject):
             self._models.sources.set_peer_model(peer)
         if state.code != before.code:
             self._code_until = time.monotonic() + state.code_s
+        if state.phase is LendingPhase.READY:
+            self._retry.note_success()
+        elif state.phase is LendingPhase.FAILED:
+            self._retry.note_failure()
         if state.phase in _ENDED:
             self._process = None
             self.follow()

@@ -1,7 +1,7 @@
-"""Changing messages: edits in place, messages written beside others, another role, deleting.
+"""Changing messages: edits, inserted messages, roles, deleting.
 
-What is typed is kept, 400 ms after the last key, until it is saved or cancelled: it survives leaving the chat and
-quitting the app. So is what is attached, at once.
+Typed text is stored 400 ms after the last key until it is saved or cancelled, so it survives leaving the chat and
+quitting the app. Attachments are stored at once.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _ASSISTANT = MessageRole.ASSISTANT
 
 
 class Then(StrEnum):
-    """What follows when an edit is saved."""
+    """What to do after an edit is saved."""
 
-    NOTHING = "nothing"  # what came after the message stays after it
+    NOTHING = "nothing"  # later messages stay
     REPLY = "reply"  # a user's message is asked again, as another version
     CONTINUE = "continue"  # the model goes on from the end of a reply
 
 
 class MessageChanges(QObject):
     deleted = Signal(int, int)  # message, how many went; deletions.undo brings them back
-    saved = Signal(int)  # the message that was edited
-    went_on = Signal(int)  # the message that has come of it: more was typed meanwhile
-    branch_changed = Signal(int)  # as it is stored, in this chat
-    ended = Signal(int)  # saved or cancelled: its field goes
+    saved = Signal(int)  # the edited message
+    went_on = Signal(int)  # the saved message: more was typed while it was stored, so its field stays open
+    branch_changed = Signal(int)  # of this chat, as stored
+    ended = Signal(int)  # saved or cancelled: its field closes
 
     def __init__(
         self,
@@ -57,27 +57,25 @@ class MessageChanges(QObject):
         self._changes = changes
         self._keeping = keeping
         self._deletions = deletions
-        self._edits: dict[int, Edit] = {}  # by message; all of this run, and of earlier ones those of opened chats
-        self._ended: set[int] = set()  # which were saved or cancelled, whatever the disk still says
+        self._edits: dict[int, Edit] = {}  # by message; of this run, and of earlier runs in opened chats
+        self._ended: set[int] = set()  # edits that were saved or cancelled, though the disk may still have them
         self._unkept: set[int] = set()
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
 
-    # Edits that are open
-
     def open_chat(self, chat_id: int) -> None:
-        """Takes up what was being edited there."""
+        """Load the edits of this chat."""
         self.keep()
         stored = self._storage.read.edits.of_chat(chat_id) if chat_id else {}
         self._edits = {number: edit for number, edit in stored.items() if number not in self._ended} | self._edits
 
     def row(self, row: TranscriptMessage) -> TranscriptMessage:
-        """With what is being edited of it."""
+        """The transcript's row of a message, with its edit."""
         edit = self._edits.get(row.id)
         return row if edit is None else replace(row, edit=_shown(edit))
 
     def begin(self, message_id: int, kind: EditKind = EditKind.EDIT) -> None:
-        """Opens a field in place of a message, or beside it; one that is open stays as it is."""
+        """Open an edit field for a message, or beside it; an open field stays."""
         message = self._storage.read.messages.message(message_id)
         if message is None or message_id in self._edits:
             return
@@ -86,18 +84,18 @@ class MessageChanges(QObject):
         self._show(message_id)
 
     def type(self, message_id: int, text: str) -> None:
-        """The words so far; nothing on the screen changes by it."""
+        """The text in the field changed; the screen shows it already."""
         edit = self._edits.get(message_id)
         if edit is not None and edit.text != text:
             self._put(replace(edit, text=text))
             self._transcript.note_edit(message_id, _shown(self._edits[message_id]))
 
     def is_open(self, message_id: int) -> bool:
-        """Whether there is a field for it."""
+        """Whether the message has an edit field."""
         return message_id in self._edits
 
     def attached(self, message_id: int) -> Attachments:
-        """What the message will have when the field is saved."""
+        """Attachments of the message after saving."""
         edit = self._edits.get(message_id)
         message = self._storage.read.messages.message(message_id)
         if edit is not None and edit.attachments is not None:
@@ -105,7 +103,7 @@ class MessageChanges(QObject):
         return message.attachments if message is not None and edit is not None and edit.kind is EditKind.EDIT else ()
 
     def has_attached(self, message_id: int) -> bool:
-        """Whether the user has changed what it will have."""
+        """Whether the user has changed the attachments."""
         return message_id in self._edits and self._edits[message_id].attachments is not None
 
     def attach(self, message_id: int, attachments: Attachments) -> None:
@@ -116,7 +114,7 @@ class MessageChanges(QObject):
             self._keeping.keep(("attached", message_id), partial(_put_attached, edit), edit)
 
     def set_role(self, message_id: int, from_user: bool) -> None:
-        """Whose words those of the field are to be."""
+        """Set the role that the edited message will have."""
         edit = self._edits.get(message_id)
         if edit is not None:
             self._put(replace(edit, role=_USER if from_user else _ASSISTANT))
@@ -127,7 +125,7 @@ class MessageChanges(QObject):
         self._show(message_id)
 
     def keep(self) -> None:
-        """Has what was typed stored now."""
+        """Store the typed text at once."""
         self._keep.stop()
         edits = [self._edits[number] for number in self._unkept if number in self._edits]
         self._unkept.clear()
@@ -135,9 +133,9 @@ class MessageChanges(QObject):
             self._keeping.keep(("edit", edit.message_id), partial(_put_edit, edit), edit)
 
     def save(self, message_id: int, then: Then = Then.NOTHING) -> bool:
-        """Stores what the field says. False: it is refused at once, and the field stays open.
+        """Store the edit. False: refused at once, and the field stays open.
 
-        What the disk refuses is tried again as the field says it then; not where it was saved after all.
+        If the disk refuses, the text in the field at the time of the next try is stored, unless it was saved meanwhile.
         """
         edit = self._edits.get(message_id)
         message = self._storage.read.messages.message(message_id)
@@ -174,7 +172,7 @@ class MessageChanges(QObject):
         self._asking.ask_differently(message, text, attachments, stored, again)
 
     def _store(self, change: Callable[[Stores], int], message: StoredMessage, edit: Edit, then: Then) -> None:
-        """`change` returns the message that comes of it."""
+        """`change` returns the resulting message."""
 
         def stored(new_id: int) -> None:
             if not self._forget(message, edit, new_id):
@@ -189,9 +187,9 @@ class MessageChanges(QObject):
             self._asking.regenerate(message_id)
 
     def _forget(self, message: StoredMessage, saved: Edit, new_id: int) -> bool:
-        """Its edit is saved: the field goes, and the branch is shown as it is now.
+        """The edit is saved: close the field and show the stored branch.
 
-        What was typed since that was asked for goes on as an edit of the message that has come of it: True.
+        Text typed meanwhile becomes an edit of the new message; returns True then.
         """
         now = self._edits.get(message.id)
         self._end(message.id)
@@ -207,7 +205,7 @@ class MessageChanges(QObject):
         return goes_on
 
     def drop_attachment(self, message_id: int, place: int) -> None:
-        """A version of the message without that attachment; a message of nothing but it stays as it is."""
+        """Make a version without that attachment, unless the message has nothing else."""
         message = self._storage.read.messages.message(message_id)
         if message is None or not can_drop(message.text, len(message.attachments)):
             return
@@ -220,10 +218,8 @@ class MessageChanges(QObject):
             chat_id=message.chat_id,
         )
 
-    # Roles and deleting
-
     def switch_role(self, message_id: int) -> bool:
-        """The other side has said it. False: it is being written."""
+        """Give the message the other role. False: it is a running reply."""
         message = self._storage.read.messages.message(message_id)
         if message is None or message.status.under_way:
             return False
@@ -235,12 +231,12 @@ class MessageChanges(QObject):
         return True
 
     def count_following(self, message_id: int) -> int:
-        """How many messages follow it, in all its branches."""
+        """Number of messages after it, in all its branches."""
         message = self._storage.read.messages.message(message_id)
         return 0 if message is None else self._storage.read.messages.count_below(message)
 
     def delete(self, message_id: int, following: bool = False) -> None:
-        """To the Trash: this message alone, what follows staying joined after it, or with all that follows."""
+        """Move to the Trash: this message alone, or with all that follows."""
         message = self._storage.read.messages.message(message_id)
         if message is None:
             return
@@ -253,13 +249,11 @@ class MessageChanges(QObject):
 
         self._deletions.delete_message(message, following, done)
 
-    # Small parts
-
     def _end(self, message_id: int) -> None:
         if self._edits.pop(message_id, None) is not None:
             self._ended.add(message_id)
             self._unkept.discard(message_id)
-            for what in ("edit", "attached"):  # also what the disk has refused of it
+            for what in ("edit", "attached"):  # also refused ones
                 self._keeping.keep((what, message_id), lambda stores: stores.edits.drop(message_id))
             self.ended.emit(message_id)
 

@@ -1,4 +1,4 @@
-"""Models: which main model and draft are loaded, what goes with it, what is installed, used, deleted, downloaded."""
+"""Models: choosing the main model and its draft, and the actions on installed models."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from engine import (
 
 class ModelController(PairLoading):
     models_changed = Signal()
-    fixed_chosen = Signal(str)  # in place of this mode, for all chats
-    chat_wanted = Signal()  # what was downloaded is to be used now
+    fixed_chosen = Signal(str)  # a fixed mode replaced this one, for all chats
+    chat_wanted = Signal()  # a downloaded model is to be used in a chat
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class ModelController(PairLoading):
     ) -> None:
         super().__init__(engine, bridge, settings, starter, records, parent)
         self._store = store
-        self._to_compare: tuple[str, str] | None = None  # a main model, and the draft that stays if it can
-        self._to_use = 0  # a finished download that the user wants to use
+        self._to_compare: tuple[str, str] | None = None  # a main model, and the draft that stays if their files fit
+        self._to_use = 0  # a finished download that is to be used
         self.sources = ModelSources(store, settings, self)
         self.downloads = DownloadController(store, bridge, settings, self)
         self.install = self.downloads.install
@@ -71,13 +71,13 @@ class ModelController(PairLoading):
         )
         self.checks = PairChecks(store)
         self.library.changed.connect(self.models_changed)
-        self.pair_exchanged.connect(self.models_changed)  # which of them are loaded is part of the list
+        self.pair_exchanged.connect(self.models_changed)  # the list marks loaded models
         self.problem_raised.connect(self._on_problem)
         self.downloads.installed.connect(self.library.on_installed)
         self.downloads.paired.connect(self.last_drafts.note)
         self.sources.went_online.connect(self.downloads.go_on)
         self.sources.went_online.connect(self.discover.go_on)
-        bridge.text_arrived.connect(self._on_pair_event)  # with whether anything is drafted now
+        bridge.text_arrived.connect(self._on_pair_event)  # whether the pair drafts may have changed
         bridge.event_arrived.connect(self._on_pair_event)
         bridge.event_arrived.connect(self._on_event)
 
@@ -86,14 +86,12 @@ class ModelController(PairLoading):
             self._store.scan()  # its folder was deleted
 
     def start(self) -> None:
-        """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""
+        """Load the last pair, or the one that comes with the app, and scan for models."""
         self.sources.start()
         self.load_last()
 
-    # Which pair
-
     def main_info(self) -> ModelInfo | None:
-        """Of the main model that was chosen, loaded or not."""
+        """The chosen main model, loaded or not."""
         return self._requested.main or self.info_of(self._requested.main_folder)
 
     def info_of(self, folder: str) -> ModelInfo | None:
@@ -104,10 +102,10 @@ class ModelController(PairLoading):
         return info is not None and info.drafter is not None
 
     def choose_main(self, folder: str) -> None:
-        """Loads another main model once no reply is running (`main_waits`), with the draft that it had last.
+        """Load another main model with its last draft, once no reply is running (`main_waits`).
 
-        Where it had none yet, the present draft stays if it fits. The present main model stays as it is, with its draft
-        or without one, and what waited for its place is forgotten.
+        Without a last draft the present draft stays if it fits. Choosing the present main model keeps it and its draft,
+        and cancels what waited to replace it.
         """
         if self.has_main(folder):
             self.forget_wait()
@@ -116,7 +114,7 @@ class ModelController(PairLoading):
         self.when_free(folder, lambda: self._change_main(folder))
 
     def choose_draft(self, folder: str | None) -> None:
-        """Changes the draft at once, without loading the main model again. The present one is not loaded again."""
+        """Change the draft at once; the main model stays loaded. Choosing the present draft does nothing."""
         self.last_drafts.note(self._requested.main_folder, folder or "")
         self._change_draft(folder)
 
@@ -135,7 +133,7 @@ class ModelController(PairLoading):
         self.when_free(main, lambda: self.load(main, draft))
 
     def try_again(self) -> None:
-        """Loads what of the pair could not be loaded."""
+        """Load again what of the pair failed to load."""
         main = self._requested.main_folder
         draft = self._requested.draft_folder
         if main and not self.has_main(main):
@@ -144,7 +142,7 @@ class ModelController(PairLoading):
             self.choose_draft(draft)
 
     def reload(self, folder: str) -> None:
-        """Loads the main model or the draft again from its files: a main model once no reply is running."""
+        """Load the main model or the draft again from its files; a main model once no reply is running."""
         if folder != self._requested.main_folder:
             self._to_compare = None
             self.load_draft(folder)
@@ -152,11 +150,11 @@ class ModelController(PairLoading):
         self.when_free(folder, lambda: self.load(folder, self._requested.draft_folder))
 
     def eject(self) -> None:
-        """Take the pair out of memory, after the running replies; the next message loads it again."""
+        """Unload the pair after the running replies; the next message loads it again."""
         self.when_free("", self.unload)
 
     def _change_main(self, folder: str) -> None:
-        """With its last draft, or the present one, if that can draft for it; afterwards where files have to be read."""
+        """With its last draft, or the present one if it fits; that may need a comparison of files first."""
         last = self.last_drafts.of(folder)
         main = self.info_of(folder)
         present = self.info_of(last or "") or self.info_of(self._requested.draft_folder)
@@ -172,7 +170,7 @@ class ModelController(PairLoading):
         self.checks.ask(main, present)
 
     def _draft_to_go_with(self, main_folder: str, present: str) -> str:
-        """`present` if it can draft for that main model, else the best of those that are installed."""
+        """`present` if it can draft for that main model, else the best installed draft."""
         folder = Path(main_folder)
         if folder in (self.starter.main, self.starter.eyes):
             return str(folder.with_name(self.starter.draft.name))
@@ -185,7 +183,7 @@ class ModelController(PairLoading):
         return best_installed_draft(main, self.library.installed)
 
     def _leave(self, folder: str) -> None:
-        """Use another model. A loaded one is unloaded when its files are deleted, which a disk may refuse."""
+        """Use another model in place of this one, which will be deleted. Its deletion may fail."""
         self.forget_former(folder)
         if folder == self._requested.draft_folder:
             self._change_draft(None)
@@ -195,15 +193,13 @@ class ModelController(PairLoading):
             self.when_free(instead, self.load_starter_or_nothing)
 
     def _take_check(self, check: PairCheck) -> None:
-        """The files of two models were compared."""
+        """The comparison of two models' files is done."""
         self.checks.take(check, self.info_of(check.main), self.info_of(check.draft))
         if self._to_compare == (check.main, check.draft) == (self._requested.main_folder, check.draft):
             self._change_draft(self._draft_to_go_with(check.main, check.draft) or None)
 
-    # How to draft
-
     def choose_speculation(self, mode: str, tokens: int) -> None:
-        """As the user wants it, for all chats that do not say otherwise."""
+        """Set how to draft, for all chats without their own option."""
         before = self._settings.speculation_mode
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
@@ -212,27 +208,25 @@ class ModelController(PairLoading):
         self.note_chosen(mode)
 
     def note_chosen(self, mode: str) -> None:
-        """A user who chooses a way to draft, for all chats or for one, wants to draft with this pair."""
+        """Choosing how to draft, for all chats or for one, turns drafting on for this pair."""
         if mode != SpeculationMode.OFF:
             self.set_off_for_pair(False)
 
     def set_off_for_pair(self, off: bool) -> None:
-        """Whether the pair that is loaded, or requested, drafts nothing."""
+        """Whether drafting is turned off for the loaded or requested pair."""
         pair = self.pair
         if pair.draft_folder and off != pair.off_for_pair:
             self.records.put_off(pair.main_folder, pair.draft_folder, off)
             self.pair_changed.emit()
 
     def context_room(self) -> tuple[int, int]:
-        """Tokens of a chat that the main model holds, and that there is room for in memory, about; 0: not known."""
+        """About how many context tokens the main model and the memory allow; 0: not known."""
         main = self.main_info()
         draft = self._requested.draft
         if main is None or not main.context_tokens:
             return 0, 0
         pair = [main] if draft is None or draft.folder == main.folder else [main, draft]
         return main.context_tokens, fit_together(pair, main.context_tokens).largest_context_tokens
-
-    # What is installed
 
     @property
     def models(self) -> list[ModelEntry]:
@@ -250,7 +244,7 @@ class ModelController(PairLoading):
         return sorted(choices, key=draft_order)
 
     def check_pair(self, draft: str) -> None:
-        """Have the files of the main model and `draft` compared; the answer comes with the list of drafts."""
+        """Compare the files of the main model and `draft`; the result comes with the list of drafts."""
         main = self.main_info()
         info = self.info_of(draft)
         if main is not None and info is not None:
@@ -260,7 +254,7 @@ class ModelController(PairLoading):
         self._store.scan()
 
     def use_downloaded(self, download: int) -> None:
-        """Loads what a finished download brought: a pair, a model, or a draft with its main model."""
+        """Load a finished download: a pair, a model, or a draft with its main model."""
         self._to_use = download
         if self._has_scanned(self.downloads.folders(download)):
             self._use_scanned()
@@ -268,7 +262,7 @@ class ModelController(PairLoading):
             self._store.scan()
 
     def _use_scanned(self) -> None:
-        """Needs the list of installed models, which says what it is, or that it was deleted."""
+        """Use it once the scan has listed it; drop it if it was deleted."""
         download = self._to_use
         folders = self.downloads.folders(download)
         if self._has_scanned(folders):
@@ -297,13 +291,13 @@ class ModelController(PairLoading):
         self.chat_wanted.emit()
 
     def use(self, folder: str) -> None:
-        """A drafter drafts for the loaded main model; anything else becomes the main model."""
+        """Use a drafter for the loaded main model; anything else as the main model."""
         choose = self.choose_draft if self.is_drafter(folder) else self.choose_main
         choose(folder)
         self.chat_wanted.emit()
 
     def uses(self, main: str, draft: str) -> bool:
-        """Whether the pair is of these repositories."""
+        """Whether the pair has these repositories."""
         return (main, draft) == (self._main_repository(), self.library.repository(self._requested.draft_folder))
 
     def use_pair(self, main: str, draft: str) -> None:
@@ -311,7 +305,7 @@ class ModelController(PairLoading):
         self.chat_wanted.emit()
 
     def use_offer(self, offer: PairOffer) -> None:
-        """One that is installed."""
+        """Use an installed pair of the catalog."""
         self.use_pair(self.discover.folder_of(offer.main), self.discover.folder_of(offer.draft))
 
     def delete(self, folder: str) -> None:
@@ -323,11 +317,9 @@ class ModelController(PairLoading):
         if self._to_compare is not None and folder in self._to_compare:
             self._to_compare = None
         if self.pair.state is PairState.LOADING:
-            self._leave(folder)  # the files that it has not opened yet would be missing
+            self._leave(folder)  # its remaining files would be missing
         self.library.note_deletion(folder)
         self._store.delete(folder)
-
-    # What arrives
 
     def _on_event(self, event: Event) -> None:
         match event:
@@ -344,8 +336,6 @@ class ModelController(PairLoading):
             case PairChecked(check=check):
                 self._take_check(check)
                 self.models_changed.emit()
-
-    # Small parts
 
     def _choice(self, main: ModelInfo, model: InstalledModel) -> DraftChoice:
         if model.info is None:

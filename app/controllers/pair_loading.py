@@ -1,6 +1,6 @@
-"""Loading and unloading the pair: what the engine has, what it is to have next, and what it says of it.
+"""Loading and unloading the pair: what is loaded, what is requested, and the engine's events about both.
 
-Which models go together is chosen elsewhere (`models`).
+`models` decides which models go together.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from engine import (
     model_name,
 )
 
-_MOST_REMEMBERED = 200  # drafts, of as many main models
-_HELPING = ("name", "fingerprint", "address", "identity")  # of a machine, as it is stored
-# States that hold for the draft itself, or for all running replies; the others hold for one request only.
+_MOST_REMEMBERED = 200  # last drafts that are remembered
+_HELPING = ("name", "fingerprint", "address", "identity")  # stored fields of a machine
+# Drafting states of the draft itself or of all running replies; other states belong to one request.
 _LASTING = (
     *(DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED),
     DraftingState.BATCHED,
@@ -70,24 +70,24 @@ class StarterPair:
 
 
 class LastDrafts:
-    """The draft that each main model had last."""
+    """The last draft of each main model."""
 
     def __init__(self, settings: Settings, starter: StarterPair) -> None:
         self._settings = settings
         self._starter = starter
 
     def of(self, main: str) -> str | None:
-        """Its folder, "" for none; None: not known."""
+        """The draft's folder, "" for no draft; None: not known."""
         stored = self._settings.last_drafts.get(as_setting(main, self._starter.main))
         return None if stored is None else from_setting(stored, self._starter.draft)
 
     def mains(self) -> list[str]:
-        """The folders of those that had one, the latest first; the one that comes with the app is always among them."""
+        """Folders of main models with a last draft, the latest first; the starter's is always included."""
         had = [from_setting(each, self._starter.main) for each in reversed(self._settings.last_drafts)]
         return [*had, str(self._starter.main)]
 
     def note(self, main: str, draft: str) -> None:
-        """It is the one to come with `main` the next time."""
+        """Remember the draft for the next time `main` is loaded."""
         if not main:
             return
         key = as_setting(main, self._starter.main)
@@ -97,15 +97,15 @@ class LastDrafts:
 
 
 class Helpers:
-    """Which main models are loaded with the help of another machine."""
+    """Which machines help with which main model."""
 
     def __init__(self, settings: Settings, starter: StarterPair) -> None:
         self._settings = settings
         self._starter = starter
-        self._forgotten: set[str] = set()  # fingerprints
+        self._forgotten: set[str] = set()  # fingerprints of removed machines
 
     def of(self, main: str) -> tuple[Helping, ...]:
-        """Machines that are to hold some of its layers."""
+        """Machines that hold some of its layers."""
         stored = self._settings.helped_models.get(as_setting(main, self._starter.main))
         if stored is None:
             return ()
@@ -113,7 +113,7 @@ class Helpers:
         return (Helping(Machine(name, fingerprint, address), identity),)
 
     def note(self, main: str, helping: tuple[Helping, ...]) -> None:
-        """It is loaded so from now on; without any, by this machine alone."""
+        """Set the machines for its next load; none: this machine alone."""
         key = as_setting(main, self._starter.main)
         kept = {name: stored for name, stored in self._settings.helped_models.items() if name != key}
         for each in helping:
@@ -123,14 +123,14 @@ class Helpers:
         self._settings.helped_models = kept
 
     def return_to(self, pair: RequestedPair) -> None:
-        """It is loaded as before, but again where a machine was forgotten since."""
+        """Restore former machines, except those that were removed meanwhile."""
         if any(each.machine.fingerprint in self._forgotten for each in pair.helping):
             pair.helping = ()
             pair.state = PairState.NO_MODEL
         self.note(pair.main_folder, pair.helping)
 
     def note_address(self, machine: Machine) -> None:
-        """Where it was reached last, for all models that it helps with."""
+        """Update the machine's address for all models that it helps with."""
         stored = self._settings.helped_models
         now = {"name": machine.name, "address": machine.address}
         self._settings.helped_models = {
@@ -139,19 +139,19 @@ class Helpers:
         }
 
     def forget(self, fingerprint: str) -> None:
-        """That machine helps with no model any more."""
+        """The machine was removed: no model uses it any more."""
         self._forgotten.add(fingerprint)
         stored = self._settings.helped_models.items()
         self._settings.helped_models = {name: each for name, each in stored if each.get("fingerprint") != fingerprint}
 
 
 class PairLoading(QObject):
-    """What another main model or an unloaded one would end waits until no reply is written in the foreground."""
+    """Loads the pair. Changes that would end foreground replies wait until they have ended."""
 
     pair_changed = Signal()  # the pair or its state
-    pair_exchanged = Signal()  # which models it is of, or their files; `pair_changed` comes with the former
-    main_waits = Signal(str)  # name of the model that is loaded when the running replies have ended; "": none
-    wait_ended = Signal()  # what waited is done or forgotten
+    pair_exchanged = Signal()  # the models, or their files; `pair_changed` comes with the former
+    main_waits = Signal(str)  # name of the model that waits for running replies; "": none
+    wait_ended = Signal()  # the waiting change was made or cancelled
     problem_raised = Signal(object)  # EngineError, DrafterExamined or DeleteFailed, for words.notices_for_errors
 
     def __init__(
@@ -172,15 +172,14 @@ class PairLoading(QObject):
         self._bridge = bridge
         self._settings = settings
         self._requested = RequestedPair()
-        self._former: RequestedPair | None = None  # what worked before what is being loaded
-        self._waiting: Callable[[], None] | None = None  # until the running replies have ended
-        self._awaited = ""  # the folder of the main model that is loaded then; "": none
-        self.idle_timer = QTimer(self, singleShot=True)  # since the last reply, as long as the settings say
+        self._former: RequestedPair | None = None  # the last pair that worked, while another is loading
+        self._known_problem = ""  # of the latest failure, until a main model is loaded
+        self._waiting: Callable[[], None] | None = None  # called when no reply is running
+        self._awaited = ""  # the main model after that call; "": none
+        self.idle_timer = QTimer(self, singleShot=True)  # runs out after the last reply, by the settings
         self.idle_timer.timeout.connect(self._on_idle)
         settings.changed.connect(self._on_setting)
         engine.subscribe(bridge.post_figures)
-
-    # What there is
 
     @property
     def pair(self) -> PairView:
@@ -190,40 +189,38 @@ class PairLoading(QObject):
 
     @property
     def main_setting(self) -> str:
-        """The main model that the next reply comes from, loaded or on its way, as the settings name it."""
+        """The main model of the next reply, loaded or loading, as the settings name it."""
         chosen = self._requested.main_folder
         return as_setting(chosen, self.starter.main) if chosen else self._settings.main_folder
 
     @property
     def can_reply(self) -> bool:
-        """True when a main model is loaded or loading, or will be when it is needed."""
+        """Whether a main model is loaded, loading, or will be loaded when needed."""
         return self._requested.comes_when_needed or self._requested.state in (PairState.READY, PairState.LOADING)
 
     @property
     def busy(self) -> bool:
-        """Whether a reply in the foreground is queued or written."""
+        """Whether a foreground reply is queued or running."""
         return bool(self._engine.state().foreground)
 
     def has_main(self, folder: str) -> bool:
-        """Whether it is the main model with the files that it has now: loaded, on its way, or idle."""
+        """Whether it is the main model (loaded, loading or resting), with unchanged files."""
         requested = self._requested
         return self.can_reply and folder == requested.in_use()[0] and folder not in requested.outdated
 
     def has_draft(self, folder: str) -> bool:
-        """The same of the draft, where nothing has kept it from serving."""
+        """Whether it is the draft, and usable."""
         serves = self.pair.draft_state not in (DraftState.NONE, DraftState.REFUSED)
         return serves and folder == self._requested.draft_folder and folder not in self._requested.outdated
 
-    # Loading
-
     def load_last(self) -> None:
-        """What was used last, or the pair that comes with the app."""
+        """Load the last pair, or the one that comes with the app."""
         main = from_setting(self._settings.main_folder, self.starter.main)
         if main:
             self.load(main, from_setting(self._settings.draft_folder, self.starter.draft))
 
     def load_draft(self, folder: str | None) -> None:
-        """Changes the draft at once, without loading the main model again."""
+        """Change the draft at once, without reloading the main model."""
         self._requested.begin_loading_draft(folder or "")
         if self._requested.state in (PairState.READY, PairState.UNLOADED):
             self._keep_draft()
@@ -234,7 +231,7 @@ class PairLoading(QObject):
         self._emit_exchanged()
 
     def load_starter_or_nothing(self) -> None:
-        """Replaces a deleted main model, also in the settings for the next start."""
+        """Replace a deleted main model, also in the settings."""
         self._settings.main_folder = self._settings.draft_folder = STARTER_FOLDER
         if self.starter.main.is_dir():
             self.load(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
@@ -246,14 +243,14 @@ class PairLoading(QObject):
             self._emit_exchanged()
 
     def forget_former(self, folder: str) -> None:
-        """It is deleted: whatever fails now, it is not loaded again."""
+        """A deleted model is not restored after a failed load."""
         if self._former is not None and self._former.main_folder == folder:
             self._former = RequestedPair()
             self._former.begin_loading(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
             self._former.state = PairState.NO_MODEL
 
     def wake(self) -> None:
-        """A message is about to be sent: whatever was taken out of memory is loaded for it."""
+        """Load what was unloaded, for a message about to be sent."""
         if self._requested.main_stays and self._requested.regain(self._engine.state()):
             self.load_draft(self._requested.draft_folder or None)
         elif self._requested.comes_when_needed:
@@ -264,7 +261,7 @@ class PairLoading(QObject):
             self._engine.unload(self._bridge.post)
 
     def rest_pair(self, *, main_stays: bool = False) -> bool:
-        """Rest until `wake`; False: it was not loaded. The caller loads another in its place, or nothing."""
+        """Mark the pair as resting until `wake`; False: none was loaded. The caller loads another model or unloads."""
         self._requested.main_stays = main_stays
         if self._requested.state is not PairState.READY:
             return False
@@ -273,14 +270,12 @@ class PairLoading(QObject):
         return True
 
     def regain(self) -> None:
-        """What was about to take its place could not be loaded: where the pair is still there, it rests no more."""
+        """What should have replaced the pair failed to load: if the pair is still loaded, it is in use again."""
         if self._requested.regain(self._engine.state()):
             self._emit_exchanged()
 
-    # Waiting for replies
-
     def when_free(self, folder: str, change: Callable[[], None]) -> None:
-        """Calls `change` when no reply is running that it would end. Then `folder` is the main model; "": none."""
+        """Call `change` when no reply would be ended by it. `folder`: the main model afterwards; "": none."""
         self.forget_wait()
         if self._requested.state is not PairState.READY or not self.busy:
             change()
@@ -298,7 +293,7 @@ class PairLoading(QObject):
             self.wait_ended.emit()
 
     def switch_now(self) -> None:
-        """Do what waits for replies, whether they have ended or not."""
+        """Make the waiting change, even if replies are running."""
         act = self._waiting
         self.forget_wait()
         if act is not None:
@@ -327,8 +322,6 @@ class PairLoading(QObject):
         elif name in ("speculation_mode", "speculation_tokens"):
             self.pair_changed.emit()
 
-    # What arrives
-
     def _on_pair_event(self, event: Event) -> None:
         self._note_use(event)
         match event:
@@ -350,7 +343,7 @@ class PairLoading(QObject):
 
     def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
-            return  # this app has requested another model meanwhile
+            return  # another model was requested meanwhile
         if self._is_former(event):
             return
         self._requested.apply_event(event)
@@ -358,10 +351,14 @@ class PairLoading(QObject):
             self._former.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._former = None
+            self._known_problem = ""
             self._settings.main_folder = as_setting(event.info.folder, self.starter.main)
             self._keep_draft()
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
-            self.problem_raised.emit(event.error)  # a draft without its main model has nothing to report
+            # A draft without its main model has nothing to report, and what is tried again and again only once.
+            if event.again_at is None or str(event.error) != self._known_problem:
+                self.problem_raised.emit(event.error)
+            self._known_problem = str(event.error)
             if event.role is ModelRole.DRAFT:
                 # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
@@ -375,39 +372,38 @@ class PairLoading(QObject):
         return self._requested.note_other_files(folder)
 
     def _go_back(self, failed: str) -> None:
-        """To the pair that worked before a main model was chosen that could not be loaded."""
+        """A chosen main model could not be loaded: restore the last pair that worked."""
         former = self._former
         self._former = None
         if former is None or (former.main_folder == failed and former.state is not PairState.READY):
             return
         self.helpers.return_to(former)
-        if former.state is PairState.NO_MODEL:  # it had to make room before that was known
+        if former.state is PairState.NO_MODEL:  # unloaded to make room
             self.load(former.main_folder, former.draft_folder)
             return
         self._requested = former
-        if former.draft_is_loading:  # which the other main model has ended
+        if former.draft_is_loading:  # the other main model's load aborted it
             self._engine.set_draft(former.draft_folder, self._bridge.post)
 
-    # Small parts
-
     def _is_former(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> bool:
-        """Whether the event is about a model that has been replaced, by another or none, before it arrived."""
+        """Whether the event is about a model that is not requested any more."""
         if isinstance(event, ModelUnloaded):
             return False
         if event.role is ModelRole.DRAFT and self._requested.state is PairState.LOADING:
-            return True  # a draft follows its main model
+            return True  # a draft is dropped with its main model
         folder = event.info.folder if isinstance(event, ModelReady) else event.folder
         wanted = self._requested.main_folder if event.role is ModelRole.MAIN else self._requested.draft_folder
         return Path(folder) != Path(wanted)
 
     def _keep_draft(self) -> None:
         self._settings.draft_folder = as_setting(self._requested.draft_folder, self.starter.draft)
-        if self._requested.draft_folder:  # without one, none may have been found
+        if self._requested.draft_folder:  # without one, none may be installed
             self.last_drafts.note(self._requested.main_folder, self._requested.draft_folder)
 
     def load(self, main: str, draft: str) -> None:
-        """Whatever is still written gives way: it is in the background, or the user has said so (`when_free`).
-        The settings name the pair once its main model is loaded: the next start is not to find half of it.
+        """Load the pair; ends background replies, and others if the user chose so (`when_free`).
+
+        The settings name the pair once its main model is loaded, so that the next start does not load half a pair.
         """
         if self._requested.state in (PairState.READY, PairState.UNLOADED):
             self._former = self._requested
@@ -423,7 +419,7 @@ class PairLoading(QObject):
 
 
 class RequestedPair:
-    """The state of the pair that was requested last, built from engine events alone.
+    """The state of the requested pair, derived from engine events.
 
     `main_folder` and `draft_folder` were requested; `main` and `draft` are loaded.
     """
@@ -431,14 +427,14 @@ class RequestedPair:
     def __init__(self) -> None:
         self.main_folder = ""
         self.draft_folder = ""
-        self._main_name = ""  # until it is loaded; kept, because files may have to be read for it
+        self._main_name = ""  # until it is loaded; cached, because it may take reading files
         self._draft_name = ""
         self.helping: tuple[Helping, ...] = ()  # other machines that hold some of the main model's layers
         self.main: ModelInfo | None = None
         self.draft: ModelInfo | None = None
         self.state = PairState.NO_MODEL
-        self.outdated: set[str] = set()  # folders of the two that have other files than what was loaded from them
-        self.main_stays = False  # while it rests: a program has exchanged its draft alone
+        self.outdated: set[str] = set()  # folders whose files have changed since they were loaded
+        self.main_stays = False  # still loaded while the pair rests: a program replaced only the draft
         self.draft_is_loading = False
         self._main_error: EngineError | None = None
         self._draft_error: EngineError | None = None
@@ -474,7 +470,7 @@ class RequestedPair:
         self.state = PairState.NO_MODEL
 
     def rest(self) -> None:
-        """Out of memory, to be loaded again when it is needed."""
+        """Unloaded, to be loaded when needed."""
         self.state = PairState.UNLOADED
         self.main = None
         self.draft = None
@@ -482,7 +478,7 @@ class RequestedPair:
         self.outdated.clear()
 
     def regain(self, state: EngineState) -> bool:
-        """Take the unloaded pair as loaded again if the engine has not dropped it; whether it has not."""
+        """Use a resting pair again if the engine still has it; returns whether it does."""
         if self.state is not PairState.UNLOADED or state.main is None or state.main.folder != self.main_folder:
             return False
         self.main_stays = False
@@ -492,7 +488,7 @@ class RequestedPair:
         return True
 
     def note_other_files(self, folder: str) -> bool:
-        """A download has put other files into `folder`; returns whether they are to be loaded again for that."""
+        """A download replaced files in `folder`; returns whether they have to be loaded again."""
         self.main_stays &= folder != self.main_folder
         loaded = {self.main_folder, self.draft_folder} if self.state in (PairState.READY, PairState.LOADING) else set()
         if folder in loaded:
@@ -501,20 +497,20 @@ class RequestedPair:
 
     @property
     def comes_when_needed(self) -> bool:
-        """It rests, or a machine that is to help was away, which may be back."""
+        """It rests, or a helping machine was away and may be back."""
         was_away = self.state is PairState.FAILED and isinstance(self._main_error, MachineUnavailable | RankLost)
         return was_away or self.state is PairState.UNLOADED
 
     def drafts_with(self, folder: str) -> bool:
-        """Else it may draft for a program's model."""
+        """Whether that main model is the pair's; a program's model may use the draft otherwise."""
         return self.state is PairState.READY and folder == self.draft_folder
 
     def in_use(self) -> tuple[str, str]:
-        """The folders of main model and draft, except of one that could not be loaded."""
+        """Folders of main model and draft, without one that failed to load."""
         return "" if self._main_error else self.main_folder, "" if self._draft_error else self.draft_folder
 
     def apply_progress(self, event: ModelLoadProgress) -> bool:
-        """Returns whether there is anything new to show: one per cent more of what is shown to be loading."""
+        """Returns whether the shown progress changed by at least one per cent."""
         of_main = event.role is ModelRole.MAIN
         is_shown = (
             self.state is PairState.LOADING if of_main else self.draft_is_loading and self.state is PairState.READY
@@ -540,16 +536,16 @@ class RequestedPair:
         return True
 
     def apply_drafting(self, drafting: DraftingState, *, running: bool) -> bool:
-        """Takes over the drafting state of a request; returns whether it changed. `running`: a reply still is."""
+        """Take the drafting state of a request; returns whether it changed. `running`: another reply is running."""
         if drafting is DraftingState.BATCHED and not running:
-            drafting = DraftingState.ACTIVE  # no reply shares its forwards any more
+            drafting = DraftingState.ACTIVE  # batching has ended
         if self.draft is None or drafting not in _LASTING or drafting is self._drafting:
             return False
         self._drafting = drafting
         return True
 
     def view(self, speculation: Speculation, off: bool) -> PairView:
-        """`off`: drafting was turned off for these two."""
+        """`off`: drafting is turned off for the pair."""
         if off:
             speculation = replace(speculation, mode=SpeculationMode.OFF)
         draft_state, drafting = self._draft_view(speculation.mode)
@@ -572,9 +568,10 @@ class RequestedPair:
 
     def _apply_main_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         match event:
-            case ModelLoading(folder=folder) if folder == self.main_folder:  # else it is not wanted any more
+            case ModelLoading(folder=folder) if folder == self.main_folder:  # else another one is requested
                 self.state = PairState.LOADING
                 self.main = None
+                self._main_error = None
             case ModelReady(info=info):
                 self.state = PairState.READY
                 self.main = info
@@ -586,7 +583,7 @@ class RequestedPair:
                 self.draft_is_loading = False
             case ModelUnloaded():
                 self.main = None
-                if self.state is PairState.READY:  # not while the next one is on its way
+                if self.state is PairState.READY:  # not while another pair is loading
                     self.state = PairState.NO_MODEL
 
     def _apply_draft_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:

@@ -1,4 +1,4 @@
-"""Questions beside the open chat, as Quick Ask has them: each in a chat of its own, which is not opened."""
+"""Quick Ask's questions, each in a chat of its own beside the open one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.view_models.transcript import TranscriptModel
 
 
 class QuickQuestions(QObject):
-    looked_at = Signal(int)  # a chat that is on the screen from now on
+    looked_at = Signal(int)  # the chat shown in Quick Ask
 
     def __init__(
         self, asking: Asking, replies: RunningReplies, storage: Storage, keeping: Keeping, parent: QObject
@@ -25,12 +25,12 @@ class QuickQuestions(QObject):
         self._replies = replies
         self._storage = storage
         self._keeping = keeping
-        self.shown_id = 0  # the chat that is on the screen beside the open one
+        self.shown_id = 0  # the chat shown beside the open one; 0: none
 
     def ask(self, text: str, show: TranscriptModel, done: Callable[[int], None]) -> bool:
-        """Stores the question and has `show` show it with its reply; `done` gets the chat, or 0: it is not on disk.
+        """Store a question; `show` shows it and its reply; `done` gets the chat, or 0 if storing failed.
 
-        False: it is refused at once, with a notice, or one more is on its way.
+        False: refused at once with a notice, or another question is being stored.
         """
 
         def stored(asked: Asked) -> None:
@@ -40,14 +40,14 @@ class QuickQuestions(QObject):
         return self._asking.ask_quickly(text, stored, lambda: done(0))
 
     def show(self, chat_id: int, show: TranscriptModel) -> None:
-        """Fills a transcript beside that of the open chat, and keeps it up to date while the reply is written."""
+        """Show a chat in a transcript of its own, which follows the running reply."""
         if show not in self._replies.transcripts:
             self._replies.transcripts.append(show)
         branch = self._storage.read.messages.shown_branch(chat_id)
         show.set_messages([self._replies.row(stored) for stored in branch])
 
     def look_at(self, chat_id: int) -> None:
-        """This chat is on the screen from now on, beside the open one; 0: none is."""
+        """Set the chat that is shown beside the open one; 0: none."""
         self.shown_id = chat_id
         if chat_id:
             self.looked_at.emit(chat_id)
@@ -56,24 +56,24 @@ class QuickQuestions(QObject):
         self._replies.stop(chat_id)
 
     def words_of(self, chat_id: int, message_id: int) -> tuple[str, str]:
-        """The chat's title and the text of one of its messages; "" for what is not there."""
+        """The chat's title and the text of one of its messages; "" if missing."""
         summary = self._storage.read.chats.summary(chat_id)
         message = self._storage.read.messages.message(message_id)
         text = self._replies.row(message).text if message is not None else ""
         return summary.title if summary is not None else "", text
 
     def writing(self) -> int:
-        """In how many chats a reply is being written."""
+        """Number of chats with a running reply."""
         return len(self._replies.chats())
 
     def unsent(self) -> str:
-        """What was typed in an earlier run and not asked."""
+        """Text that was typed and not sent in an earlier run."""
         return self._storage.read.unsent.in_quick_ask()
 
     def keep_unsent(self, text: str) -> None:
-        """Stores what is being typed."""
+        """Store the typed text."""
         self._keeping.keep_unsent(QUICK_ASK, text)
 
     def latest(self, limit: int) -> Sequence[ChatSummary]:
-        """The chats as the sidebar has them, whatever is searched for there."""
+        """The latest chats, regardless of the sidebar's search."""
         return self._storage.read.chats.find("", limit)

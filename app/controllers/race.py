@@ -1,8 +1,8 @@
-"""A race: one prompt written without the draft and with it, and whether the words are the same and how much sooner.
+"""A race: one prompt answered without the draft and with it, to compare texts and times.
 
-The two are written one after the other, because two replies at once share their forwards and neither would draft. First
-the prompt is read, so that both find it read and the device warm. All three are background requests: one that is paused
-for another reply is resumed afterwards, and its figures leave the pause out.
+The laps run one after the other, because two replies at once would share their forwards without drafts. First the
+prompt is prefilled, so that both laps find it cached and the device warm. All three are background requests: one that
+is paused for another reply is resumed later, and its figures leave the pause out.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from engine import (
 )
 
 MOST_TOKENS = 400
-_READING = 1  # tokens of the lap that only reads
+_READING = 1  # tokens of the request that only prefills
 _LAPS = 2
 
-RaceRequest = Request | None  # of a reply, and None where it has none; views import no `Request`
+RaceRequest = Request | None  # None: the reply has none; views do not import `Request`
 RequestOf = Callable[[int, Callable[[RaceRequest], None]], None]
 
 
@@ -55,9 +55,9 @@ class Race(QObject):
         self._models = models
         self._request: Request | None = None
         self._laps: list[Lap] = []
-        self._next = -1  # the lap that is written; -1: the prompt is read
+        self._next = -1  # the running lap; -1: prefill
         self._own: RequestId | None = None
-        self._main = ""  # the folder of the main model that writes both laps
+        self._main = ""  # folder of the main model of both laps
         self._state = RaceState.IDLE
         self._error: EngineError | None = None
         bridge.text_arrived.connect(self._on_event)
@@ -86,11 +86,11 @@ class Race(QObject):
 
     @property
     def is_refused(self) -> bool:
-        """The loaded model refused this very prompt, and would again."""
+        """The loaded model refused this prompt, and would again."""
         return isinstance(self._error, ContextTooLong | CannotSee) and self._main == self._models.pair.main_folder
 
     def start(self, request: Request, *, greedy: bool) -> None:
-        """With the seed of both laps drawn once, where the request brings none."""
+        """Start; both laps get the same seed."""
         self.cancel()
         self._models.wake()
         self._main = self._models.pair.main_folder
@@ -105,11 +105,9 @@ class Race(QObject):
         self._go_on()
 
     def cancel(self) -> None:
-        """At once; what was written stays to be read."""
+        """Cancel at once; the text stays on screen."""
         if self.under_way:
             self._end(RaceState.CANCELLED)
-
-    # Events
 
     def _on_event(self, event: Event) -> None:
         match event:
@@ -119,7 +117,7 @@ class Race(QObject):
                 self._own = None
                 self._on_own_end(event)
             case Queued() | Finished() | Failed() if self.under_way:
-                self.changed.emit()  # it waits for another reply, or is resumed
+                self.changed.emit()  # it was paused or resumed
 
     def _on_text(self, delta: TextDelta) -> None:
         if self._next < 0:
@@ -154,13 +152,11 @@ class Race(QObject):
         """Both laps are the same main model's, and one is a draft's."""
         pair = self._models.pair
         if not self.under_way:
-            self.changed.emit()  # whether there can be another one
+            self.changed.emit()  # a new race may be possible, or not
         elif not self.can_start or pair.state is PairState.UNLOADED or pair.main_folder != self._main:
             self._end(RaceState.CANCELLED)
         else:
             self._go_on()
-
-    # Small parts
 
     def _go_on(self) -> None:
         if not self.under_way or self._own is not None:

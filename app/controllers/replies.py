@@ -1,4 +1,4 @@
-"""Running replies: appends their text, saves it every 400 ms, and stores how they ended, until that is on disk.
+"""Running replies: shows their text, stores it every 400 ms, and stores how they ended.
 
 Any number may run, in any chats; the transcript shows those of the open chat. `asking` requests them.
 """
@@ -33,9 +33,9 @@ from engine import (
     TextDelta,
 )
 
-SAVE_INTERVAL_MS = 400  # a crash loses about this much text, more on a slow disk
-FIGURES_INTERVAL_MS = 100  # the table; whatever the disk does
-FOOTER_EVERY = 10  # of these times: the line under a reply changes once a second, so that it can be read
+SAVE_INTERVAL_MS = 400  # a crash loses about this much text
+FIGURES_INTERVAL_MS = 100  # of the table
+FOOTER_EVERY = 10  # of these intervals: the footer changes once a second, so that it can be read
 
 # The other reasons have the same text in both enums.
 _STATUS_OF = {FinishReason.STOP: ReplyStatus.DONE, FinishReason.CANCELLED: ReplyStatus.STOPPED}
@@ -56,15 +56,15 @@ class LiveReply:
     speculation: Speculation = field(default_factory=Speculation)
     status: ReplyStatus = ReplyStatus.QUEUED
     progress: float | None = None
-    waits_for: int = 0  # replies before it in the line
+    waits_for: int = 0  # replies before it in the queue
     stats: RequestStats = field(default_factory=RequestStats)
     drafted: DraftedText = field(default_factory=DraftedText)
-    thought_s: float = 0.0  # before the request
-    began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
+    thought_s: float = 0.0  # thinking before this request
+    began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking before this request
     unsaved: bool = False
-    saved: ReplyText | None = None  # the latest save, refused or not
-    stored: ReplyText | None = None  # the latest that the disk has taken; set by the thread that writes
-    shown: RequestStats | None = None  # in the table
+    saved: ReplyText | None = None  # the latest attempt to store
+    stored: ReplyText | None = None  # the latest on disk; set by the thread that writes
+    shown: RequestStats | None = None  # figures in the table
     looks: int = 0  # timer ticks since its start
 
     def saved_form(self) -> ReplyText:
@@ -87,7 +87,7 @@ class LiveReply:
 
 @dataclass(eq=False, slots=True)
 class ReplyEnd:
-    """How a reply ended, until that is acknowledged by the disk."""
+    """How a reply ended, until that is on disk."""
 
     text: ReplyText
     chat_id: int
@@ -95,12 +95,12 @@ class ReplyEnd:
     stats: RequestStats
     error: EngineError | None
     drafted: DraftedText
-    requested: bool  # or stopped before
+    requested: bool  # False: stopped before it was requested
     refused: bool = False  # at least once
     on_disk: bool = False  # set by the storage's thread
 
     def store(self, stores: Stores) -> None:
-        """Once: a later try may come when the reply goes on already, and must not end it."""
+        """Store once: a later try must not end a reply that was continued."""
         if self.on_disk:
             return
         if self.requested:
@@ -111,10 +111,10 @@ class ReplyEnd:
 
 
 class ReplyEnds(QObject):
-    """How replies ended, until that is on disk: one that is refused is tried again every two seconds."""
+    """Ends of replies that are not on disk yet; a refused one is tried again every two seconds."""
 
     refused_first = Signal(int, object)  # message, NotStored
-    accepted_late = Signal(int, object)  # message, ReplyStatus: it was refused before
+    accepted_late = Signal(int, object)  # message, ReplyStatus; refused before
     stored = Signal(int, object)  # chat, ReplyStatus
 
     def __init__(self, storage: Storage, parent: QObject) -> None:
@@ -129,7 +129,7 @@ class ReplyEnds(QObject):
         return any(end.refused for end in self._pending.values())
 
     def row(self, row: TranscriptMessage) -> TranscriptMessage | None:
-        """As it ended; None where the row is stored as it is."""
+        """Its row as it ended; None if the stored row is current."""
         end = self._pending.get(row.id)
         if end is None:
             return None
@@ -147,22 +147,22 @@ class ReplyEnds(QObject):
                 self._store(end)
 
     def close(self) -> None:
-        """Tries each once more: a disk may fail once, and nothing is tried again later."""
+        """Try each once more, since a disk may fail once."""
         self._retry.stop()
         for end in list(self._pending.values()):
             self._store(end)
 
     def left(self) -> list[ReplyText]:
-        """The ends that are not on the disk, as the thread that writes knows it."""
+        """Ends that are not on disk, by the thread that writes."""
         return [end.text for end in self._pending.values() if not end.on_disk]
 
     def storing(self, message_id: int) -> Callable[[Stores], object]:
-        """For a change that builds on a reply whose end may still be on its way to the disk, or refused."""
+        """The pending end of a reply, for a change that builds on it."""
         end = self._pending.get(message_id)
         return (lambda _stores: None) if end is None else end.store
 
     def is_stored(self, message_id: int) -> None:
-        """By such a change: the former end is not to be stored over what follows."""
+        """Such a change stored the end; drop it."""
         if (end := self._pending.get(message_id)) is not None:
             self._on_stored(end)
 
@@ -197,7 +197,7 @@ class RunningReplies(QObject):
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal(int, object)  # an end is on disk: its chat, ReplyStatus
     slowdown_changed = Signal()  # `slowdown` has changed
-    ended = Signal(int, int, object)  # chat, message, ReplyStatus; not for those that the end of the app cut
+    ended = Signal(int, int, object)  # chat, message, ReplyStatus; not at the end of the app
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class RunningReplies(QObject):
         self._engine = engine
         self._bridge = bridge
         self._storage = storage
-        self.transcripts = [transcript]  # whatever shows replies while they are written
+        self.transcripts = [transcript]  # transcripts that show running replies
         self._table = table
         self.live: dict[int, LiveReply] = {}  # by message
         self._saving = False
@@ -231,11 +231,11 @@ class RunningReplies(QObject):
 
     @property
     def has_unstored(self) -> bool:
-        """Whether the disk has refused words of a reply that it was asked to store, or has not come to them yet."""
+        """Whether text of a reply is not on disk: refused, or being stored."""
         return bool(self.ends.left()) or any(reply.stored is not reply.saved for reply in self.live.values())
 
     def begin(self, reply: StoredMessage) -> None:
-        """Its row is stored; the request follows, unless it is stopped before."""
+        """Its row is stored; it is requested next, unless it is stopped first."""
         self.live[reply.id] = _live(reply)
         self.changed.emit()
 
@@ -243,7 +243,7 @@ class RunningReplies(QObject):
         return message_id in self.live and self.live[message_id].request is None
 
     def submit(self, message_id: int, request: Request, title: str, pair: str) -> None:
-        """Has it written; `title` and `pair` are for the table."""
+        """Request it; `title` and `pair` are for the table."""
         reply = self.live[message_id]
         reply.request = self._engine.submit(request, self._bridge.post)
         reply.speculation = request.speculation
@@ -253,7 +253,7 @@ class RunningReplies(QObject):
         self.figures_timer.start()
 
     def stop(self, chat_id: int, only: Callable[[int], bool] = lambda _message_id: True) -> None:
-        """Those of a chat, or `only` some of them."""
+        """Stop the replies of a chat, or `only` these."""
         for reply in list(self.live.values()):
             if reply.chat_id != chat_id or not only(reply.message_id):
                 continue
@@ -267,13 +267,13 @@ class RunningReplies(QObject):
             self._put_in_table(reply)
 
     def answer_now(self, message_id: int) -> None:
-        """Its thinking ends."""
+        """End its thinking."""
         reply = self.live.get(message_id)
         if reply is not None and reply.request is not None:
             self._engine.answer_now(reply.request)
 
     def speculate(self, wanted: Callable[[int], Speculation]) -> None:
-        """Has each reply draft as its chat wants it now, from its next round on."""
+        """Use each chat's drafting options from the next round on."""
         for reply in self.live.values():
             speculation = wanted(reply.chat_id)
             if reply.request is not None and speculation != reply.speculation:
@@ -281,7 +281,7 @@ class RunningReplies(QObject):
                 self._engine.set_speculation(reply.request, speculation)
 
     def set_slowdown(self, slowdown: Slowdown) -> None:
-        """What slows replies from now on; running ones say so."""
+        """Set what slows replies down; running ones show it."""
         if slowdown is not self.slowdown:
             self.slowdown = slowdown
             for reply in self.live.values():
@@ -289,11 +289,11 @@ class RunningReplies(QObject):
             self.slowdown_changed.emit()
 
     def chats(self) -> set[int]:
-        """Those with a reply that is written, or about to be."""
+        """Chats with a running or requested reply."""
         return {reply.chat_id for reply in self.live.values()}
 
     def row(self, stored: StoredMessage) -> TranscriptMessage:
-        """The transcript's row of a message; for a reply that is not stored as it is, with what is not saved yet."""
+        """The transcript's row of a message; for a running reply with unsaved text."""
         row = transcript_row(stored)
         if (ended := self.ends.row(row)) is not None:
             return ended
@@ -314,12 +314,12 @@ class RunningReplies(QObject):
         )
 
     def stats_of(self, message_id: int) -> RequestStats | None:
-        """Of a reply that is being written, up to now; what the rows show is up to a second old."""
+        """Figures of a running reply up to now; those in rows are up to a second old."""
         reply = self.live.get(message_id)
         return None if reply is None else reply.stats
 
     def save(self, *, at_once: bool = False) -> None:
-        """Saves the text that arrived since the last save. A slow disk gets one save at a time, but for `at_once`."""
+        """Store new text. A slow disk gets one save at a time, unless `at_once`."""
         fresh = [reply for reply in self.live.values() if reply.unsaved]
         if not fresh or (self._saving and not at_once):
             return
@@ -329,7 +329,7 @@ class RunningReplies(QObject):
             reply.saved = text
 
         def answered(refused: bool) -> None:
-            """What was refused goes with the next save; the end of the reply says so if that is refused too."""
+            """A refused save is retried with the next; the end of the reply reports it."""
             self._saving = False
             for reply in fresh:
                 reply.unsaved |= refused
@@ -343,7 +343,7 @@ class RunningReplies(QObject):
         self._storage.write(store, lambda _: answered(False), lambda _: answered(True))
 
     def close(self) -> None:
-        """Cancels all running replies and stores their text so far as interrupted."""
+        """Cancel all replies and store them as interrupted."""
         for reply in list(self.live.values()):
             if reply.request is not None:
                 self._engine.cancel(reply.request)
@@ -375,7 +375,7 @@ class RunningReplies(QObject):
         self._put_in_table(reply)
 
     def _show_line(self) -> None:
-        """Shows places in the queue; by the timer, because most wait for one step only."""
+        """Show places in the queue; by the timer, since most last only a step."""
         state = self._engine.state()
         for reply in self.live.values():
             if reply.status is ReplyStatus.QUEUED and reply.request in state.queued:
@@ -445,7 +445,7 @@ class RunningReplies(QObject):
 
 
 def _live(reply: StoredMessage) -> LiveReply:
-    """What is stored of a reply, which goes on from there."""
+    """The stored text of a reply that is continued."""
     live = LiveReply(reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
     live.stats = reply.stats or RequestStats()
     live.thought_s = reply.thinking_s

@@ -1,7 +1,6 @@
-"""The server for other programs: on or off as the settings say, how programs reach it, the models that they ask for and
-their requests.
+"""The server for other programs: its settings, the models that programs ask for, and their requests.
 
-A server is made for what the settings say when it begins; where they say something else, it ends and another begins.
+A server has fixed options: when the settings change, it ends and another starts.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from app.documents.sent_pictures import Decoder
 from app.settings import Settings
 from app.storage import ReplyStatus
 from app.system.machine import network_address
+from app.system.retry_timer import RetryTimer
 from app.view_models.installed_list import is_too_large
 from app.view_models.model_list import DraftState, PairState
 from app.view_models.request_table import RequestRow, RequestTableModel
@@ -57,18 +57,18 @@ from engine import (
     best_draft,
 )
 
-END_S = 6.0  # for a server whose clients are still there
+END_S = 6.0  # wait for a server with open connections
 LAST_PORT = 65535
 _KEY_BYTES = 24
-_EVERYWHERE = "0.0.0.0"  # only when the user has said so, and with a key
+_EVERYWHERE = "0.0.0.0"  # only if the user chose so, with a key
 _OVER = (ServerPhase.OFF, ServerPhase.FAILED)
-_FAMILY_WITH_TOOLS = "Qwen"  # every one in the catalog calls tools and has a context that is long enough
-QUIET_S = 60.0  # after the user's last reply, until another model may take its model's place
+_FAMILY_WITH_TOOLS = "Qwen"  # all of them in the catalog call tools and have a long enough context
+QUIET_S = 60.0  # after the user's last reply, before a program's model may replace theirs
 NUMBERS_INTERVAL_MS = 100
 
 
 class ProgramModels(QObject):
-    """Models that other programs ask for by name, loaded while the user's pair rests: the next message brings it back.
+    """Models loaded for other programs while the user's pair rests; the user's next message restores it.
 
     A ModelShelf: `models`, `bring` and `take_away` are called on the server's thread.
     """
@@ -91,10 +91,10 @@ class ProgramModels(QObject):
         self._post = post
         self._served: tuple[ServedModel, ...] = ()
         self._drafts: tuple[ModelInfo, ...] = ()
-        self._replies: set[RequestId] = set()  # the user's that have not ended, and the laps of a race
+        self._replies: set[RequestId] = set()  # the user's running replies, and laps of a race
         self._replied_at = float("-inf")
-        self._comes_back = False  # the user's pair was loaded when it made way
-        self._brought = ""  # the folder of the latest that was to be loaded in its place
+        self._comes_back = False  # the user's pair was unloaded for a program
+        self._brought = ""  # folder of the model that replaced it
         models.models_changed.connect(self._collect)
         settings.changed.connect(self._on_setting)
         bridge.event_arrived.connect(self._on_event)
@@ -136,7 +136,7 @@ class ProgramModels(QObject):
                 self._engine.load(folder, partial(self._hear, False), draft=draft)
 
     def _is_own(self, model: ServedModel) -> bool:
-        """Whether it is the user's pair."""
+        """Whether the model is the user's pair."""
         pair = self._pair.pair
         draft = "" if model.draft is None else model.draft.folder
         return model.main.folder == pair.main_folder and (not model.exact or draft == pair.draft_folder)
@@ -155,7 +155,7 @@ class ProgramModels(QObject):
 
     @property
     def _is_needed(self) -> bool:
-        """Whether the user's model is in use, or was just now."""
+        """Whether the user's model is, or was recently, in use."""
         state = self._engine.state()
         recently = time.monotonic() < self._replied_at + self.quiet_s
         return bool(state.foreground or state.background or self._replies) or recently
@@ -174,12 +174,12 @@ class ProgramModels(QObject):
             self._engine.unload(lambda _event: None)
 
     def _hear(self, of_draft: bool, event: Event) -> None:
-        """On the engine's thread. `of_draft`: the user's main model got another one."""
+        """Called on the engine's thread. `of_draft`: the draft of the user's main model was replaced."""
         if isinstance(event, ModelFailed) and (of_draft or event.role is ModelRole.MAIN):
             self._post(partial(self._on_failed, isinstance(event.error, LoadAborted | EngineClosed)))
 
     def _on_failed(self, wanted: bool) -> None:
-        """Where nothing was loaded the user's pair may still be there; where it had to make room it is loaded."""
+        """If nothing was loaded the user's pair may still be there; if it was unloaded, load it."""
         self._pair.regain()
         nothing = self._engine.state().main is None and not wanted
         if self._comes_back and (nothing or self._pair.pair.state is PairState.READY):
@@ -199,7 +199,7 @@ class ProgramModels(QObject):
             self._collect()
 
     def _collect(self) -> None:
-        """What is installed, for the server's thread: a new value, never a changed one."""
+        """Snapshot of the installed models for the server's thread."""
         infos = [model.info for model in self._pair.library.installed if model.info is not None]
         known = {info.folder: info for info in infos}
         chosen = self._pair.pair.main_folder
@@ -210,19 +210,19 @@ class ProgramModels(QObject):
                 is_chosen = info.folder == chosen
                 loads = is_chosen or others
                 last = self._pair.last_drafts.of(info.folder) if loads else ""
-                draft = best_draft(info, infos) if last is None else known.get(last)  # which looks at all of them
+                draft = best_draft(info, infos) if last is None else known.get(last)  # compares all models
                 served.append(ServedModel(info, draft, chosen=is_chosen, loads=loads))
         self._served = tuple(served)
         self._drafts = tuple(infos) if others else ()
 
 
 class WatchedEngine:
-    """The engine, but that the app gets the events of requests as well, but for TokensScored."""
+    """The engine for the server: the app also gets its requests' events, except TokensScored."""
 
     def __init__(self, engine: ChatEngine, post: Sink) -> None:
         self._engine = engine
         self._post = post
-        self.programs: set[RequestId] = set()  # requests that came by here and have not ended
+        self.programs: set[RequestId] = set()  # unfinished requests of programs
 
     def submit(self, request: Request, sink: Sink) -> RequestId:
         def hear(event: Event) -> None:
@@ -238,9 +238,9 @@ class WatchedEngine:
 
 
 class ProgramRequests(QObject):
-    """Requests of other programs as rows of the table, for as long as the app runs."""
+    """Requests of other programs as rows of the table, until the app ends."""
 
-    asked = Signal()  # the first of several began, or the last ended
+    asked = Signal()  # the first running request began, or the last ended
 
     def __init__(
         self,
@@ -267,7 +267,7 @@ class ProgramRequests(QObject):
     def _on_event(self, event: Event) -> None:
         request = _request_of(event)
         if request not in self._programs:
-            if isinstance(event, Queued | Finished | Failed):  # theirs pause for it, or go on
+            if isinstance(event, Queued | Finished | Failed):  # programs' requests pause or resume
                 self._show_soon()
             return
         row = self._rows.get(request) or self._new_row(request)
@@ -308,7 +308,7 @@ class ProgramRequests(QObject):
 
 
 def _request_of(event: Event) -> RequestId:
-    """The request that the event belongs to; 0 if to none."""
+    """The id of the event's request; 0 if it has none."""
     return RequestId(getattr(event, "request", 0))
 
 
@@ -337,29 +337,28 @@ class ServerController(QObject):
         self._models = models
         self._post = post
         self._server: Server | None = None
-        self._served: ServerOptions | None = None  # options of `_server`, or of one that failed to start
+        self._served: ServerOptions | None = None  # options of `_server`, or of the last failed start
         self._closed = False
+        self._retry = RetryTimer(self._try_again, self)
         self._requests = ProgramRequests(engine, watched.programs, bridge, table, self)
         self._requests.asked.connect(self.asked)
         settings.changed.connect(self._on_setting)
         models.pair_changed.connect(self.changed)
         models.models_changed.connect(self.changed)
 
-    # What there is
-
     @property
     def is_on(self) -> bool:
-        """As the user wants it; `state` says whether it is so."""
+        """Whether the user wants it; `state` has whether it runs."""
         return self._settings.server_on
 
     @property
     def is_asked(self) -> bool:
-        """Whether a reply for a program is being written."""
+        """Whether a program's reply is running."""
         return self._requests.is_asked
 
     @property
     def reached(self) -> Reached:
-        """How a program on this machine reaches it; without a model while none is chosen."""
+        """Address, key and model for programs on this machine; no model if none is chosen."""
         main = self._models.main_info()
         address = f"http://127.0.0.1:{self._settings.server_port}"
         key = self._settings.server_key
@@ -369,9 +368,9 @@ class ServerController(QObject):
 
     @property
     def model_for_agents(self) -> tuple[str, bool]:
-        """The name of one that coding agents can use, "" if none is known, and whether it is installed.
+        """A model that coding agents can use, "" if none is known, and whether it is installed.
 
-        Of those installed the one used last, else the best of the catalog for this machine.
+        The most recently used installed one, else the catalog's best for this machine.
         """
         mains = [model for model in self._models.models if model.error is None and model.drafter is None]
         agents = [model for model in mains if model.about.tools and model.context_tokens >= AGENT_TOKENS]
@@ -384,7 +383,7 @@ class ServerController(QObject):
 
     @property
     def network_address(self) -> str:
-        """How other machines reach it; "" where they do not."""
+        """The address for other machines; "" if they cannot connect."""
         address = network_address() if self._settings.server_in_network else ""
         return f"http://{address}:{self._settings.server_port}" if address else ""
 
@@ -394,10 +393,8 @@ class ServerController(QObject):
 
     @property
     def other_port(self) -> int:
-        """In place of one that is taken."""
+        """A free port, if this one is taken."""
         return self.port + 1 if self.port < LAST_PORT else self.port - 1
-
-    # What the user does
 
     def set_on(self, on: bool) -> None:
         self._settings.server_on = on
@@ -406,29 +403,28 @@ class ServerController(QObject):
         self._settings.server_port = self.other_port
 
     def set_in_network(self, on: bool) -> None:
-        """Other machines need a key: there is one from then on."""
+        """Let other machines connect; makes a key, which they need."""
         if on and not self._settings.server_key:
             self.make_key()
         self._settings.server_in_network = on
 
     def make_key(self) -> None:
-        """Programs that have the former one are refused from now on."""
+        """Make a new key; programs with the former one are refused."""
         self._settings.server_key = f"hunch-{secrets.token_urlsafe(_KEY_BYTES)}"
 
     def remove_key(self) -> None:
-        """Any program of this machine may ask, and no other machine."""
+        """Remove the key: any program on this machine may connect, and no other machine."""
         self._settings.server_in_network = False
         self._settings.server_key = ""
 
-    # Its life
-
     def start(self) -> None:
-        """At the start of the app; nothing where it is off."""
+        """At the start of the app; does nothing if it is off."""
         self._follow()
 
     def close(self) -> bool:
-        """At the end of the app, before the engine's; False when it takes longer."""
+        """At the end of the app, before the engine; False if it takes too long."""
         self._closed = True
+        self._retry.stop()
         return self._server is None or self._server.stop(END_S)
 
     def _on_setting(self, name: str) -> None:
@@ -437,7 +433,7 @@ class ServerController(QObject):
             self.changed.emit()
 
     def _follow(self) -> None:
-        """One step towards what the settings say; a server that has ended takes the next one."""
+        """One step towards the settings; repeated when a server has ended."""
         wanted = self._options() if self._settings.server_on else None
         if self._closed or wanted == self._served:
             return
@@ -448,9 +444,18 @@ class ServerController(QObject):
             return
         self._served = wanted
         self.state = ServerState()
-        if wanted is not None:
-            self._server = Server(self._engine, wanted, self._hear, Decoder(), self.shelf)
+        self._retry.note_success()
+        self._begin()
+
+    def _begin(self) -> None:
+        if self._served is not None:
+            self._server = Server(self._engine, self._served, self._hear, Decoder(), self.shelf)
             self._server.start()
+
+    def _try_again(self) -> None:
+        """A port that was taken may be free. `state` says that it failed until it runs."""
+        if self._server is None:
+            self._begin()
 
     def _options(self) -> ServerOptions:
         settings = self._settings
@@ -471,6 +476,9 @@ class ServerController(QObject):
         self._post(partial(self._on_state, state))
 
     def _on_state(self, state: ServerState) -> None:
+        has_failed = self.state.phase is ServerPhase.FAILED
+        if has_failed and state.phase is ServerPhase.STARTING:
+            return
         if self.state.phase is not ServerPhase.STOPPING or state.phase in _OVER:
             self.state = state
         if state.phase in _OVER:
@@ -478,6 +486,10 @@ class ServerController(QObject):
             if state.phase is ServerPhase.OFF:
                 self._served = None
             self._follow()
+        if self.state.phase is ServerPhase.RUNNING:
+            self._retry.note_success()
+        elif self.state.phase is ServerPhase.FAILED:
+            self._retry.note_failure()
         self.changed.emit()
-        if self.state.phase is ServerPhase.FAILED:
+        if self.state.phase is ServerPhase.FAILED and not has_failed:
             self.failed.emit()

@@ -1,4 +1,4 @@
-"""What concerns drafting as a whole and no single reply: what the pair gained, races, statistics."""
+"""Drafting beyond single replies: gains of the pair, races, statistics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.storage import Storage
 from app.view_models.model_list import DraftState, PairState
 from engine import ChatEngine, Event, Failed, Finished, Queued, RequestId
 
-_WITHOUT_MODEL = ("lookup", "forced", "prediction")  # the engine's names for guesses that no model makes
+_WITHOUT_MODEL = ("lookup", "forced", "prediction")  # sources without a model
 
 
 class SpeculationParts(QObject):
@@ -35,13 +35,13 @@ class SpeculationParts(QObject):
 
 
 class PairGains(QObject):
-    """Notes what its draft gained the last reply, for the pair that was loaded from its start to its end."""
+    """Records the gain of a reply for the pair that was loaded during all of it."""
 
     def __init__(self, bridge: EngineBridge, models: ModelController, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._models = models
-        self._pair: tuple[str, str] | None = None  # the folders of the last one that was loaded
-        self._running: set[RequestId] = set()  # replies that only this pair has written
+        self._pair: tuple[str, str] | None = None  # folders of the loaded pair
+        self._running: set[RequestId] = set()  # replies that ran with this pair only
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
 
@@ -68,7 +68,7 @@ class PairGains(QObject):
             self._pair = pair
 
     def _loaded(self) -> tuple[str, str] | None:
-        """None also while the draft is on its way: until it is there the one before it drafts, or none."""
+        """None also while the draft is loading: until then another one drafts, or none."""
         pair = self._models.pair
         drafts = pair.draft_folder and pair.draft_state not in (DraftState.NONE, DraftState.LOADING)
         ready = pair.state is PairState.READY and drafts and not pair.error

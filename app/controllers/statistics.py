@@ -1,4 +1,4 @@
-"""Statistics over all chats and of one reply: requests for the table, totals, and what the inspector shows."""
+"""Statistics over all chats and of one reply: the table of requests, totals, and the inspector."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.storage.requests import RequestStore
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import RequestStats, TranscriptMessage, TranscriptModel
 
-# Views import these from here: they do not know the storage.
+# Re-exported for views, which must not import the storage.
 __all__ = ["Grouping", "Statistics", "Total"]
 
 PAGE_ROWS = 200
@@ -19,7 +19,7 @@ LIVE_INTERVAL_MS = 100
 
 
 class Statistics(QObject):
-    """Recent requests for the table, totals by pair, language and content; forgetting them."""
+    """Recent requests for the table, totals by pair, language and content; clearing them."""
 
     totals_changed = Signal()
     older_changed = Signal()
@@ -32,16 +32,16 @@ class Statistics(QObject):
         self._storage = storage
         self._table = table
         self.totals: dict[Grouping, list[Total]] = {}
-        self.older = 0  # requests on disk below those in the table
-        self._last = 0  # the oldest in the table that an earlier run has made
-        self._bottom = 0  # the message of the oldest in the table, where one of this run is
+        self.older = 0  # requests on disk older than the table's
+        self._last = 0  # the table's oldest request of an earlier run
+        self._bottom = 0  # the message of the table's oldest request, if it is of this run
         self._watched = False
         replies.stored.connect(self._count)
         table.trimmed.connect(self._on_trimmed)
         self.show_more()
 
     def show_more(self) -> None:
-        """The next page of earlier requests, below those in the table."""
+        """Add the next page of older requests."""
         last = self._last
         bottom = self._bottom
 
@@ -61,9 +61,9 @@ class Statistics(QObject):
         self._set_older(self.older + 1)
 
     def _show_page(self, below: tuple[int, int], stored: list[StoredRequest], older: int) -> None:
-        """What had ended before the first page was read is in the table already; later pages are of earlier runs."""
+        """Requests that ended before the first page was read are in the table already."""
         if below != (self._last, self._bottom):
-            return  # asked for twice, or cleared meanwhile
+            return  # requested twice, or cleared meanwhile
         known = set() if any(below) else {row.message_id for row in self._table.rows if row.key > 0}
         self._table.add_older([_row(each) for each in stored if each.message_id not in known])
         if stored:
@@ -76,12 +76,12 @@ class Statistics(QObject):
         self.older_changed.emit()
 
     def watch(self, watched: bool) -> None:
-        """Totals are counted while they are shown."""
+        """Count totals while they are shown."""
         self._watched = watched
         self._count()
 
     def clear(self) -> None:
-        """Forgets all requests that have ended. Replies keep their footers."""
+        """Delete all finished requests. Replies keep their footers."""
         self._storage.write(lambda stores: stores.requests.clear(), lambda _: self._on_cleared(), self._on_refused)
 
     def _on_cleared(self) -> None:
@@ -113,17 +113,14 @@ def _page(requests: RequestStore, before: int) -> tuple[list[StoredRequest], int
 
 
 def _row(stored: StoredRequest) -> RequestRow:
-    """Requests of this run have positive keys, those of earlier ones negative."""
+    """Keys are positive for requests of this run, negative for earlier ones."""
     names = f"{stored.main_name} ← {stored.draft_name}" if stored.draft_name else stored.main_name
     chat_id = stored.chat_id if stored.title else 0
     return RequestRow(-stored.id, stored.title, names, stored.status, stored.stats, chat_id, stored.message_id)
 
 
 class Inspector(QObject):
-    """Of the reply in focus, or the latest one, ten times a second while it is written.
-
-    Counts nothing and asks nothing while it is not watched.
-    """
+    """Figures of the focused or latest reply, updated ten times a second while it runs. Idle while not watched."""
 
     changed = Signal()
 
@@ -152,7 +149,7 @@ class Inspector(QObject):
         self._update()
 
     def focus(self, message_id: int | None) -> None:
-        """None, or a message that is no reply: the latest reply."""
+        """Focus on a reply; None, or a message that is no reply: the latest reply."""
         if message_id != self._focused:
             self._focused = message_id
             self._update()

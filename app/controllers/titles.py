@@ -1,7 +1,7 @@
-"""Titles of chats, by the main model, once their first reply is done.
+"""Titles of chats, by the main model, after their first reply.
 
-A title is asked for by a background request, one at a time. It takes nothing from the store of prefixes and leaves
-nothing there, so that a chat finds its own cache as it left it. A title that the user has chosen stays.
+Requested one at a time in the background. Such a request neither uses nor stores caches, so a chat's own cache stays. A
+title chosen by the user stays.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from engine import (
 )
 
 LONGEST = 60  # characters of a title
-_MOST_TOKENS = 1024  # some models cannot be kept from thinking first
-_ENOUGH = 240  # characters of an answer; a longer answer is no title
-_EXCERPT = 600  # characters of the question, and of the reply
-_MESSAGES = 6  # a chat that is longer than that is known by its title
+_MOST_TOKENS = 1024  # some models always think first
+_ENOUGH = 240  # characters; a longer answer is no title
+_EXCERPT = 600  # characters used of the question, and of the reply
+_MESSAGES = 6  # a longer chat keeps its title
 _ASKED: dict[str, str] = {  # by Language
     "en": "Write a title for the conversation below: at most six words, no quotes. Answer with the title only.",
     "ko": "아래 대화의 제목을 한국어로, 여섯 단어 이내로, 따옴표 없이 지어 주세요. 제목만 답하세요.",
@@ -68,9 +68,9 @@ class Titles(QObject):
         self._settings = settings
         self._models = models
         self._waiting: list[int] = []  # chats
-        self._tried: set[int] = set()  # for which the model found no title
-        self._storing: set[int] = set()  # whose title is on its way to the disk
-        self._own: RequestId | None = None  # the running request, for the first of those that wait
+        self._tried: set[int] = set()  # chats for which no title was found
+        self._storing: set[int] = set()  # chats whose title is being stored
+        self._own: RequestId | None = None  # the running request, for the first waiting chat
         self._text = ""
         bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
@@ -90,8 +90,6 @@ class Titles(QObject):
         self._waiting.clear()
         if self._own is not None:
             self._engine.cancel(self._own)
-
-    # What arrives
 
     def _on_event(self, event: Event) -> None:
         match event:
@@ -121,13 +119,11 @@ class Titles(QObject):
             self.titled.emit(chat_id)
 
         def refused(_problem: object) -> None:
-            """The first words of the question stay; the next reply asks again."""
+            """The provisional title stays until the next reply."""
             self._storing.discard(chat_id)
 
         self._storing.add(chat_id)
         self._storage.write(lambda stores: stores.states.set_title(chat_id, title), stored, refused)
-
-    # Small parts
 
     @property
     def _has_enough(self) -> bool:
@@ -142,7 +138,7 @@ class Titles(QObject):
             self._own = self._engine.submit(self._request(self._waiting[0]), self._bridge.post)
 
     def _may_have(self, chat_id: int) -> bool:
-        """What comes with the app has no words for a title."""
+        """The starter model is too small to write titles."""
         wanted = self._settings.automatic_titles and not comes_with_app(self._settings.main_folder)
         if (
             not wanted
@@ -165,14 +161,14 @@ class Titles(QObject):
 
 
 def prompt_for(branch: list[StoredMessage]) -> str:
-    """The beginning of a chat, and what is asked about it: in the language of its question, or else of its answer."""
+    """A prompt for a title: the beginning of the chat, in the language of its question or its answer."""
     excerpts = [message.text.strip()[:_EXCERPT] for message in branch[:2]]
     spoken = next(filter(None, (kind_of(excerpt).language for excerpt in excerpts)), Language.ENGLISH)
     return "\n\n".join([_ASKED[spoken], "---", *excerpts])
 
 
 def title_of(answer: str) -> str:
-    """What of a model's answer can be a title: its first line, without marks, quotes and labels. Empty: nothing."""
+    """A title from the model's answer: its first line without marks, quotes and labels; "" if unusable."""
     answer = re.sub(r"<think>.*?(?:</think>|$)", "", answer, flags=re.DOTALL)
     line = next((line.strip() for line in answer.splitlines() if line.strip(_QUOTES + "#*-`")), "")
     line = "".join(each if each.isprintable() else " " for each in _MARKS.sub("", line)).strip()

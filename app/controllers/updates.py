@@ -1,4 +1,4 @@
-"""Asks once a day whether there is a newer Hunch, where this build has an address to ask and the user allows it."""
+"""Checks once a day for a newer Hunch, if this build has an address for it and the user allows it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.system.worker import Deliver, JobThread
 from engine import DownloadError, HubAccess, JsonQuestion
 
 _DAY_S = 24 * 3600
-_LOOK_MS = 30 * 60 * 1000  # whether a day has passed
+_LOOK_MS = 30 * 60 * 1000  # interval in which the date is checked
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class Updates(QObject):
         own: str = own_version(),
         parent: QObject | None = None,
     ) -> None:
-        """With a parent, which keeps it: else the thread that asks may be the last to let go of it, and its timer."""
+        """Has a parent: otherwise the worker thread might be the last to release it and its timer."""
         super().__init__(parent)
         self._channel = channel
         self._settings = settings
@@ -51,7 +51,7 @@ class Updates(QObject):
             self.look()
 
     def look(self) -> None:
-        """Asks where it is time to. A clock that was set back is no reason to wait."""
+        """Check if it is due. A clock that was set back causes no wait."""
         settings = self._settings
         now = self._now()
         if self._channel is None or self._question is not None:
@@ -85,7 +85,7 @@ class Updates(QObject):
         self.found.emit(notice)
 
     def _on_failure(self, error: Exception) -> None:
-        """It is asked again tomorrow; the user is not troubled with it."""
+        """Not reported; the check is repeated tomorrow."""
         self._question = None
         if not isinstance(error, (DownloadError, NotANotice)):
             raise error

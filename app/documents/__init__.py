@@ -1,4 +1,4 @@
-"""Files that the user attaches: read as text, or decoded as pictures. No translated text.
+"""Attached files: read as text, or decoded as pictures. No translated text.
 
-Imports nothing here: the processes that read such files import single modules of it, and are to start fast.
+Nothing is imported here: the processes that read such files import single modules, and have to start fast.
 """

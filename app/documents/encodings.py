@@ -1,6 +1,6 @@
-"""Bytes to text: Unicode by its marks, UTF-8, and what Korea, Japan and China wrote before it, by trial.
+"""Bytes to text: Unicode by its marks, UTF-8, and older Korean, Japanese and Chinese encodings by trial.
 
-A file may be cut in the middle of a letter, and a few bytes of UTF-8 may be wrong: in their place comes U+FFFD.
+A file may be cut in the middle of a letter, and may have a few invalid bytes of UTF-8: they become U+FFFD.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable
 
 _SAMPLE_BYTES = 1 << 18
-_STEP_BYTES = 1 << 20  # decoded at one go: other threads get their turn in between
+_STEP_BYTES = 1 << 20  # decoded at a time, so that other threads can run in between
 _STEP_CHARACTERS = 1 << 16
 _LEAST_LIKELY = 0.12
-_MOST_MARKED = 0.3  # of a text in a Latin alphabet has marks
-_LEAST_RIGHT = 4  # letters of UTF-8 above ASCII for each wrong one; in other encodings most are wrong
+_MOST_MARKED = 0.3  # most letters with accents in a Latin text, as a share
+_LEAST_RIGHT = 4  # least valid letters of UTF-8 above ASCII for each invalid one; in other encodings most are invalid
 _LEAST_BEFORE_CUT = 2  # where only the last one is wrong
 _LOST = "\ufffd"
 _ASCII = bytes(range(0x80))
@@ -31,7 +31,7 @@ _MOST_CONTROL = 0.002
 _ABOVE_ASCII = re.compile(r"[^\x00-\x7f]")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff]")
 _HALF_KANA = re.compile(r"[\uff61-\uff9f]")
-# The most frequent ones: some of them are in any text of a line or two.
+# The most frequent characters: nearly every text of a line or two has some.
 _SYLLABLES = frozenset("이다는을의가에고지도로한하기은를사대어서리나시자해아일수있그게요니인들만과와면으")
 _HAN = frozenset("的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年发後后這個")
 
@@ -56,7 +56,7 @@ _TRIALS: tuple[tuple[str, Callable[[str], float]], ...] = (
 
 
 def decoded(data: bytes) -> str | None:
-    """None: it is no text. Line ends are made one kind."""
+    """The text with uniform line ends; None if it is no text."""
     for mark, name in _BOMS:
         if data.startswith(mark):
             rest = data[len(mark) :]
@@ -65,7 +65,7 @@ def decoded(data: bytes) -> str | None:
 
 
 def _utf_8(data: bytes) -> str | None:
-    """None: too much of it is something else."""
+    """The text as UTF-8; None if too much of it is invalid."""
     text = _decode(data, "utf-8", "replace") or ""
     lost = text.count(_LOST)
     ascii_count = len(data) - len(data.translate(None, _ASCII))
@@ -82,7 +82,7 @@ def _clean(text: str | None) -> str | None:
 
 
 def _is_binary(text: str) -> bool:
-    """Looks no further than it must, and a step at a time: noise is nothing but such signs."""
+    """Whether it is binary; reads in steps, and no more than necessary."""
     found = 0
     most = len(text) * _MOST_CONTROL
     for at in range(0, len(text), _STEP_CHARACTERS):
@@ -105,7 +105,7 @@ def _decode(data: bytes, encoding: str | None, errors: str = "strict") -> str | 
 
 
 def _guess(sample: bytes) -> str | None:
-    """The likeliest encoding; None: nothing speaks for any."""
+    """The likeliest encoding; None if none is likely."""
     scores = [(_score(sample, name, count), name) for name, count in _TRIALS]
     best, name = max(scores)
     if best >= _LEAST_LIKELY:

@@ -1,4 +1,4 @@
-"""The text of a PDF, which a process of its own reads (`pdf_child`): such a file is a program that is not trusted."""
+"""The text of a PDF, read in another process (`pdf_child`), since such files are not trusted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIMITS = ChildLimits(cpu_s=60, memory_bytes=2 << 30, output_bytes=64_000_000)
 
 
 def text_of(path: Path, most_characters: int, stop: Stop, progress: Callable[[float], None]) -> str:
-    """Raises Refused or, when `stop` is asked, Stopped."""
+    """The text of the PDF. Raises Refused, or Stopped after `stop`."""
     pages: list[str] = []
     try:
         for line in lines_of("--read-pdf", [str(path), str(most_characters)], LIMITS, stop):

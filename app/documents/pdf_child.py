@@ -1,4 +1,4 @@
-"""The process that reads a PDF: prints a line of JSON for each page, or why there are none."""
+"""The process that reads a PDF: prints a line of JSON for each page, or the reason for failure."""
 
 from __future__ import annotations
 

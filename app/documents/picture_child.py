@@ -1,4 +1,4 @@
-"""The process that decodes a picture: prints it as a PNG of its own making, in a line of JSON, or why there is none."""
+"""The process that decodes a picture: prints a PNG encoded by itself in a line of JSON, or the reason for failure."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def main(arguments: list[str]) -> int:
 def _decoded(path: Path, kind: str) -> dict[str, object]:
     from PySide6.QtGui import QImageReader
 
-    from app.documents.picture_values import as_stored, read_image
+    from app.documents.picture_values import as_stored, can_read, read_image
 
-    if kind.encode() not in {bytes(each.data()) for each in QImageReader.supportedImageFormats()}:
+    if not can_read(kind):
         raise Refused(WhyNot.IMAGE)
     QImageReader.setAllocationLimit(-(-MOST_READ_BYTES >> 20))
     made = as_stored(read_image(path, kind))

@@ -1,7 +1,7 @@
-"""What a picture's file says of itself, which its decoder does not ask. No Qt.
+"""Checks of a picture file that its decoder does not make. No Qt.
 
-Decoders of JPEG, GIF and BMP make grey or black of what is missing, a JPEG may have its pixels written again and again,
-and Qt looks for a phone's orientation in JPEG alone.
+Decoders of JPEG, GIF and BMP fill missing parts with grey or black, a JPEG may overwrite its pixels many times, and Qt
+reads the orientation of JPEG alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.documents.problems import Refused, WhyNot
 MOST_READ_BYTES = 210_000_000  # of a whole picture, in memory while it is made smaller
 UPRIGHT = 1
 
-_MOST_SCANNED = 1_000_000_000  # pixels, in all scans of a JPEG together
+_MOST_SCANNED = 1_000_000_000  # pixels in all scans of a JPEG
 _MOST_PARTS = 250_000  # of a file
 _JPEG_MARK = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 _JPEG_FRAMES = (0xC0, 0xC1, 0xC2, 0xC9, 0xCA)
@@ -35,7 +35,7 @@ def check_file(kind: str, data: bytes) -> None:
 
 
 def orientation_in(kind: str, data: bytes) -> int:
-    """As EXIF counts them, from 1 to 8, of a PNG or a WebP."""
+    """The EXIF orientation, 1 to 8, of a PNG or a WebP."""
     with suppress(IndexError, struct.error):
         for name, body in _chunks(kind, data):
             if name in (b"eXIf", b"EXIF"):
@@ -44,7 +44,7 @@ def orientation_in(kind: str, data: bytes) -> int:
 
 
 def _check_jpeg(data: bytes) -> None:
-    """That it has its end, and how much a decoder would do and keep for it."""
+    """Check that it has an end, and the decoder's work and memory for it."""
     pixels = kept_bytes = scans = 0
     at = 2
     for _ in range(_MOST_PARTS):
@@ -66,14 +66,14 @@ def _check_jpeg(data: bytes) -> None:
 
 
 def _size_of_jpeg(frame: bytes) -> tuple[int, int]:
-    """Pixels, and the bytes that a decoder keeps of them until the last of several scans."""
+    """Pixels, and the bytes that a decoder keeps between several scans."""
     height, width, components = struct.unpack_from(">HHB", frame, 3)
     samples = [(each >> 4) * (each & 15) for each in frame[9 : 8 + 3 * components : 3]]
     return width * height, 2 * width * height * sum(samples) // max(samples)
 
 
 def _has_first_frame(data: bytes) -> bool:
-    """Of a GIF."""
+    """Whether a GIF has a complete first frame."""
     at = 13 + _table_bytes(data[10])
     parts = _MOST_PARTS
     while parts:
@@ -92,12 +92,12 @@ def _has_first_frame(data: bytes) -> bool:
 
 
 def _table_bytes(flags: int) -> int:
-    """Of the colours that follow in a GIF."""
+    """Bytes of the colour table that follows in a GIF."""
     return 3 << (flags & 7) + 1 if flags & 0x80 else 0
 
 
 def _has_all_lines(data: bytes) -> bool:
-    """Of a BMP; of one that is packed its decoder knows."""
+    """Whether a BMP is complete; for packed ones the decoder checks."""
     start, header = struct.unpack_from("<II", data, 10)
     width, height, _planes, bits = struct.unpack_from("<HHHH" if header == 12 else "<iiHH", data, 18)
     is_packed = header != 12 and struct.unpack_from("<I", data, 30)[0] in (1, 2)
@@ -105,7 +105,7 @@ def _has_all_lines(data: bytes) -> bool:
 
 
 def _chunks(kind: str, data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """With their names."""
+    """The chunks with their names."""
     at = 8 if kind == "png" else 12
     for _ in range(_MOST_PARTS):
         if at + 8 > len(data):

@@ -1,13 +1,16 @@
-"""Pictures as Qt's images: read from a file with limits, made into what is stored, and back into pixels.
+"""Pictures as QImage: read from a file with limits, converted for storage, and back into pixels.
 
-What is stored is a PNG of ours of at most 2,048 pixels a side: sRGB, upright, without alpha and without notes about
-where and when it was taken. Needs no QGuiApplication.
+Stored is our own PNG of at most 2,048 pixels a side: sRGB, upright, without alpha and without metadata such as place
+and time. Needs no QGuiApplication.
 """
 
 from __future__ import annotations
 
 import base64
+import re
+import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QSize, Qt
 from PySide6.QtGui import QColorSpace, QImage, QImageReader, QImageWriter, QPainter, QTransform
@@ -16,10 +19,10 @@ from app.documents.picture_files import MOST_READ_BYTES, UPRIGHT, check_file, or
 from app.documents.pictures import MOST_PIXELS, MOST_RATIO, MOST_SIDE, STORED_SIDE, StoredPicture
 from app.documents.problems import Refused, WhyNot
 
-Image = QImage  # as those name it who pass it on
+Image = QImage  # the name for modules that only pass it on
 THUMBNAIL_PX = 128  # 64 on a screen of twice the density
 _THUMBNAIL_QUALITY = 80
-_DOTS_PER_METER = 2835  # Qt takes those of the screen, and one picture would have other bytes on each
+_DOTS_PER_METER = 2835  # else Qt takes the screen's, and one picture would have different bytes
 # MEASURED: what reading takes for each pixel, with the copy that is made to scale it.
 _BYTES_A_PIXEL = {
     QImage.Format.Format_RGB32: 4,
@@ -35,11 +38,22 @@ _PLAIN_WEBP_A_PIXEL = 4
 _WEBP_A_PIXEL = 14
 # By EXIF's orientation: whether left and right change places, and by how much it is turned then.
 _TURNS = {2: (True, 0), 3: (False, 180), 4: (True, 180), 5: (True, 270), 6: (False, 90), 7: (True, 90), 8: (False, 270)}
-_PNG_QUALITY = 70  # that is how hard zlib tries; all of them are without loss
+SIPS = Path("/usr/bin/sips")
+_SIPS_S = 20
+_PNG_QUALITY = 70  # effort of zlib, as Qt counts it; always lossless
+
+
+def can_read(kind: str) -> bool:
+    if kind == "heic":
+        return SIPS.is_file()
+    return kind.encode() in {bytes(each.data()) for each in QImageReader.supportedImageFormats()}
 
 
 def read_image(path: Path, kind: str) -> QImage:
     """The first frame, upright, and smaller where it is larger than what is stored. Raises Refused."""
+    if kind == "heic":
+        with TemporaryDirectory() as folder:
+            return read_image(_as_jpeg(path, Path(folder)), "jpeg")
     data = path.read_bytes()
     check_file(kind, data)
     reader = QImageReader(str(path), QByteArray(kind.encode()))
@@ -47,7 +61,7 @@ def read_image(path: Path, kind: str) -> QImage:
     reader.setAutoTransform(True)
     size = reader.size()
     if kind == "bmp":
-        size.setHeight(abs(size.height()))  # below 0: its first line is the one above
+        size.setHeight(abs(size.height()))  # negative: the lines are in reverse order
     if not size.isValid() or size.isEmpty():
         raise Refused(WhyNot.PICTURE_DAMAGED)
     check_size(size.width(), size.height(), _most_pixels(kind, reader.imageFormat(), data))
@@ -59,6 +73,25 @@ def read_image(path: Path, kind: str) -> QImage:
     return _upright(image, orientation)
 
 
+def _as_jpeg(path: Path, folder: Path) -> Path:
+    """By macOS's own program: Qt would hold a phone's 24 or 48 megapixels twice. Raises Refused."""
+    made = folder / "picture.jpg"
+    try:
+        told = _sips("-g", "pixelWidth", "-g", "pixelHeight", path)
+        width, height = map(int, re.findall(r"(?m)^  pixel(?:Width|Height): (\d+)$", told))
+        check_size(width, height)
+        smaller = ("-Z", STORED_SIDE) if max(width, height) > STORED_SIDE else ()  # it would make others larger
+        _sips("-s", "format", "jpeg", "-s", "formatOptions", "best", *smaller, path, "--out", made)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        raise Refused(WhyNot.PICTURE_DAMAGED) from None
+    return made
+
+
+def _sips(*arguments: object) -> str:
+    command = [str(SIPS), *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=_SIPS_S).stdout
+
+
 def _read_small(reader: QImageReader, size: QSize) -> QImage:
     if reader.imageFormat() != QImage.Format.Format_RGBA64:
         reader.setScaledSize(_fitting(size))
@@ -66,13 +99,13 @@ def _read_small(reader: QImageReader, size: QSize) -> QImage:
     image = reader.read()
     if image.isNull() or _fitting(size) == size:
         return image
-    # MEASURED: in its own place. Qt makes one smaller by way of a copy with as many bits.
+    # Scaled in place: MEASURED, Qt would scale a second copy with as many bits.
     image.convertTo(QImage.Format.Format_ARGB32_Premultiplied)
     return _scaled(image)
 
 
 def _most_pixels(kind: str, form: QImage.Format, data: bytes) -> int:
-    """What fits into MOST_READ_BYTES while it is made smaller. A decoder of JPEG does that by itself."""
+    """Most pixels that fit into MOST_READ_BYTES while scaling. JPEG decoders scale by themselves."""
     each = _BYTES_A_PIXEL.get(form, _USUAL_A_PIXEL)
     if kind == "webp":
         each = _PLAIN_WEBP_A_PIXEL if data[12:16] == b"VP8 " else _WEBP_A_PIXEL
@@ -99,7 +132,7 @@ def check_size(width: int, height: int, most: int = MOST_PIXELS) -> None:
 
 
 def as_stored(image: QImage) -> StoredPicture:
-    """Raises Refused for one that is out of all proportion, as what is pasted may be."""
+    """Raises Refused for an extreme aspect ratio, as pasted pictures may have."""
     if image.isNull():
         raise Refused(WhyNot.PICTURE_DAMAGED)
     check_size(image.width(), image.height())
@@ -111,13 +144,13 @@ def as_stored(image: QImage) -> StoredPicture:
 
 
 def image_of(png: bytes) -> QImage | None:
-    """Of what is stored; None: it is damaged."""
+    """The image of a stored PNG; None if it is damaged."""
     image = QImage.fromData(png, "PNG")  # type: ignore[arg-type]
     return None if image.isNull() else image
 
 
 def rgb_of(png: bytes) -> tuple[int, int, bytes] | None:
-    """Width, height and three bytes a pixel of what is stored; None: it is damaged."""
+    """Width, height and three bytes a pixel of a stored PNG; None if it is damaged."""
     found = image_of(png)
     if found is None:
         return None
@@ -150,7 +183,7 @@ def _in_srgb(image: QImage) -> QImage:
 
 
 def _on_white(image: QImage) -> QImage:
-    """On a page of its own, so that nothing else that the file had comes along."""
+    """A copy on white, which drops everything else from the file."""
     page = QImage(image.size(), QImage.Format.Format_RGB888)
     if page.isNull():
         raise Refused(WhyNot.PICTURE_TOO_LARGE)
@@ -162,7 +195,6 @@ def _on_white(image: QImage) -> QImage:
 
 
 def _square(image: QImage) -> QImage:
-    """Its middle."""
     side = min(image.width(), image.height())
     middle = QRect((image.width() - side) // 2, (image.height() - side) // 2, side, side)
     mode = Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation

@@ -1,5 +1,7 @@
-"""Pictures as attachments: which files are pictures, and how one is decoded. That is left to a process of its own
-(`picture_child`): such a file is a program that is not trusted. What it prints is a PNG that it has made itself."""
+"""Pictures as attachments: which files are pictures, and decoding them in another process (`picture_child`).
+
+Such files are not trusted; the process prints a PNG that it has encoded itself.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ MOST_PIXELS = 64_000_000
 MOST_SIDE = 30_000
 MOST_RATIO = 200  # of the longer side to the shorter
 STORED_SIDE = 2_048
-SAFE_PIXELS = 12_000_000  # that a picture of any kind may have
-# Ended between two looks at its memory, it stays below 300 MB.
+SAFE_PIXELS = 12_000_000  # pixels allowed for every kind of picture
+# Memory limit: between two checks it stays below 300 MB.
 LIMITS = ChildLimits(cpu_s=5, memory_bytes=280_000_000, output_bytes=32_000_000, address_bytes=2 << 30)
 
-_NOT_READ = (b"II*\0", b"MM\0*", b"\0\0\1\0", b"\x00\x00\x00\x0cJXL ", b"\xff\x0a", b"icns")  # pictures, and no text
+_NOT_READ = (b"II*\0", b"MM\0*", b"\0\0\1\0", b"\x00\x00\x00\x0cJXL ", b"\xff\x0a", b"icns")  # other formats
 _BEGINNINGS: dict[str, tuple[bytes, ...]] = {
     "png": (b"\x89PNG\r\n\x1a\n",),
     "jpeg": (b"\xff\xd8\xff",),
@@ -29,7 +31,7 @@ _BEGINNINGS: dict[str, tuple[bytes, ...]] = {
     "": _NOT_READ,
 }
 _BRANDS = {b"heic": "heic", b"heix": "heic", b"mif1": "heic", b"msf1": "heic", b"avif": ""}
-_BMP_HEADERS = (12, 40, 52, 56, 108, 124)  # their sizes: a text may begin with BM
+_BMP_HEADERS = (12, 40, 52, 56, 108, 124)  # header sizes; a text may begin with BM, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class StoredPicture:
 
 
 def kind_of(head: bytes) -> str | None:
-    """What it is by its first bytes, as Qt names it; None: no picture; empty: one of a kind that is not read."""
+    """Qt's name of the format by the first bytes; None: no picture; "": a format that is not read."""
     for kind, begins in _BEGINNINGS.items():
         if head.startswith(begins):
             return kind

@@ -1,4 +1,4 @@
-"""A file as an attachment: what kind it is, and its text. PDF is left to a process of its own (`pdf`)."""
+"""Reads a file as an attachment: its kind and its text. PDF is read in another process (`pdf`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.documents.problems import Refused, WhyNot
 from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_title
 from app.system.limited_child import Stop
-from app.system.small_file import open_plain
+from engine import open_plain
 
 MOST_FILE_BYTES = 16_000_000
 MOST_PDF_BYTES = 128_000_000
@@ -65,13 +65,13 @@ def _read(path: Path, stop: Stop, progress: Progress, keep: Keep, only_end: bool
 
 
 def end_of(text: str, characters: int) -> str:
-    """The last lines of it, at most so many characters, below a sign that something is left out."""
+    """The last lines with at most so many characters, after a mark that text is left out."""
     end = text[-max(1, characters) :]
     return _LEFT_OUT + end[end.find("\n") + 1 :]
 
 
 def kept(made: StoredPicture, name: str, keep: Keep) -> Attachment:
-    """The bytes are on the disk before anything names them. Raises Refused."""
+    """Store the bytes before anything names them. Raises Refused."""
     try:
         digest = keep(made.png)
     except OSError:
@@ -81,7 +81,7 @@ def kept(made: StoredPicture, name: str, keep: Keep) -> Attachment:
 
 
 def name_of(path: Path) -> str:
-    """As it can be shown and stored: not every name is a line of text, and some systems take letters apart."""
+    """The name for display and storage: names may be invalid text, and some systems decompose letters."""
     try:
         name = os.fsencode(path.name)
     except UnicodeEncodeError:  # half a character, which no name on a disk has
@@ -90,7 +90,7 @@ def name_of(path: Path) -> str:
 
 
 def _size(path: Path) -> int:
-    """Asked before it is opened: a pipe would keep us waiting."""
+    """Its size; not opened, since opening a pipe would block."""
     found = path.stat()
     if stat.S_ISDIR(found.st_mode):
         raise Refused(WhyNot.FOLDER)

@@ -20,7 +20,7 @@ _PROBLEMS = {
 
 
 class Decoder:
-    """As of pictures that are attached in the window: by the limited child, and with the digests of those."""
+    """Decodes pictures from programs like attached ones: in the limited process, with the same digests."""
 
     def __init__(self) -> None:
         self._stop = Stop()

@@ -1,7 +1,7 @@
-"""Which characters of a document come from where in the Markdown that it was written from.
+"""Maps characters of a document to the Markdown that it was written from.
 
-Works from the document, not from how it was written: what is shown of a text is in its source in
-the same order, with marks in between. So each segment of the document is looked for after the one before it.
+It uses only the document: its text occurs in the source in the same order, with marks in between. So each segment of
+the document is searched for after the previous one.
 """
 
 from __future__ import annotations
@@ -20,21 +20,18 @@ from app.markup.document import LINE_SEPARATOR, MARKER, OBJECT
 from app.markup.lines import fragments
 from app.markup.links import is_in_message
 
-# What may be between two segments: a few marks, or the address of a link. A short segment could be found in the
-# middle of that, so it is not looked for as far.
+# Distance within which a segment is searched for: there may be marks, or the address of a link in between. Short
+# segments could match inside an address, so they have less.
 _FAR = 2000
 _NEAR = 64
 _SHORT = 4
 _ADDRESS = re.compile(r"\](?:\(|\[)")
-_ESCAPE = 12  # the longest way to write one character otherwise: "&thinsp;" and the like
+_ESCAPE = 12  # longest escape for one character, such as "&thinsp;"
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedRun:
-    """`length` characters of the document from `at` on are those of the source from `source` on.
-
-    Of two units each if `wide`, as Qt counts.
-    """
+    """`length` characters of the document from `at` on are the source's from `source` on; `wide`: two units each."""
 
     at: int
     source: int
@@ -52,11 +49,11 @@ class Alignment:
 
     @property
     def source_end(self) -> int:
-        """After the last character of the source that the document shows."""
+        """End of the last character of the source that the document shows."""
         return self._runs[-1].source + self._runs[-1].length if self._runs else 0
 
     def places_of(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The ranges of the document that show a range of the source; within one paragraph each."""
+        """Ranges of the document for a range of the source, each within one paragraph."""
         number = max(0, bisect_right(self._sources, start) - 1)
         place: tuple[int, int] | None = None
         for run in self._runs[number:]:
@@ -78,7 +75,7 @@ class Alignment:
             yield place
 
     def source_at(self, place: int) -> int | None:
-        """The character of the source that is shown there; None where it shows none."""
+        """Index in the source of a character of the document; None if it is not from the source."""
         number = bisect_right(self._places, place) - 1
         if number < 0:
             return None
@@ -88,7 +85,7 @@ class Alignment:
 
 
 def whole_clusters(block: QTextBlock, start: int, end: int, *, outwards: bool) -> tuple[int, int]:
-    """A range of a document without parts of characters: those at its ends are left out, or taken in whole."""
+    """The range extended or reduced to whole grapheme clusters."""
     text = block.text()
     if text.isascii():
         return start, end
@@ -105,7 +102,7 @@ def whole_clusters(block: QTextBlock, start: int, end: int, *, outwards: bool) -
 
 
 class BlockStarts:
-    """Where each block of a section begins in the source; blocks that were known before are not read again."""
+    """Where each block of a section begins in the source; unchanged blocks are not searched again."""
 
     def __init__(self) -> None:
         self._known: list[tuple[Block, int, int]] = []  # with start and end

@@ -27,16 +27,16 @@ class Block:
     text: str = ""
     language: str = ""
     closed: bool = True  # nothing will be added to it
-    inside: str = ""  # what encloses it, from the outermost: LIST, QUOTE or NOTE
-    shared: int = 0  # how many of these enclose the block above, too
-    joined: bool = False  # goes on with the list, the quote or the long block above
-    goes_on: bool = False  # code of which another piece follows
-    glue: str = APART  # what is between it and the block above in a copy
+    inside: str = ""  # enclosing LIST, QUOTE or NOTE, outermost first
+    shared: int = 0  # number of these that also enclose the block above
+    joined: bool = False  # continues the list, quote or long block above
+    goes_on: bool = False  # code with a further piece
+    glue: str = APART  # separator from the block above in a copy
     start: int = field(default=0, compare=False)  # where its first line begins in the text
 
     @property
     def depth(self) -> int:
-        """How many lists, quotes and notes it is in."""
+        """Number of enclosing lists, quotes and notes."""
         return len(self.inside)
 
     @property

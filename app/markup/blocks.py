@@ -1,8 +1,6 @@
-"""Replies as top-level blocks: text, code, tables and formulas. No Qt.
+"""Splits replies into top-level blocks (text, code, tables, formulas), incrementally while they grow. No Qt.
 
-Here: cutting Markdown into blocks, and doing so while it grows so that only the tail is read again, of which what may
-still look different waits.
-Not here: how a block looks.
+Only the tail is parsed again, and what may still change its look is held back.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ LONG_PARAGRAPH_LINES = 80
 MANY_FORMULA_MARKS = 200
 # Code in a list or quote is cut as late as that, because the second half of it is not seen to be code.
 LONG_NESTED_CODE = 2
-# A longer text is not read as a whole for links that are defined at its end.
+# Longer texts are not searched for link definitions at their end.
 LONGEST_READ_AGAIN = 16_000
 
 _TOP_FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)\n")
@@ -44,7 +42,7 @@ _REFERENCE = re.compile(r"^[ \t>*+\-\d.)]*\[(?!\^)[^\]\n]+\]:\s*\S", re.MULTILIN
 _CONTAINERS = ("blockquote", "bullet_list", "ordered_list", "list_item", "footnote_reference")
 _MARKED = ("list_item_open", "footnote_reference_open")
 
-Where = tuple[str, int]  # what encloses a block, and how many of these enclose the block above, too
+Where = tuple[str, int]  # what encloses a block, and how much of that also encloses the block above
 # No part of these can match what the next one matches, or rows of marks and blank lines would take quadratic time.
 _MARKS_ONLY = re.compile(r"[-+*=_~`#|$\\:>\s\[\]]*$|[\s>]*\d{1,9}[.)]?\s*$")
 _FENCE_START = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~|\$\$|\\\[)")
@@ -94,9 +92,9 @@ class Splitter:
         return "".join(self._source)
 
     def append(self, text: str, *, shown: bool = True) -> int:
-        """Takes more text; returns the index of the first block that may have changed.
+        """Append text; returns the index of the first block that may have changed.
 
-        `shown`: its last, incomplete block is among the blocks; of no use where `finish` follows at once.
+        `shown`: whether to include the last, incomplete block; not needed if `finish` follows.
         """
         first = self.frozen
         text = self._line_feeds.of(text)
@@ -124,7 +122,7 @@ class Splitter:
             grew_by_line = True
 
     def finish(self) -> int:
-        """The text is complete; reads the tail for good, or everything when the end changes what is above it."""
+        """The text is complete: parse the tail, or everything if the end changes earlier blocks."""
         source = self.source
         unclosed = any(not block.closed for block in self.blocks[self.frozen :] if block.kind is BlockKind.FORMULA)
         if len(source) <= LONGEST_READ_AGAIN and (unclosed or _REFERENCE.search(source)):
@@ -150,7 +148,7 @@ class Splitter:
 
     @property
     def _tail_start(self) -> int:
-        """Where the tail begins in the text; that of a cut table begins with a copy of its head."""
+        """Index of the tail in the text; that of a cut table begins with a copy of its head."""
         return self._taken - len(self._tail)
 
     def _placed(self, blocks: list[Block]) -> list[Block]:
@@ -172,7 +170,7 @@ class Splitter:
         self._shown = (self.frozen, self._tail_start, shown)
 
     def _freeze_complete_lines(self, *, grew_by_line: bool) -> None:
-        """Everything above the last block of the complete lines can never be read differently."""
+        """Freeze blocks before the last one of the complete lines: they cannot change."""
         complete = self._tail[: self._tail.rfind("\n") + 1]
         if not complete.strip(" \t\n"):  # Python takes more for a space than Markdown does
             self._tail = self._tail[len(complete) :]
@@ -208,7 +206,7 @@ class Splitter:
             self._freeze(split(kept, streaming=True), items[-1], joined=True)
 
     def _cut_long_tail(self) -> bool:
-        """Freezes the first part of a tail that has become long; returns whether it did."""
+        """Freeze the first part of a long tail; returns whether it did."""
         head = _TABLE_HEAD.match(self._tail)
         if head is not None and self._cut_table(head):
             return True
@@ -253,7 +251,7 @@ class Splitter:
         return fence
 
     def _extend_fence(self) -> bool:
-        """Code only grows: lines are appended, nothing is parsed. Returns whether the fence was closed."""
+        """Append code without parsing. Returns whether the fence was closed."""
         assert self._fence is not None
         fence = self._fence
         while (line_end := self._tail.find("\n")) >= 0:
@@ -295,7 +293,7 @@ class Splitter:
 
 
 def _slices(text: str) -> Iterator[str]:
-    """Pieces small enough that reading each again with the tail above it costs little."""
+    """Slices that are small enough to be parsed with the tail each time."""
     start = 0
     while len(text) - start > LONG_PARAGRAPH_CHARS:
         end = start + LONG_PARAGRAPH_CHARS
@@ -327,7 +325,7 @@ def _top_level(tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 def _pieces(group: list[Token], lines: list[str]) -> Iterator[tuple[Block, int]]:
-    """Text with code, tables and formulas lifted out, so that each can have a widget of its own; and their lines."""
+    """Text with code, tables and formulas taken out, since each has a widget of its own; with their lines."""
     opened: list[Token] = []
     above: list[Token] = []  # what the last words, code, table or formula are in
     text: list[Token] = []
@@ -445,12 +443,12 @@ class LineFeeds:
         return added.replace("\r\n", "\n").replace("\r", "\n")
 
 
-# The tail of a growing reply: the part of it that can be shown now and will not look different later. Whole grapheme
-# clusters, marks that wait for their partner, lines that wait for their end.
+# The part of a growing reply's tail that can be shown without changing later: whole grapheme clusters, and no open
+# marks or incomplete lines.
 
 
 def whole_graphemes(text: str) -> int:
-    """How many characters of `text` can be shown: the last cluster waits when more of it may come."""
+    """Characters of `text` that can be shown: the last cluster waits if it may grow."""
     end = len(text)
     while end > 0 and (text[end - 1] == _ZWJ or _may_grow(text[end - 1])):
         end -= 1
@@ -475,7 +473,7 @@ def in_nested_code(text: str) -> bool:
 
 
 def presentable(tail: str) -> str:
-    """`tail` without what would be shown as something else a moment later, and with open emphasis closed."""
+    """`tail` without what might look different a moment later, and with open emphasis closed."""
     kept, last_line = _split_last_line(tail)
     if in_nested_code(kept):
         return kept if _MAY_END_CODE.match(last_line) else tail

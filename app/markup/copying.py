@@ -1,7 +1,4 @@
-"""Ranges of documents as text to copy: as it reads, or as Markdown.
-
-Here: reading back what `DocumentBuilder` wrote. Not here: which range, and what is between two documents.
-"""
+"""Ranges of documents as text or as Markdown, by reading back what `DocumentBuilder` wrote."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 
 LONGEST_PIECE = 4000
-_MOST_MARKS = 32  # a cluster is not longer than this many characters, or it may be cut
+_MOST_MARKS = 32  # longer clusters may be cut
 # Colour fonts have a picture for each of these, which FreeType decodes whenever it is measured. MEASURED: 64 to 150 µs
 # of an emoji, 0.4 of a letter.
 _PICTURE = re.compile("[\u200d\ufe0f\U0001f000-\U0001faff\U000e0000-\U000e007f]")
@@ -48,7 +48,7 @@ def long_lines(text: str, at_most: int = LONGEST_PIECE) -> Iterator[tuple[int, i
 
 
 def pieces(line: str, at_most: int = LONGEST_PIECE) -> Iterator[str]:
-    """The line cut into pieces of at most that many characters, after spaces where there are any."""
+    """Pieces of a line with at most so many characters, cut after spaces if there are any."""
     start = 0
     while (most := reach(line, start, at_most)) < len(line):
         end = cut_before(line, most, (start + most + 1) // 2)

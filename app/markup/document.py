@@ -1,7 +1,6 @@
-"""Blocks as text documents.
+"""Writes markdown-it's tokens into a QTextDocument with our fonts and colours.
 
-Here: markdown-it's tokens written into a QTextDocument with our fonts and colours.
-Not here: which widget shows the document, and code blocks, which are widgets of their own.
+Code blocks are widgets of their own.
 """
 
 import re
@@ -71,7 +70,7 @@ class _Container:
 
 
 class _Containers:
-    """The lists, quotes and notes around the block that is written, from the outermost in."""
+    """Enclosing lists, quotes and notes of the written block, outermost first."""
 
     def __init__(self, style: DocumentStyle) -> None:
         self._style = style
@@ -83,7 +82,7 @@ class _Containers:
 
     @property
     def are_secondary(self) -> bool:
-        """Whether words in them are painted in the quieter colour."""
+        """Whether text in them has the secondary colour."""
         return any(container.quote or container.note for container in self._stack)
 
     @property
@@ -91,7 +90,7 @@ class _Containers:
         return self._stack[-1].note
 
     def follow(self, tokens: Sequence[Token], position: int) -> None:
-        """The token there may open or close one, or begin an item."""
+        """Update for a token that opens or closes one, or begins an item."""
         token = tokens[position]
         if token.type in ("bullet_list_open", "ordered_list_open"):
             self._stack.append(_Container(self._list_indent_px(tokens[position:])))
@@ -190,8 +189,6 @@ class DocumentBuilder:
             self._containers.follow(tokens, position)
         return 1
 
-    # Blocks
-
     def _write_paragraph(self, opener: Token, inline: Token) -> None:
         if opener.type == "heading_open":
             self._write_heading(opener, inline)
@@ -240,8 +237,6 @@ class DocumentBuilder:
             self._fresh = False
         else:
             self._cursor.insertBlock(block, self._plain_format())
-
-    # Inline
 
     def _write_inline(self, children: Sequence[Token]) -> None:
         for token in children:
@@ -297,8 +292,6 @@ class DocumentBuilder:
             self.overhang_px = block.bottomMargin()
         self._cursor.insertText(OBJECT, form)
 
-    # Formats
-
     def _plain_format(self) -> QTextCharFormat:
         result = QTextCharFormat()
         result.setForeground(self._style.secondary if self._containers.are_secondary else self._style.text)
@@ -347,8 +340,6 @@ class DocumentBuilder:
         result.setProperty(CODE, True)
         return result
 
-    # Tables
-
     def _write_table(self, rows: list[list[Token]]) -> None:
         columns = max((len(row) for row in rows), default=0)
         if not columns:
@@ -389,7 +380,7 @@ class DocumentBuilder:
 
 
 def list_step_px(font: QFont) -> float:
-    """How far the text of a list is indented: room for two digits, lest the tenth item move the others."""
+    """The indentation of a list's text: room for two digits, so that the tenth item does not move the others."""
     return QFontMetricsF(font).horizontalAdvance("10." + _GAP)
 
 
@@ -400,7 +391,7 @@ def steps_in_px(inside: str, font: QFont, scale: float) -> list[float]:
 
 
 def nothing_to_load() -> QImage:
-    """What a document gets for any address. Returning nothing would let Qt open files by itself."""
+    """The content for any address: None would let Qt open files."""
     return QImage(1, 1, QImage.Format.Format_ARGB32_Premultiplied)
 
 

@@ -1,6 +1,6 @@
-"""Comparing text as users do who search: without case, width, or how accents and Hangul are encoded. No Qt.
+"""Search without case, width, or the encoding of accents and Hangul. No Qt.
 
-`fold` makes two spellings of a word equal; `occurrences` finds where folded words are in the text as it was written.
+`fold` normalizes text; `occurrences` finds folded words in the original text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def fold(text: str) -> str:
 
 
 def occurrences(text: str, word: str) -> Iterator[TextSpan]:
-    """Where `word` is, from the first on; they do not overlap."""
+    """Ranges of `word`, in order, without overlaps."""
     folded = fold(text)
     wanted = fold(word)
     if not wanted or wanted not in folded:
@@ -36,7 +36,7 @@ def occurrences(text: str, word: str) -> Iterator[TextSpan]:
 
 
 def occurrences_of_any(text: str, words: Iterable[str]) -> list[TextSpan]:
-    """Of several words, in the order of the text; where two overlap, as one. However many there are, and how often."""
+    """Ranges of any of the words, in order; overlapping ones are merged."""
     folded = fold(text)
     result = list[TextSpan]()
     present = [wanted for wanted in {fold(word) for word in words} if wanted and wanted in folded]
@@ -70,7 +70,7 @@ def _found_as_written(folded: str, starts: Sequence[int], wanted: str) -> Iterat
 
 
 def _keeps_places(text: str) -> bool:
-    """Whether every character stays in its place. Case folding never makes text shorter, so its length decides."""
+    """Whether folding keeps each character's index. Folding never shortens text, so equal length shows it."""
     if text.isascii():
         return True
     if not unicodedata.is_normalized(_FORM, text):
@@ -80,7 +80,7 @@ def _keeps_places(text: str) -> bool:
 
 
 def _folded_with_places(text: str) -> tuple[str, list[int]]:
-    """The folded text, and for each of its characters (and the end) where what it came from begins."""
+    """The folded text, and for each of its characters (and its end) the index in the original."""
     folded: list[str] = []
     starts: list[int] = []
     for start, letter in _letters(text):

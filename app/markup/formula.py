@@ -1,8 +1,4 @@
-"""Formulas as images.
-
-Here: TeX to SVG by ziamath on a thread that lives while there is work, SVG to images, and keeping them.
-Not here: where a formula is in a text.
-"""
+"""Formulas as images: TeX to SVG by ziamath on a thread, SVG to images, and a cache."""
 
 import itertools
 import math
@@ -27,14 +23,14 @@ from app.markup.tex import UNKNOWN_COMMAND, Letter, NotWhole, prepared, take_let
 
 KEPT_FORMULAS = 400
 KEPT_IMAGE_BYTES = 32 << 20
-# What a formula may cost; one that costs more is shown as its source.
+# Limits of a formula; above them its source is shown.
 LONGEST_TEX = 4000
 MOST_CALLS = 700_000  # of Python functions: the same on every machine. MEASURED: 30,000 for a matrix of two by two
 MOST_S = 2.5  # of CPU time, for what is long inside of one call; a busy machine counts more than a quiet one
 MOST_PX = 3_000_000
 LONGEST_SIDE_PX = 8_000
 MOST_SVG_BYTES = 1_000_000
-_CALLS_A_LOOK = 64  # at the clock
+_CALLS_A_LOOK = 64  # calls between two checks of the time
 _COLLECT_MS = 15
 _LETTER_FONT_PX = 64
 _VIEW_BOX = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
@@ -56,7 +52,7 @@ class FormulaKey:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What of an image is not the formula's own: the font of letters that ziamath has not, and pixels a pixel."""
+    """What an image depends on besides the formula: the font of letters missing in ziamath, and the pixel ratio."""
 
     font: str  # as QFont.toString
     ratio: float
@@ -64,7 +60,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A formula as SVG. `depth_px` is how far it reaches below the baseline."""
+    """A formula as SVG. `depth_px`: its depth below the baseline."""
 
     svg: bytes
     width_px: float
@@ -75,10 +71,7 @@ class Drawing:
 
 
 def draw(key: FormulaKey) -> Drawing | None:
-    """Nothing when it cannot be read as TeX, would miss something, has nothing to see, or costs too much.
-
-    Ends within about MOST_S.
-    """
+    """The drawing; None if the TeX is invalid, incomplete or empty, or costs too much. Ends within about MOST_S."""
     if len(key.tex) > LONGEST_TEX:
         return None
     import ziamath  # noqa: F401  which takes longer than a formula may
@@ -171,7 +164,7 @@ class Formulas(QObject):
         self._collect_timer.timeout.connect(self._collect)
 
     def state(self, key: FormulaKey) -> FormulaState:
-        """Whether the formula is drawn; queues it for drawing when it is new."""
+        """State of the formula; queues a new one for drawing."""
         if key in self._drawings:
             return FormulaState.READY if self._drawings[key] else FormulaState.FAILED
         if key not in self._queued:
@@ -213,7 +206,7 @@ class Formulas(QObject):
 
 
 class KnownFormulas:
-    """Drawn formulas for a document that is not shown: it asks for no new ones."""
+    """Drawn formulas for hidden documents, which request no new ones."""
 
     def __init__(self, drawings: Mapping[FormulaKey, Drawing | None]) -> None:
         self._drawings = drawings
@@ -258,7 +251,7 @@ class _DrawingThread:
 
 
 def paint(drawing: Drawing, look: Look, color: QColor) -> QImage:
-    """INVARIANT: a drawing of `draw` is of a size that an image can have."""
+    """INVARIANT: drawings by `draw` have a valid size for images."""
     font = QFont()
     ratio = look.ratio
     font.fromString(look.font)

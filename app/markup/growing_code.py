@@ -1,8 +1,8 @@
-"""Colours for code that is still being written. No Qt.
+"""Highlighting of code that is being written. No Qt.
 
-Reading all of it again for each word would cost more every time, so only what is below the last safe place is read:
-a line that begins a new thing, with every comment and string above it closed. Such a guess may be wrong; when the code
-is complete, all of it is read once more (`highlight.spans`).
+Reading all of it for each word would cost more every time, so only lines below the last safe place are read: a line
+that begins a statement, with all comments and strings closed. That may be wrong; complete code is read again as a whole
+(`highlight.spans`).
 """
 
 import re
@@ -28,7 +28,7 @@ class GrowingCode:
         lexer_of(language)  # or the first reading of a language would look slow
 
     def spans(self, code: str) -> tuple[int, list[ColoredSpan]]:
-        """The colours from a place on, and that place; above it nothing has changed."""
+        """Spans from a place on, and that place; earlier spans have not changed."""
         start = self._start
         self._start = self._safe_place(code)
         if self._slow > 1 or len(code) - start > _LONGEST_TAIL:
@@ -40,7 +40,7 @@ class GrowingCode:
         return start, found
 
     def _safe_place(self, code: str) -> int:
-        """The last one below the one that is known, or that one."""
+        """The last safe place, or the known one."""
         places = [found.end() for found in _NEW_THING.finditer(code, self._start)]
         if self._language.lower() in _LINE_BY_LINE:
             places.append(code.rfind("\n", self._start) + 1)

@@ -1,4 +1,4 @@
-"""Colours for code, by role. Here: pygments' tokens as spans of roles. Not here: which colour a role has."""
+"""pygments' tokens as spans of roles. The theme has the colours."""
 
 import re
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ _making = Lock()  # one at a time: several languages share parts
 
 
 def has_lexer(language: str) -> bool:
-    """Whether code can be read at once. If not, a thread begins to make the lexer; ask again a little later.
+    """Whether code of this language can be read at once. If not, a thread makes the lexer; ask again later.
 
     MEASURED: making it takes 15 to 65 ms of CPU time, most for the Python and CSS of a first reply.
     """
@@ -79,7 +79,7 @@ def _make_lexer(language: str) -> None:
 
 @cache
 def lexer_of(language: str):  # type: ignore[no-untyped-def]
-    """None for a language that is not known."""
+    """The lexer; None for an unknown language."""
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 

@@ -1,4 +1,4 @@
-"""What kind of text a reply is, for statistics: its language, and whether it is prose, code or a list. No Qt."""
+"""Classifies a reply for statistics: its language, and prose, code or list. No Qt."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The links of a document that was written by `DocumentBuilder`, and where they are.
+"""Links of a document written by `DocumentBuilder`, and their rectangles.
 
-A footnote's mark and the number before its note are links to one another. No text of a reply can be such an address.
+A footnote's mark and its note's number link to each other, by addresses that no reply can contain.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def may_have_links(source: str) -> bool:
 
 
 def links_of(document: QTextDocument) -> list[Link]:
-    """In the order of the text; a link in several formats is one."""
+    """Links in order; one in several formats is one link."""
     found: list[Link] = []
     block = document.begin()
     while block.isValid():

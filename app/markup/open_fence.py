@@ -1,4 +1,4 @@
-"""Code at the top level that grows, in pieces of bounded size. No Qt."""
+"""Growing top-level code, in pieces of bounded size. No Qt."""
 
 import re
 from dataclasses import replace
@@ -45,7 +45,7 @@ class OpenFence:
         return len(self._lines) >= CODE_PIECE_LINES or self._chars >= CODE_PIECE_CHARS
 
     def start_piece(self, start: int = 0) -> None:
-        """What is added from now on belongs to a block of its own, which begins there in the text."""
+        """Start a new block at this index of the text."""
         self._lines = []
         self._chars = 0
         self._joined = True

@@ -1,7 +1,6 @@
-"""The Markdown dialect of replies, as a configured markdown-it parser.
+"""The Markdown dialect of replies: a configured markdown-it parser.
 
-Here: which rules are on, emphasis beside Korean, Japanese and Chinese, which links count, formulas and notes.
-Not here: cutting a growing reply into blocks (`blocks.py`) or drawing anything.
+Here: the rules in use, emphasis beside Korean, Japanese and Chinese, allowed links, formulas and notes.
 """
 
 import re
@@ -194,7 +193,7 @@ def _note_mark(state: StateInline, silent: bool) -> bool:
 
 
 def _lone_bracket(state: StateInline, silent: bool) -> bool:
-    """One that nothing closes is no link; the rule for links would look for its end again and again."""
+    """A bracket without end is no link; the link rule would search for its end again and again."""
     marks = 2 if state.src.startswith("![", state.pos) else 1
     if state.src[state.pos + marks - 1] != "[" or _find(state, "]", state.pos + marks) >= 0:
         return False
@@ -205,7 +204,7 @@ def _lone_bracket(state: StateInline, silent: bool) -> bool:
 
 
 def _find(state: StateBlock | StateInline, closing: str, start: int) -> int:
-    """Like `find`; where there is none it looks only once, or many openings would each look to the end."""
+    """As `find`, but remembers a failure: else each opening would search to the end."""
     missing = state.env.setdefault(f"none of {closing}", {})
     if missing.get(state.src, len(state.src)) <= start:
         return -1

@@ -1,7 +1,7 @@
-"""Words that were added to the end of a paragraph, without reading all of it again. No Qt.
+"""Appends plain text to a paragraph without parsing all of it again. No Qt.
 
-Most of what a model writes are letters that change nothing about what is before them. Where that is certain, the
-last text of the last block grows; everything else is read again.
+Most of a reply is text that changes nothing before it. Where that is certain, the last text of the last block grows;
+everything else is parsed again.
 """
 
 import re

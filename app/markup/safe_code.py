@@ -1,7 +1,7 @@
-"""Code without what a terminal would act on instead of showing it. No Qt.
+"""Removes from code what a terminal would execute rather than show. No Qt.
 
-Escape sequences, NUL and other control characters, and the marks that make text read in another order than it runs.
-Line ends and tabs stay. Joiners and marks of direction that only affect neighbours stay too: words need them.
+Escape sequences, NUL and other control characters, and marks that reorder text. Line ends and tabs stay; so do joiners
+and direction marks that only affect neighbours, since words need them.
 """
 
 import re

@@ -1,7 +1,6 @@
-"""A long text as sections that can be read one by one, when they come into sight. No Qt, no parsing.
+"""Splits a long text into sections, which are parsed when they become visible. No Qt, no parsing.
 
-Here: cutting replies between blocks and inside of code, and what the user wrote between lines.
-Not here: reading a section (`blocks.Splitter`).
+Replies are cut between blocks and inside of code, user messages between lines.
 """
 
 import re
@@ -18,7 +17,7 @@ _SECTION_CHARS = 4_000
 _SECTION_LINES = 250
 _PLAIN_CHARS = 4_000
 _PLAIN_LINES = 500
-_MOST_FENCES = 10_000  # a text with more of them is no code
+_MOST_FENCES = 10_000  # above that fences are not taken for code
 
 
 class Fence(NamedTuple):
@@ -31,12 +30,12 @@ class Fence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One range of a text. `fence` opened the code that it begins in."""
+    """A range of a text. `fence`: the code block that it begins in."""
 
     start: int
     end: int
     fence: Fence | None = None
-    glue: str = ""  # what was between it and the one above; part of neither
+    glue: str = ""  # separator from the section above; part of neither
 
     def open_fence(self) -> OpenFence | None:
         if self.fence is None:
@@ -111,7 +110,7 @@ def _after(fence: Fence | None, line: Fence) -> Fence | None:
 
 
 def plain_sections(text: str) -> Iterator[Section]:
-    """What the user wrote, cut at line ends if possible; the line end belongs to neither side."""
+    """A user message, cut at line ends if possible; the line end belongs to neither side."""
     start = 0
     glue = ""
     while True:

@@ -1,4 +1,4 @@
-"""Tables of a document: their formats, which text is in which cell, and columns that run from right to left."""
+"""Tables of a document: formats, cells, and columns from right to left."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence

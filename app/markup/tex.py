@@ -1,7 +1,7 @@
-r"""TeX as ziamath can read it whole. No Qt, no drawing.
+r"""Prepares TeX for ziamath. No Qt, no drawing.
 
-ziamath leaves out what it does not know: an environment of another name, a brace that is not closed. Half a formula is
-worse than its source, so these are refused here; and what it only stumbles over is written in another way.
+ziamath omits what it does not know: unknown environments, unclosed braces. Half a formula is worse than its source, so
+these are refused; what merely confuses it is rewritten.
 """
 
 import re
@@ -44,7 +44,7 @@ _TAG = re.compile(r"\\tag(\*?)\s*\{([^{}]*)\}")
 # WORKAROUND: ziamath sets rows as close as their ink allows; of equations below one another each gets a line's height.
 _STRUT = r"\vphantom{(}"
 _IN_LINES = frozenset({"align", "align*", "aligned", "split"})
-# Likewise for a row with a fraction.
+# The same for a row with a fraction.
 _TALL_STRUT = r"\vphantom{\frac{M^2}{M_2}}"
 _TALL = re.compile(r"(?:(?!\\\\|\\end)[\s\S])*?\\[dtc]?frac(?![A-Za-z])")
 _NO_ROW = re.compile(r"\s*(?:\\end|\[)")

@@ -1,1 +1,1 @@
-"""Chats as files: our own form, and those of other apps. No Qt, no translated text."""
+"""Chats as files: our own format, and those of other apps. No Qt, no translated text."""

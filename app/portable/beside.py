@@ -1,13 +1,12 @@
-"""Pictures that other apps keep in files beside their chats: which of them a chat has, and where they are.
+"""Pictures that other apps store in files beside their chats.
 
-A name in a chat is never a path: it is looked for among the names of the files that are there.
+A name in a chat is never used as a path: it is looked up among the names of existing files.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
@@ -16,11 +15,12 @@ from pathlib import Path
 from typing import IO
 
 from app.storage.parts import Attachment, AttachmentKind
+from engine import open_plain
 
 USER_FILES = "user-files"  # LM Studio's, beside its "conversations"
 _CONVERSATIONS = "conversations"
 _MOST_NAMES = 200_000
-_MOST_BYTES = 50_000_000  # of one, as of those that are attached
+_MOST_BYTES = 50_000_000  # of one picture, as for attachments
 _ASSET = re.compile(r"file[-_][A-Za-z0-9]+")  # as ChatGPT numbers them; the names of its files begin with it
 
 Open = Callable[[], AbstractContextManager[IO[bytes]]]
@@ -28,7 +28,7 @@ Named = tuple[str, Open]
 
 
 def wanted(name: str, file: str) -> Attachment:
-    """A picture of a chat, until its bytes are there; in place of its text the name or number of its file."""
+    """A picture whose bytes are to be found; its text is the name or id of its file."""
     return Attachment(name, AttachmentKind.PICTURE, file, 0)
 
 
@@ -37,19 +37,19 @@ def is_wanted(attachment: Attachment) -> bool:
 
 
 def asset_of(pointer: str) -> str:
-    """The number of the file that ChatGPT points to; where there is none, no file is called so."""
+    """The id of the file in ChatGPT's pointer; "" if there is none."""
     found = _ASSET.search(pointer.partition("://")[2])
     return found[0] if found else pointer
 
 
 class Beside:
-    """The files beside some chats; they are listed when the first is wanted."""
+    """The files beside some chats, listed when the first is needed."""
 
     def __init__(self, files: Callable[[], Iterable[Named]] = tuple) -> None:
         self._files = files
 
     def read(self, name: str, most_bytes: int) -> bytes:
-        """Nothing: it is not there, has more than that, or cannot be read."""
+        """The bytes; None if it is missing, too large, or cannot be read."""
         opened = self._by_name.get(name)
         most = min(most_bytes, _MOST_BYTES)
         try:
@@ -72,7 +72,7 @@ class Beside:
 
 
 def beside(path: Path, depth: int) -> Beside:
-    """Of a folder, what is in it and below; of a file, what is around it; of LM Studio's, also its other folder."""
+    """Files in and below a folder; for a file, those around it; for LM Studio, its other folder as well."""
     top = path if path.is_dir() else path.parent
     homes = [each.parent for each in (top, *top.parents) if each.name == _CONVERSATIONS]
     return Beside(lambda: _files_in([top, *(each / USER_FILES for each in homes)], depth))
@@ -87,7 +87,5 @@ def _files_in(tops: Iterable[Path], depth: int) -> Iterator[Named]:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """Links are not followed, and no pipe is waited for."""
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise OSError(path)
-    return path.open("rb")
+    """Links are not followed."""
+    return open_plain(path, os.O_NOFOLLOW)

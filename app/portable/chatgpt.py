@@ -1,4 +1,4 @@
-"""Conversations of ChatGPT's export: a mapping of nodes, of which many are never seen."""
+"""ChatGPT's export: conversations as a tree of nodes, many of which are hidden."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def chat_of(found: dict[str, Any]) -> PortableChat:
 
 
 def _instructions(nodes: Iterable[Any]) -> str:
-    """What the user asked of every answer of ChatGPT, or the system message: the first that says anything."""
+    """The user's custom instructions, or the system message: the first with text."""
     for node in nodes:
         message = object_at(node, "message")
         content = object_at(message, "content")
@@ -86,7 +86,7 @@ def _instructions(nodes: Iterable[Any]) -> str:
 
 
 def _node(found: dict[str, Any], began: float, kind: str) -> _Node:
-    """`kind`: that of the document in the canvas."""
+    """`kind`: type of the document in the canvas."""
     parent = found.get("parent")
     message = found.get("message")
     seen = _message(message, began, kind) if isinstance(message, dict) else None
@@ -94,10 +94,7 @@ def _node(found: dict[str, Any], began: float, kind: str) -> _Node:
 
 
 def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage | None:
-    """None for what ChatGPT does not show: system, tools, calls of tools, and what is marked as hidden.
-
-    Pictures that it drew are a tool's, and become part of the reply.
-    """
+    """The message; None for hidden ones: system, tools and their calls. Pictures of a tool join the reply."""
     role = text_at(object_at(found, "author"), "role")
     metadata = object_at(found, "metadata")
     drawn = _drawn(object_at(found, "content")) if role == "tool" else ()
@@ -129,7 +126,7 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
 
 
 def _with_files(pictures: Iterable[Attachment], files: list[Any]) -> Iterator[Attachment]:
-    """What was attached: pictures by the names of their files, of other files that they were there."""
+    """Attachments: pictures by the names of their files, other files as notes."""
     names = {name_at(each, "id") or index: name_at(each, "name") for index, each in enumerate(files)}
     for each in pictures:
         yield replace(each, name=names.pop(each.text, "") or each.name) if is_wanted(each) else each
@@ -137,7 +134,7 @@ def _with_files(pictures: Iterable[Attachment], files: list[Any]) -> Iterator[At
 
 
 def _drawn(content: dict[str, Any]) -> tuple[Attachment, ...]:
-    """Pictures that a tool made; those of pages that it looked into have no such mark."""
+    """Pictures that a tool has drawn; those of visited pages have no such mark."""
     marks = (object_at(each, "metadata") for each in list_at(content, "parts"))
     made = any(object_at(each, "dalle") or object_at(each, "generation") for each in marks)
     return tuple(filter(is_wanted, _said(content, is_user=False).attachments)) if made else ()
@@ -166,7 +163,7 @@ def _said(content: dict[str, Any], *, is_user: bool) -> _Said:
 
 
 def _parts(parts: list[Any], *, is_user: bool) -> _Said:
-    """Texts as they are, and pictures; of sounds and the like remains that they were there."""
+    """Texts and pictures; notes for audio and the like."""
     texts = []
     pictures = []
     notes = []
@@ -187,12 +184,12 @@ def _parts(parts: list[Any], *, is_user: bool) -> _Said:
 
 
 def _is_for_canvas(message: dict[str, Any]) -> bool:
-    """Whether it holds a document, or a change of one, that ChatGPT writes beside the conversation."""
+    """Whether it contains a canvas document, or a change of one."""
     return text_at(message, "recipient") in (_CREATE, _UPDATE)
 
 
 def _kinds(messages: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """For each message the kind of the document that was created last: an update does not say it."""
+    """The type of the last created document at each message, since updates do not have it."""
     kind = ""
     for message in messages:
         if text_at(message, "recipient") == _CREATE:
@@ -201,7 +198,7 @@ def _kinds(messages: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def _text_of(message: dict[str, Any], kind: str) -> str:
-    """A document with its name, or what an update puts into one of that kind; what cannot be read stays as it is."""
+    """A document with its name, or an update's new text; unreadable JSON stays."""
     found = _canvas_said(message)
     if isinstance(found.get("content"), str):
         return _named(name_at(found, "name"), _document(text_at(found, "content"), name_at(found, "type")))
@@ -218,7 +215,7 @@ def _named(name: str, document: str) -> str:
 
 
 def _document(content: str, kind: str) -> str:
-    """Code in a fence; other documents are Markdown themselves."""
+    """Code in a fence; other documents are Markdown."""
     if not kind.startswith(_CODE) or not content.strip():
         return content.strip()
     language = _LANGUAGE.fullmatch(kind.removeprefix(_CODE))
@@ -234,7 +231,7 @@ def _canvas_said(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _raw(message: dict[str, Any]) -> str:
-    """The JSON, which is where code or where words are."""
+    """The JSON in a fence."""
     content = object_at(message, "content")
     parts = [each for each in list_at(content, "parts") if isinstance(each, str)]
     return text_at(content, "text") or text_at({"said": "".join(parts)}, "said")
@@ -245,14 +242,14 @@ def _raw(message: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """`message` is None for one that is not shown: what answers it answers the one before it."""
+    """`message` is None for a hidden node: its children follow its parent."""
 
     parent: Hashable | None
     message: PortableMessage | None
 
 
 def _ordered(nodes: Mapping[Hashable, _Node]) -> tuple[tuple[PortableMessage, ...], dict[Hashable, int]]:
-    """The messages, numbered from 1, and the number under which each node is seen. Raises Unreadable."""
+    """The messages, numbered from 1, and the number of each node's message. Raises Unreadable."""
     seen_as = _visible(nodes)
     parents = {key: _parent(key, nodes, seen_as) for key, node in nodes.items() if node.message is not None}
     numbers: dict[Hashable, int] = {}
@@ -268,7 +265,7 @@ def _ordered(nodes: Mapping[Hashable, _Node]) -> tuple[tuple[PortableMessage, ..
 
 
 def _visible(nodes: Mapping[Hashable, _Node]) -> dict[Hashable, Hashable | None]:
-    """Each node, or the nearest one above it that is seen."""
+    """Each node's nearest visible ancestor, or itself."""
     found: dict[Hashable, Hashable | None] = {}
     for start in nodes:
         path: list[Hashable] = []
@@ -291,7 +288,7 @@ def _parent(key: Hashable, nodes: Mapping[Hashable, _Node], seen_as: Mapping[Has
 
 
 def _by_time(parents: Mapping[Hashable, Hashable | None], nodes: Mapping[Hashable, _Node]) -> list[Hashable]:
-    """Every message after the one that it answers; by time as far as that goes."""
+    """Messages by time, but parents before children."""
     children: dict[Hashable | None, list[tuple[float, int, Hashable]]] = defaultdict(list)
     for place, (key, parent) in enumerate(parents.items()):
         message = nodes[key].message
@@ -310,10 +307,7 @@ def _by_time(parents: Mapping[Hashable, Hashable | None], nodes: Mapping[Hashabl
 
 
 def _joined(messages: tuple[PortableMessage, ...]) -> tuple[tuple[PortableMessage, ...], dict[int, int]]:
-    """Replies that other apps keep in pieces become one, where nothing else answers the first piece.
-
-    Also returns the new number of each old one.
-    """
+    """Joins replies that other apps split, unless the first piece has other children. Returns new numbers, too."""
     answers: dict[int | None, int] = defaultdict(int)
     for message in messages:
         answers[message.parent] += 1

@@ -1,6 +1,6 @@
-"""The process that reads chats of other programs: what it understands goes to a file, a chat a line, in our own form.
+"""The process that reads other apps' chats: writes them to a file, one a line, in our own format.
 
-Prints lines of JSON: how far it is, each chat with its origin, and each problem.
+Prints lines of JSON: progress, each chat with its origin, and each problem.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Import:
             _say(file=source.name, why=WhyNotRead.TOO_MUCH)
 
     def _read_chats(self, source: Source) -> int:
-        """How many chats there were, readable or not. A file of another kind is refused with its first value."""
+        """Read all chats; returns their number, readable or not. Refuses a file of another kind at its first value."""
         reader = JsonReader()
         count = 0
         for element in reader.elements(chunks(source, self._count)):
@@ -110,7 +110,7 @@ class Import:
 
 
 class Filling:
-    """Puts the bytes of a chat's pictures in, once for each file, as our own form has them; a note says which lack."""
+    """Adds the bytes of a chat's pictures, once for each file; missing pictures become notes."""
 
     def __init__(self, beside: Beside, most_bytes: int) -> None:
         self._beside = beside
@@ -119,7 +119,7 @@ class Filling:
         self.read = self.missing = 0  # bytes, pictures
 
     def of(self, chat: PortableChat) -> PortableChat:
-        """Of another app: ours has none to look for."""
+        """A chat of another app; our own format contains its pictures."""
         return replace(chat, messages=tuple(with_files(each, self._whole) for each in chat.messages))
 
     def _whole(self, attachment: Attachment) -> Attachment:
@@ -139,7 +139,7 @@ class Filling:
         text = base64.b64encode(data).decode()
         whole = replace(attachment, text=text, size_bytes=len(data), digest=digest, width=1, height=1)
         self._found[file] = replace(whole, text="")
-        return whole  # its size is found out by who decodes it
+        return whole  # the decoder finds its size
 
 
 def _short(title: object) -> str:
@@ -147,7 +147,7 @@ def _short(title: object) -> str:
 
 
 def understood(found: Any, folder: tuple[str, ...] = ()) -> Iterator[PortableChat]:
-    """The chats in a value, by what it looks like. Raises Unreadable."""
+    """The chats in a value, by its format. Raises Unreadable."""
     if not isinstance(found, dict):
         raise Unreadable(WhyNotRead.UNKNOWN)
     if chatgpt.is_chatgpt(found):
@@ -169,7 +169,7 @@ def checked(chat: PortableChat) -> PortableChat:
 
 
 def titled(chat: PortableChat) -> PortableChat:
-    """One without a title is called by its first words, as a chat that begins here."""
+    """The chat with a title: its first words if it has none, as for new chats."""
     if chat.title.strip():
         return chat
     first = next((message.text for message in chat.messages if message.text.strip()), "")

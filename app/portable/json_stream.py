@@ -1,7 +1,7 @@
-"""A large JSON file value by value: the elements of its array, or of the array that its object calls "chats".
+"""Reads a large JSON file value by value: the elements of its array, or of the array named "chats" in its object.
 
-Python's decoder reads each of them; one that goes on after the text so far is read again when there is twice as much.
-Nothing is held but the value that is being read, and nothing is trusted.
+Python's decoder reads each value; one that is longer than the text so far is read again with twice as much. Only the
+current value is in memory. The file is not trusted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAY_GO_ON = re.compile(r"[-+.,\w\\\s]{0,12}")  # what is left of a text that en
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A value of the list; `why`: it cannot be used, and the others can."""
+    """A value of the list; `why`: the reason that it alone cannot be used."""
 
     value: Any
     why: WhyNotRead | None = None
@@ -38,7 +38,7 @@ class JsonReader:
     """
 
     def __init__(self) -> None:
-        self.head: dict[str, Any] = {}  # while the list is read, what comes before it
+        self.head: dict[str, Any] = {}  # fields before the list; complete after it
 
     def elements(self, chunks: Iterable[str]) -> Iterator[Element]:
         """Raises Unreadable where the file as a whole is not as it should be."""
@@ -78,7 +78,7 @@ class JsonReader:
 
 
 class _Text:
-    """The text of a file, sign by sign and value by value. What is not as it should be raises Unreadable."""
+    """The text of a file, read by character and by value. Raises Unreadable for invalid JSON."""
 
     def __init__(self, chunks: Iterator[str]) -> None:
         self._chunks = chunks
@@ -107,7 +107,7 @@ class _Text:
         return sign
 
     def items(self, closer: str) -> Iterator[None]:
-        """Once for each item of the list or object that has begun: who asks reads it."""
+        """Yields once for each item of the current list or object; the caller reads the item."""
         if self.next_sign() == closer:
             self.expect(closer)
             return
@@ -116,7 +116,7 @@ class _Text:
             yield
 
     def values(self) -> Iterator[Element]:
-        """Of the list that has begun."""
+        """The values of the current list."""
         for _ in self.items("]"):
             yield self.value()
 
@@ -135,7 +135,7 @@ class _Text:
                 continue
             except RecursionError:
                 raise Unreadable(WhyNotRead.TOO_DEEP) from None
-            if end < len(self._text) or not self._more():  # a number may go on
+            if end < len(self._text) or not self._more():  # a number may continue
                 self._at = end
                 return Element(value, decoder.why)
 
@@ -143,7 +143,7 @@ class _Text:
         return error.msg.startswith("Unterminated") or bool(_MAY_GO_ON.fullmatch(self._text, error.pos))
 
     def _more(self) -> bool:
-        """Twice as much as there is, as far as there is more."""
+        """Read on until the text is twice as long; False at the end."""
         parts = [self._text[self._at :]]
         had = len(parts[0])
         if had > MOST_CHARACTERS:
@@ -160,7 +160,7 @@ class _Text:
 
 
 class _Decoder(json.JSONDecoder):
-    """`why`: what it has read has NaN, a number without end, or a name twice in an object."""
+    """`why`: the value has NaN, an infinite number, or a duplicate name."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -191,7 +191,7 @@ class _Decoder(json.JSONDecoder):
 
 
 def loads(text: str) -> Any:
-    """Of one value. Raises Unreadable."""
+    """Decode one value. Raises Unreadable."""
     decoder = _Decoder()
     try:
         value = decoder.decode(text)

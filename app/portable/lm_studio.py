@@ -1,4 +1,4 @@
-"""Chats of LM Studio: a list of messages with versions, of which the chosen ones follow one another."""
+"""LM Studio's chats: lists of messages with versions, of which the chosen ones follow one another."""
 
 from __future__ import annotations
 
@@ -63,7 +63,6 @@ def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat
 
 
 def _system_message(found: dict[str, Any]) -> str:
-    """Of chats that have it among their messages."""
     slots = [(list_at(slot, "versions") or [slot])[0] for slot in list_at(found, "messages")]
     for slot in slots:
         if text_at(slot, "role") == "system":
@@ -74,7 +73,7 @@ def _system_message(found: dict[str, Any]) -> str:
 
 
 def _add_versions(messages: list[PortableMessage], slot: Any, parent: int | None, began: float) -> int | None:
-    """Returns the number of the chosen version, which the next message answers."""
+    """Add a message's versions; returns the number of the chosen one, which is the next message's parent."""
     versions = list_at(slot, "versions") or [slot]
     chosen = number_at(slot, "currentlySelected")
     followed = parent
@@ -120,7 +119,7 @@ def _message(version: Any, number: int, parent: int | None, began: float) -> Por
 
 
 def _take(step: Any, said: _Said) -> None:
-    """A step of a reply, or a message that has none."""
+    """A step of a reply, or a message without steps."""
     content = step.get("content") if isinstance(step, dict) else None
     items = content if isinstance(content, list) else [{"type": "text", "text": content}]
     text = "".join(text_at(item, "text") for item in items if text_at(item, "type") == "text").strip()
@@ -139,7 +138,7 @@ def _file(item: Any) -> Attachment:
 
 
 def _split_thinking(text: str) -> tuple[str, str]:
-    """Of replies that were kept with the marks that models put around their thinking."""
+    """Separate thinking that is marked within a reply's text."""
     if not text.startswith(_THINK) or _THOUGHT not in text:
         return text, ""
     thinking, _, rest = text.removeprefix(_THINK).partition(_THOUGHT)

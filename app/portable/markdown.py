@@ -1,4 +1,4 @@
-"""A chat as Markdown to read: the branch on screen, with who wrote what, when, and what it took."""
+"""A chat as Markdown: the shown branch, with roles, times and figures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HTML = re.compile(r"[<>&]")
 
 @dataclass(frozen=True, slots=True)
 class MarkdownWords:
-    """In the user's language. `stats_line` says what a reply took, `when` writes a moment."""
+    """Words in the user's language. `stats_line`: figures of a reply; `when`: a time."""
 
     you: str
     reply: str
@@ -40,7 +40,7 @@ def markdown_of(chat: PortableChat, words: MarkdownWords, pictures: Mapping[str,
 
 
 def branch(chat: PortableChat) -> list[PortableMessage]:
-    """From the first message to the one shown, or to the newest."""
+    """Messages from the first to the shown one, or to the newest."""
     by_number = {message.number: message for message in chat.messages}
     number = chat.shown if chat.shown in by_number else max(by_number, default=None)
     found: list[PortableMessage] = []
@@ -61,7 +61,7 @@ def _message(message: PortableMessage, words: MarkdownWords, pictures: Mapping[s
 
 
 def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str]) -> str:
-    """Empty: it is of a kind that only a newer version shows."""
+    """A part as Markdown; "" for kinds of a newer version."""
     match part:
         case Text(text):
             return text.rstrip("\n")
@@ -87,7 +87,7 @@ def _attachment(attachment: Attachment, words: MarkdownWords, file: str) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """As code, whatever fences are in it."""
+    """The text as code, in a longer fence than any within it."""
     fence = max(("```", *(found + "`" for found in _FENCES.findall(text))), key=len)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 

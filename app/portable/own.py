@@ -1,7 +1,4 @@
-"""Our own form of chats: JSON that holds everything, one chat a line, and before them the presets that they use.
-
-What is read is not trusted.
-"""
+"""Our own format: JSON with everything, one chat a line, after the presets that they use. Files are not trusted."""
 
 from __future__ import annotations
 
@@ -12,18 +9,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from app.portable.json_stream import MOST_CHARACTERS
 from app.portable.problems import Unreadable, WhyNotRead
 from app.storage.codec import LONGEST_TITLE, as_name, as_title, is_shallow, storable
 from app.storage.columns import COLUMNS, checked, object_from_file, text_from_file, time_from_file
 from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, PortableMessage, with_files
+from engine import open_plain
 
 FORMAT = "hunch.chats"
 VERSION = 2  # 1: a message has "attachments" and no other parts
 _BEGIN = f'{{"format": "{FORMAT}"'.encode()
 
-MOST_PRESETS = 500
-MOST_PICTURE_BYTES = 150_000_000  # of one chat: as base64 they and its words are less than an import reads of a chat
+MOST_PICTURE_BYTES = 150_000_000  # of one chat
 _LONGEST_NAME = 100
 TAIL = "\n]}\n"
 
@@ -34,18 +32,15 @@ def head(presets: Sequence[dict[str, Any]] = ()) -> str:
 
 
 def is_export(path: Path) -> bool:
-    """By its first bytes, as `head` writes them."""
+    """Whether it is our format, by its first bytes (see `head`)."""
     try:
-        if not path.is_file():  # to open a pipe would wait for its writer
-            return False
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return file.read(len(_BEGIN)) == _BEGIN
     except OSError:
         return False
 
 
 def line_of(chat: PortableChat) -> str:
-    """Every field, in one line of JSON."""
     values = asdict(replace(chat, messages=()))
     values["id"] = values.pop("origin")
     values["messages"] = [_to_file(each) for each in chat.messages]
@@ -66,9 +61,9 @@ def check_head(found: dict[str, Any]) -> None:
 
 
 def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Those that are presets, in the object around the chats; what they set is checked where it is used."""
+    """The presets in the object around the chats; their values are checked where they are used."""
     presets = found.get("presets") if found.get("format") == FORMAT else None
-    for each in presets[:MOST_PRESETS] if isinstance(presets, list) else ():
+    for each in presets if isinstance(presets, list) else ():
         if isinstance(each, dict) and isinstance(each.get("values"), dict) and is_shallow(each["values"]):
             number = each.get("id")
             name = each.get("name")
@@ -78,9 +73,9 @@ def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
-    """Raises Unreadable for whatever is not as `line_of` writes it; fields that are missing have their usual values.
+    """The chat of a line. Raises Unreadable for anything invalid; missing fields have defaults.
 
-    `ours`: thumbnails are of our own making, which are decoded in this process.
+    `ours`: thumbnails were made by us, and are decoded in this process.
     """
     try:
         messages = tuple(_messages(checked(found.get("messages"), list)))
@@ -105,13 +100,15 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
 
 
 def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:
-    """Pictures with what is stored of them, as base64 in place of the text that they do not have: each once.
+    """Adds the bytes of pictures as base64, once each.
 
-    Versions of a message have the same ones. Those that are too many are left out, so that the words can be read;
-    `without_bytes` names them.
+    Versions of a message have the same ones. Those that are too many for an import are left out; `without_bytes` names
+    them.
     """
     written = {""}
-    left = MOST_PICTURE_BYTES
+    has_pictures = any(each.is_picture for message in chat.messages for each in message.attachments)
+    words = len(line_of(chat)) if has_pictures else 0
+    left = min(MOST_PICTURE_BYTES, (MOST_CHARACTERS - words) * 3 // 4)  # as base64 an import reads both
 
     def whole(attachment: Attachment) -> Attachment:
         nonlocal left
@@ -126,7 +123,7 @@ def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> P
 
 
 def without_bytes(chat: PortableChat) -> set[str]:
-    """The digests of pictures whose bytes `with_bytes` has not put in."""
+    """Digests of the pictures left out by `with_bytes`."""
     pictures = [each for message in chat.messages for each in message.attachments if each.is_picture]
     return {each.digest for each in pictures} - {each.digest for each in pictures if each.text}
 

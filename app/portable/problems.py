@@ -1,4 +1,4 @@
-"""Why chats cannot be exported or imported, as values that are put into words elsewhere."""
+"""Reasons why chats cannot be exported or imported; worded elsewhere."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from enum import StrEnum
 class WhyNotWritten(StrEnum):
     FULL = "full"  # no room on the disk
     FORBIDDEN = "forbidden"
-    GONE = "gone"  # the folder is not there
-    DISK = "disk"  # it does not answer
+    GONE = "gone"  # the folder does not exist
+    DISK = "disk"  # it fails
 
 
 class WhyNotRead(StrEnum):
     """Of a file, or of one chat in it."""
 
-    UNKNOWN = "unknown"  # no format that we know
+    UNKNOWN = "unknown"  # unknown format
     EMPTY = "empty"  # a chat without messages, or a file without chats
     NOT_JSON = "not_json"
     TRUNCATED = "truncated"
     TOO_LARGE = "too_large"
     TOO_DEEP = "too_deep"  # nested
     DUPLICATE = "duplicate"  # one name twice in an object
-    CIRCLE = "circle"  # messages that answer one another
-    WRONG = "wrong"  # a value is not of the kind that it should be
+    CIRCLE = "circle"  # messages form a cycle
+    WRONG = "wrong"  # a value has the wrong type
     NEWER = "newer"  # written by a newer version of this app
     ENCRYPTED = "encrypted"
     GONE = "gone"
@@ -42,7 +42,7 @@ class NotExported:
 
 @dataclass(frozen=True, slots=True)
 class NotImported:
-    """`chat` is a title, or "" where the whole file is meant."""
+    """`chat`: its title, or "" for the whole file."""
 
     file: str
     why: WhyNotRead

@@ -1,5 +1,7 @@
-"""Chats of other programs, read by a process of its own (`child`) into a file that is then imported: which files of a
-folder or an archive hold chats, in whose form, and what could not be read."""
+"""Reads other apps' chats in another process (`child`) into a file to import.
+
+Finds the files with chats in folders and archives, their formats, and what cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,6 @@ import codecs
 import json
 import math
 import os
-import stat
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -21,6 +22,7 @@ from app.portable.problems import NotImported, Unreadable, WhyNotRead, why_not_r
 from app.storage.codec import LATEST_S, storable
 from app.storage.parts import Attachment, AttachmentKind
 from app.system.limited_child import ChildFailed, ChildLimits, Stop, lines_of
+from engine import open_plain
 
 LIMITS = ChildLimits(cpu_s=1200, memory_bytes=3 << 30, output_bytes=2 << 30)
 _MOST_PROBLEMS = 1000  # kept; more are only counted
@@ -30,19 +32,16 @@ MOST_FILES = 20_000
 MOST_NODES = 200_000  # messages of a chat
 _MOST_DEPTH = 12  # of folders
 _CHUNK_BYTES = 1 << 20
-_BOMB_RATIO = 200  # text is never packed so well
+_BOMB_RATIO = 200  # text never compresses so well
 _BOMB_BYTES = 100_000_000
 _ENCRYPTED = 1  # a flag in archives
-_AROUND = 1  # folders below the one that a file is in, where its pictures may be
+_AROUND = 1  # levels of folders below the file's in which its pictures may be
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What some files hold. `spool` has a chat in each line, in our own form.
-
-    `missing`: pictures of theirs whose files are not there.
-    """
+    """Chats found in files. `spool`: a chat in each line, in our own format; `missing`: pictures without files."""
 
     spool: Path
     origins: tuple[str, ...]
@@ -54,9 +53,7 @@ class Found:
 
 
 def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callable[[float], None]) -> Found:
-    """Raises Stopped when `stop` is asked. What cannot be read is among the problems, with the end of the process too:
-    what it had understood by then is there.
-    """
+    """Raises Stopped after `stop`. Problems include what cannot be read and a crash of the process."""
     notes = _Notes(progress)
     try:
         for line in lines_of("--read-chats", [str(spool), *map(str, paths)], LIMITS, stop):
@@ -70,7 +67,7 @@ def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callabl
 
 
 def _cut_to_lines(spool: Path) -> None:
-    """Without the part of a line that a process leaves which ends as it writes."""
+    """Drop an incomplete last line, left by a process that crashed."""
     with spool.open("a+b") as file:
         file.seek(0)
         file.truncate(sum(len(line) for line in file if line.endswith(b"\n")))
@@ -133,7 +130,7 @@ def time_at(found: Any, name: str, *, unit_s: float = 1.0) -> float:
 
 
 def note(name: str) -> Attachment:
-    """Says that something was there which the file does not hold."""
+    """A note for something that the file does not contain."""
     return Attachment(name, AttachmentKind.NOTE, "", 0)
 
 
@@ -142,13 +139,13 @@ def options_with(system_prompt: str) -> dict[str, Any] | None:
     return {"system_prompt": system_prompt} if system_prompt else None
 
 
-# Where chats may be: files, archives with files, folders of files. Each is read as text, chunk by chunk.
-# No name in an archive is ever used as a path, and of what is packed only pictures get to the disk.
+# Where chats may be: files, archives of files, folders of files; read as text in chunks. Names in archives are never
+# used as paths, and only their pictures are unpacked to the disk.
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """`folder` has the names of the folders above it, below the one that was chosen."""
+    """`folder`: names of the folders from the chosen one down."""
 
     name: str
     size_bytes: int
@@ -159,18 +156,18 @@ class Source:
 
 
 def sources(path: Path) -> Iterator[Source]:
-    """What a chosen path holds; a source with a problem for what cannot be opened."""
+    """The sources in a chosen path; one with a problem for what cannot be opened."""
     name = _shown(path.name)
     try:
-        kind = path.stat().st_mode
-        if stat.S_ISDIR(kind):
+        if path.is_dir():
             yield from _in_folder(path)
-        elif not stat.S_ISREG(kind):
-            yield _bad(name, WhyNotRead.DISK)
-        elif zipfile.is_zipfile(path):
-            yield from _in_archive(path)
-        else:
-            yield Source(name, path.stat().st_size, lambda: path.open("rb"), beside=beside(path, _AROUND))
+            return
+        with open_plain(path) as file:
+            if zipfile.is_zipfile(file):
+                yield from _in_archive(name, file)
+                return
+            size_bytes = os.fstat(file.fileno()).st_size
+        yield Source(name, size_bytes, partial(open_plain, path), beside=beside(path, _AROUND))
     except OSError as error:
         yield _bad(name, why_not_read(error))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError):
@@ -199,34 +196,31 @@ def _in_folder(top: Path) -> Iterator[Source]:
             if count > MOST_FILES:
                 yield _bad(_shown(top.name), WhyNotRead.TOO_LARGE)
                 return
-            yield Source(_shown(name), path.stat().st_size, _opener(path), tuple(map(_shown, parts)), beside=files)
+            opened = partial(open_plain, path, os.O_NOFOLLOW)
+            yield Source(_shown(name), path.stat().st_size, opened, tuple(map(_shown, parts)), beside=files)
 
 
-def _opener(path: Path) -> Open:
-    return lambda: path.open("rb")
-
-
-def _in_archive(path: Path) -> Iterator[Source]:
+def _in_archive(name: str, file: IO[bytes]) -> Iterator[Source]:
     """The conversations of an export; in an archive of anything else, all its JSON."""
-    with zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(file) as archive:
         inside = [each for each in archive.infolist() if each.filename.lower().endswith(".json")]
         named = [each for each in inside if PurePosixPath(each.filename).name.lower().startswith("conversations")]
         chosen = named or inside
         if not chosen or len(chosen) > MOST_FILES:
-            yield _bad(_shown(path.name), WhyNotRead.TOO_LARGE if chosen else WhyNotRead.UNKNOWN)
+            yield _bad(name, WhyNotRead.TOO_LARGE if chosen else WhyNotRead.UNKNOWN)
             return
         files = Beside(lambda: _in(archive))
         unpacked = sum(each.file_size for each in chosen)
         packed = sum(each.compress_size for each in chosen)
         if unpacked > MOST_BYTES or (unpacked > _BOMB_BYTES and unpacked > _BOMB_RATIO * max(1, packed)):
-            yield _bad(_shown(path.name), WhyNotRead.TOO_LARGE)
+            yield _bad(name, WhyNotRead.TOO_LARGE)
             return
         for member in chosen:
-            name = _shown(PurePosixPath(member.filename).name)
+            inner = _shown(PurePosixPath(member.filename).name)
             if member.flag_bits & _ENCRYPTED:
-                yield _bad(name, WhyNotRead.ENCRYPTED)
+                yield _bad(inner, WhyNotRead.ENCRYPTED)
             else:
-                yield Source(name, member.file_size, partial(archive.open, member), beside=files)
+                yield Source(inner, member.file_size, partial(archive.open, member), beside=files)
 
 
 def _in(archive: zipfile.ZipFile) -> Iterator[Named]:

@@ -1,4 +1,4 @@
-"""What an export writes beside its place is noted first, so that the next start removes what a kill has left there."""
+"""Notes of unfinished exports, so that the next start removes what a killed process left."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ _MOST_BYTES = 1 << 16  # of the path of a folder
 
 
 class Unfinished:
-    """The notes are in this folder, or where the system keeps what is temporary if that disk takes none.
+    """The notes: in this folder, or in the system's temporary folder if that disk is full.
 
-    One says in which folder something of its own name may be left. So many random letters make that ours, wherever the
-    profile has moved; what another copy of the app writes just now is locked.
+    A note names a folder that may contain a file with the note's own random name; running exports lock theirs.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -33,7 +32,7 @@ class Unfinished:
 
     @contextmanager
     def beside(self, place: Path) -> Iterator[Path]:
-        """For what is made there and then moved away; where it is not, it is removed."""
+        """A path for a file that is made there and then moved; removed if it is not."""
         name = _PREFIX + secrets.token_hex(16)
         parent = place.parent.resolve()
         note = self._note(name, parent)
@@ -50,7 +49,7 @@ class Unfinished:
         return folder / name
 
     def remove(self) -> None:
-        """What earlier runs have left. A note stays while the disk that it names is away or refuses."""
+        """Remove leftovers of earlier runs. A note stays while its disk is missing or fails."""
         for note in [note for folder in self._folders for note in folder.glob(f"{_PREFIX}*")]:
             with suppress(OSError, ValueError):
                 if _NAME.fullmatch(note.name) and _is_ours(note):

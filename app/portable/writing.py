@@ -1,4 +1,4 @@
-"""Chats written to files: all or nothing, beside their place first and then moved to it."""
+"""Writes chats to files: complete or not at all, in a temporary place first."""
 
 from __future__ import annotations
 
@@ -41,10 +41,7 @@ def safe_name(title: str) -> str:
 
 
 class Names:
-    """Names that no two files of a folder share, also where a system takes capitals and small letters for the same.
-
-    None ends as a file of Markdown does: what is called so without an ending is no other's file with one.
-    """
+    """Unique names of files in a folder, also where the system ignores case; none ends in ".md"."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
@@ -73,7 +70,7 @@ def write_json(
     progress: Progress,
     presets: Sequence[dict[str, Any]] = (),
 ) -> int:
-    """Replaces a file that is there: the user was asked. Where it raises OSError or Stopped nothing changed."""
+    """Replaces an existing file. If it raises OSError or Stopped nothing has changed."""
     count = 0
     with _replacing(path, unfinished) as file:
         file.write(own.head(presets))
@@ -88,7 +85,7 @@ def write_json(
 def write_markdown(
     chat: PortableChat, words: MarkdownWords, path: Path, unfinished: Unfinished, bytes_of: BytesOf = _nothing
 ) -> None:
-    """Likewise; pictures are in a new folder beside it."""
+    """As `write_json`; pictures are in a new folder beside it."""
     with _replacing(path, unfinished) as file, unfinished.beside(path) as made:
         folder = _free(path.with_suffix(""))
         pictures = _pictures_of(chat, bytes_of)
@@ -101,7 +98,7 @@ def write_markdown(
 
 
 def _pictures_of(chat: PortableChat, bytes_of: BytesOf) -> dict[str, bytes]:
-    """By digest: those of the branch that is written, as far as they are there."""
+    """Existing pictures of the written branch, by digest."""
     digests = dict.fromkeys(each.digest for message in branch(chat) for each in message.attachments if each.is_picture)
     return {digest: data for digest in digests if (data := bytes_of(digest)) is not None}
 
@@ -117,7 +114,7 @@ def _write_pictures(pictures: Mapping[str, bytes], folder: Path) -> None:
 
 
 def _free(place: Path) -> Path:
-    """That name or, where it is taken, the name with a number."""
+    """The name, with a number if it is taken."""
     names = (place if number == 1 else place.with_name(f"{place.name} {number}") for number in range(1, _MOST_FOLDERS))
     for free in names:
         if not free.exists():

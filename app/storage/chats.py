@@ -1,4 +1,4 @@
-"""Chats as rows: making, listing, renaming, copying; the options of each, where its reader was, and its unsent text.
+"""Chats: making, listing, renaming, copying; their options, reading positions and unsent text.
 
 Their messages are in `messages`, deleting is in `trash`.
 """
@@ -20,17 +20,17 @@ from app.storage.records import ChatSummary, Listing
 from app.storage.searching import ALL, IN_ORDER, Searching, summary_of
 from app.storage.tree import read_tree
 
-NEW_CHAT = 0  # the one that has no message
-LONGEST = 1_000_000  # characters of a text that a field gets at a start
-QUICK_ASK = LARGEST_NUMBER  # in place of a chat's: one that a rescue keeps, and that no chat will have
+NEW_CHAT = 0  # the unsent text before a chat's first message
+LONGEST = 1_000_000  # longest unsent text, in characters, that a field is given at a start
+QUICK_ASK = LARGEST_NUMBER  # id of Quick Ask's unsent text: kept by a rescue, and never a chat's
 
-# What a copy has of its original beside the messages; it was not imported itself.
+# The columns that a copied chat shares with its original; not where it was imported from.
 _COPY_REST = """
 UPDATE chats SET (folder_id, renamed, options) = (SELECT folder_id, renamed, iif(json_valid(options),
 json_remove(options, '$.imported'), options) FROM chats AS original WHERE original.id = ?) WHERE id = ?
 """
 
-# Those that chats name and that do not exist, found by steps through the index: the cost grows with the folders alone.
+# Folders that chats name and that do not exist. The cost grows only with the number of folders.
 _LOST_FOLDERS = """
 WITH RECURSIVE named (id) AS (
     SELECT min(folder_id) FROM chats WHERE deleted_at IS NULL AND folder_id > -9e18
@@ -56,11 +56,11 @@ class ChatStore:
         return None if row is None else summary_of(row)
 
     def ids(self) -> list[int]:
-        """Of all chats but those in the Trash."""
+        """Ids of all chats outside the Trash."""
         return [row["id"] for row in self._db.rows("SELECT id FROM chats WHERE deleted_at IS NULL")]
 
     def find(self, query: str = "", limit: int = ALL) -> list[ChatSummary]:
-        """Pinned first, then the latest. With a query: those whose title or messages have all of its words."""
+        """Chats in the list's order: pinned, then latest. With a query: those that match all its words."""
         if query.split():
             return Searching(self._db).find(query, limit)
         sql = f"SELECT * FROM chats WHERE deleted_at IS NULL {IN_ORDER} LIMIT ?"
@@ -92,7 +92,7 @@ class ChatStore:
         self._db.execute("UPDATE chats SET pinned = ? WHERE id = ?", (int(pinned), chat_id))
 
     def touch(self, chat_id: int, leaf_id: int | None) -> None:
-        """Makes the chat the latest one, and `leaf_id` the end of its branch."""
+        """Make it the latest chat, with `leaf_id` as the end of its branch."""
         sql = "UPDATE chats SET updated_at = ?, leaf_id = ? WHERE id = ?"
         self._db.execute(sql, (time.time(), leaf_id, chat_id))
 
@@ -104,20 +104,15 @@ class ChatStore:
         return None if row is None else row["leaf_id"]
 
     def set_unseen(self, chat_id: int, unseen: bool) -> None:
-        """Whether a reply in it ended that was not looked at."""
+        """Set whether a reply in it ended unseen."""
         self._db.execute("UPDATE chats SET unseen = ? WHERE id = ? AND deleted_at IS NULL", (int(unseen), chat_id))
 
     def unseen(self) -> int:
-        """How many have such a reply."""
+        """Number of chats with an unseen reply."""
         return len(self._db.rows("SELECT 1 FROM chats WHERE unseen = 1 AND deleted_at IS NULL"))
 
     def duplicate(self, chat_id: int, titles: Iterator[str]) -> int:
-        """Copies a chat with all its branches, its folder and its options; returns the copy's id.
-
-        Who has named the original has named the copy.
-
-        The copy gets the first of the titles that no chat has.
-        """
+        """Copy a chat with its branches, folder and options, under the first free title; returns its id."""
         with self._db.transaction():
             copy_id = self.create(next(title for title in titles if not self._is_taken(title)))
             self._db.execute(_COPY_REST, (chat_id, copy_id))
@@ -146,12 +141,12 @@ class ChatStates:
         self._db = database
 
     def options(self, chat_id: int) -> dict[str, Any]:
-        """Whatever is stored, also unknown names; empty where it cannot be read."""
+        """The stored options, known or not; {} if they are damaged."""
         row = self._db.row("SELECT options FROM chats WHERE id = ?", (chat_id,))
         return {} if row is None else as_json_object(row["options"]) or {}
 
     def put_options(self, chat_id: int, changes: Mapping[str, Any], dropped: Iterable[str] = ()) -> None:
-        """Changes these, drops others, and keeps the rest, known or not."""
+        """Change these, drop others, and keep the rest, known or not."""
         kept = self.options(chat_id) | dict(changes)
         for name in dropped:
             kept.pop(name, None)
@@ -159,7 +154,7 @@ class ChatStates:
         self._db.execute("UPDATE chats SET options = ? WHERE id = ?", (text, chat_id))
 
     def replace_preset(self, preset_id: str, values: Mapping[str, Any]) -> None:
-        """For a preset that goes: what it said becomes the own options of the chats that used it."""
+        """Before a preset is deleted: chats that use it get its options as their own."""
         with self._db.transaction():
             stored = json.dumps(preset_id, ensure_ascii=False)
             for row in self._db.rows("SELECT id FROM chats WHERE options LIKE ?", (f"%{stored}%",)):
@@ -168,16 +163,16 @@ class ChatStates:
                     self.put_options(row["id"], dict(values) | options, ["preset"])
 
     def has_open_title(self, chat_id: int) -> bool:
-        """Neither the user nor a model has chosen its title yet."""
+        """Whether neither the user nor a model has chosen its title yet."""
         row = self._db.row("SELECT renamed FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,))
         return row is not None and row["renamed"] == 0
 
     def set_title(self, chat_id: int, title: str) -> None:
-        """By a model; a title that the user has chosen meanwhile stays."""
+        """Set a model's title, unless the user has chosen one."""
         self._db.execute("UPDATE chats SET title = ?, renamed = 2 WHERE id = ? AND renamed = 0", (title, chat_id))
 
     def place(self, chat_id: int) -> tuple[int, float] | None:
-        """A message, and how far into it its reader was. None: at the end of the chat."""
+        """The reader's position: a message, and how far into it. None: the end of the chat."""
         row = self._db.row("SELECT place FROM chats WHERE id = ?", (chat_id,))
         stored = (as_json_object(row["place"]) if row is not None else None) or {}
         message = stored.get("message")
@@ -192,9 +187,7 @@ class ChatStates:
 
 
 class UnsentStore:
-    """Unsent text and attachments. Text changes with every key, and attachments may be megabytes: each is stored by
-    itself.
-    """
+    """Unsent text and attachments, in separate columns: text changes with every key, attachments may be megabytes."""
 
     def __init__(self, database: Connection) -> None:
         self._db = database
@@ -219,11 +212,11 @@ class UnsentStore:
         self._put(chat_id, "attachments", parts_to_json(attachments))
 
     def add(self, text: str) -> None:
-        """After what waits in the new chat."""
+        """Append to the unsent text of the new chat."""
         self.put(NEW_CHAT, "\n\n".join(filter(None, (self.all().get(NEW_CHAT, ""), text))))
 
     def attach_long(self) -> None:
-        """What no field can show at once waits as an attachment, as a long text that is pasted; none of it is lost."""
+        """Text that is too long for a field becomes an attachment, as if it had been pasted."""
         sql = "SELECT chat_id, text FROM unsent WHERE length(text) > ?"
         for number, text in [(row["chat_id"], as_text(row["text"])) for row in self._db.rows(sql, (LONGEST,))]:
             chat_id = NEW_CHAT if number == QUICK_ASK else number  # Quick Ask has no attachments

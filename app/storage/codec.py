@@ -1,7 +1,7 @@
 """Statistics and errors as JSON, so that footers and notices can be worded later in any language.
 
-Reads what older and newer versions wrote, and what a damaged disk left of it: unknown fields are ignored, missing and
-impossible ones take their defaults. Reading never raises.
+Reads values of older and newer versions, and damaged ones: unknown fields are ignored, missing and impossible ones take
+their defaults. Reading never raises.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _RATES = [name for name, value in vars(RequestStats).items() if isinstance(value
 _UNREADABLE = "unreadable"
 LONGEST_TITLE = 500
 LATEST_S = 4e10  # a later moment has no date
-_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f")  # letters and signs without any ink
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f")  # characters without any ink
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
-LARGEST = 1e15  # of the counters and times of a reply; no sum of them is without end
-_MOST_PLACES = 1000  # of what is counted by position, or over time
+LARGEST = 1e15  # largest counter or time of a reply, so that sums stay finite
+_MOST_PLACES = 1000  # values by position, or over time
 _MOST_DEPTH = 100  # of an object that goes with a chat or message
 
 
@@ -33,7 +33,7 @@ def stats_to_json(stats: RequestStats) -> str:
 
 
 def stats_from_json(text: object) -> RequestStats | None:
-    """None: there are none, or nothing of them can be read."""
+    """The statistics; None if there are none, or they cannot be read."""
     stored = as_json_object(text)
     if stored is None:
         return None
@@ -42,7 +42,7 @@ def stats_from_json(text: object) -> RequestStats | None:
 
 
 def _is_consistent(stats: RequestStats) -> bool:
-    """Whether every rate of it can be computed, which counters that fit one another always can."""
+    """Whether all rates can be computed, as they can from consistent counters."""
     try:
         for rate in _RATES:
             getattr(stats, rate)
@@ -69,12 +69,12 @@ def error_from_json(text: object) -> EngineError | None:
         return InternalError(_UNREADABLE)
     try:
         return kind(**values)
-    except TypeError:  # the class has other fields by now
+    except TypeError:  # the class has other fields in this version
         return InternalError(_UNREADABLE)
 
 
 def as_text(value: object) -> str:
-    """A column of text, also where damage has made something else of it."""
+    """A text column, which damage may have given another type."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
@@ -83,12 +83,12 @@ def as_text(value: object) -> str:
 
 
 def as_name(value: object) -> str:
-    """A given name as it can be shown: one line of some length, in its own order; may be empty."""
+    """A name for display: one line of bounded length, with its own direction; may be empty."""
     return _UNSEEN.sub(" ", as_text(value)[:LONGEST_TITLE]).strip()
 
 
 def as_title(value: object) -> str:
-    """The same of a chat's title, or the name of a folder or a file, which is never blank."""
+    """A chat's title, or the name of a folder or file: never blank."""
     title = as_name(value)
     inked = (char not in _BLANK and unicodedata.category(char)[0] not in "CZ" for char in title)
     return title if any(inked) else "…"
@@ -105,7 +105,7 @@ def as_json_object(text: object) -> dict[str, Any] | None:
 
 
 def exportable_object(text: object) -> dict[str, Any] | None:
-    """Only an object that can be written as JSON again, and read again from a file of chats."""
+    """The object, if it can be exported as JSON and imported again."""
     try:
         value = None if text is None else json.loads(as_text(text), parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -118,7 +118,7 @@ def object_to_json(value: dict[str, Any] | None) -> str | None:
 
 
 def is_shallow(value: object) -> bool:
-    """No deeper than what is read again."""
+    """Whether it is no deeper than an import accepts."""
     layer = [value]
     for _ in range(_MOST_DEPTH):
         inner = [each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, dict | list)]
@@ -140,12 +140,12 @@ def _finite(text: str) -> float:
 
 
 def as_time(value: object) -> float:
-    """A moment or a duration in seconds; 0.0 where it can be none."""
+    """A moment or a duration in seconds; 0.0 if impossible."""
     return value if isinstance(value, float) and 0 <= value < LATEST_S else 0.0
 
 
 def storable(text: str) -> str:
-    """Without halves of surrogate pairs, which are no characters."""
+    """The text without halves of surrogate pairs."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -154,7 +154,7 @@ def storable(text: str) -> str:
 
 
 def like(usual: Any, value: Any) -> Any:
-    """`value` if it is of the kind of the `usual` one, and can be true of a reply."""
+    """`value` if it has the type of `usual` and is possible for a reply."""
     if isinstance(usual, DraftingState):
         return DraftingState(value) if value in list(DraftingState) else DraftingState.OFF
     if isinstance(usual, tuple):
@@ -172,12 +172,12 @@ def _counts(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    """One that can be shown: neither endless nor beyond what Qt's own integers hold."""
+    """Whether it is a finite number that Qt's integers can hold."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18
 
 
 def _is_of(annotation: object, value: object) -> bool:
-    """Whether a value can be shown as what the error's class says of it."""
+    """Whether a value has the type that the error's class declares."""
     if "int" in str(annotation) or "float" in str(annotation):
         return _is_number(value) or (value is None and "None" in str(annotation))
     if "bool" in str(annotation):

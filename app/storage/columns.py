@@ -1,7 +1,4 @@
-"""The columns of a message beside its number and its place in the tree: one list.
-
-What makes a row, copies it, writes it to a file of chats, or takes it from one goes by it.
-"""
+"""The columns of a message, apart from its id and its place in the tree: one list for all readers and writers."""
 
 from __future__ import annotations
 
@@ -24,9 +21,9 @@ def _same(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Between a row's value, a `PortableMessage`'s, and JSON of a file.
+    """One column: its value in a row, in a `PortableMessage`, and in JSON.
 
-    `from_file` trusts nothing: it raises ValueError, and gives the usual value for None.
+    `from_file` does not trust the file: it raises ValueError, and returns the default for None.
     """
 
     from_row: Callable[[object], Any]
@@ -76,7 +73,7 @@ def _status_from_file(value: object) -> str:
 
 
 def _parts_from_file(value: object) -> Parts:
-    """MEASURED: by way of JSON, as other values are made storable, they would take twice the memory."""
+    """MEASURED: through JSON, as for other values, they would take twice the memory."""
     return tuple(map(_storable_part, parts_of(checked(value, list)))) if value else ()
 
 
@@ -90,7 +87,7 @@ def _parts_to_file(parts: Parts) -> list[dict[str, object]]:
 
 
 def checked(value: Any, kind: Any) -> Any:
-    """The value, if it is of that kind. Raises ValueError."""
+    """The value if it has that type; else raises ValueError."""
     if not isinstance(value, kind):
         raise ValueError
     return value
@@ -116,7 +113,7 @@ COLUMNS: Mapping[str, Column] = {
 
 
 def insert_message(database: Connection, chat_id: int, parent_id: int | None, values: Mapping[str, object]) -> int:
-    """A row of `COLUMNS` as the database has them. Returns its number."""
+    """Insert a row with the values of `COLUMNS`. Returns its id."""
     names = ("chat_id", "parent_id", *values)
     sql = f"INSERT INTO messages ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
     return database.execute(sql, (chat_id, parent_id, *values.values()))

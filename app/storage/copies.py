@@ -1,6 +1,6 @@
-"""Copies of the database beside it: one an hour while something changes, in `backups/`.
+"""Backups of the database, in `backups/`: one an hour while something changes.
 
-Kept are the newest of each of the last 24 hours and 14 days that have one, within a twentieth of the disk.
+The newest of each of the last 24 hours and 14 days are kept, within a twentieth of the disk.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _DAY_S = 86_400.0
 _HOURS = 24
 _DAYS = 14
 _PART_OF_DISK = 0.05
-_LEFT_BYTES = 64 << 20  # of the disk, at most, that a copy leaves free
+_LEFT_BYTES = 64 << 20  # free disk space that a copy must leave, at most
 _BUSY_S = 1.0
 
 _log = logging.getLogger(__name__)
 
 
 def copies_of(path: Path) -> list[Path]:
-    """Oldest first. They are numbered: a clock that jumps would put their dates out of order."""
+    """Copies, oldest first. They are numbered, since dates depend on a clock that may jump."""
     return sorted(_folder(path).glob(f"{path.stem}-*.db"), key=lambda copy: (_number(copy), copy.name))
 
 
 def all_copies(path: Path) -> list[Path]:
-    """With those that were made before an update of the tables."""
+    """All copies, also those made before a migration."""
     return [*copies_of(path), *path.parent.glob(f"{path.stem}-before-v*.db")]
 
 
@@ -48,7 +48,7 @@ def copy_to(connection: sqlite3.Connection, target: Path) -> None:
         os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
             connection.backup(copy, progress=_refuse_to_wait)
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, also while it is open
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, even while it is open
         partial.replace(target)
     finally:
         for suffix in ("", "-journal", "-wal", "-shm"):
@@ -56,15 +56,15 @@ def copy_to(connection: sqlite3.Connection, target: Path) -> None:
 
 
 def _refuse_to_wait(status: int, _remaining: int, _total: int) -> None:
-    """For SQLite's lock; Python itself would wait for ever."""
+    """Do not wait for SQLite's lock: Python itself would wait without limit."""
     if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         raise BlockingIOError
 
 
 def copy_if_due(path: Path) -> None:
-    """Copies the database if the last copy is an hour old and something changed since; deletes what is too much.
+    """Copy the database if something changed and the last copy is an hour old; delete old copies.
 
-    Raises OSError where the disk would be all but full with it: the chats themselves need that room.
+    Raises OSError if the copy would almost fill the disk.
     """
     if not _is_due(path):
         return
@@ -83,10 +83,10 @@ def copy_if_due(path: Path) -> None:
 
 
 def _is_due(path: Path) -> bool:
-    """Where none is from within an hour of now; one that seems to come from the future counts for its own hour.
+    """Whether no copy is from within an hour of now; one from the future counts for its own hour.
 
-    A copy has the time of the last change that is in it. A clock that is another at each start has a copy for each of
-    its hours, not one for each start.
+    A copy has the time of its last change, so a clock that differs at each start makes one copy for each hour, not for
+    each start.
     """
     made_ns = [copy.stat().st_mtime_ns for copy in copies_of(path)]
     now = time.time()
@@ -122,10 +122,10 @@ def _next_name(path: Path) -> Path:
 
 
 def forget_in_copies(path: Path, purged: Purged) -> None:
-    """Takes what was deleted for good out of every copy; a copy that cannot be changed is deleted.
+    """Delete rows for good in every copy; a copy that cannot be changed is deleted.
 
-    One that cannot be changed now (the disk is full, another program holds the file) stays as it is. Raises
-    sqlite3.Error then, once all others are clean.
+    One that cannot be changed at present (full disk, locked file) stays; sqlite3.Error is raised after all others are
+    done.
     """
     if not purged:
         return
@@ -147,7 +147,7 @@ def forget_in_copies(path: Path, purged: Purged) -> None:
 
 
 def forget_in(connection: sqlite3.Connection, purged: Purged) -> None:
-    """Takes it out of one file, for good."""
+    """Delete rows for good in one file."""
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")
     connection.executemany(PASS_OVER, [(number,) * 3 for number in purged.messages])
@@ -155,7 +155,7 @@ def forget_in(connection: sqlite3.Connection, purged: Purged) -> None:
     connection.executemany("DELETE FROM messages WHERE chat_id = ?", [(number,) for number in purged.chats])
     connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in purged.chats])
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    if "unsent" in tables:  # those of earlier versions are not
+    if "unsent" in tables:  # absent in earlier versions
         connection.executemany("DELETE FROM unsent WHERE chat_id = ?", [(number,) for number in purged.chats])
     if "edits" in tables:
         connection.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")

@@ -1,6 +1,4 @@
-"""Connections to the SQLite file, and transactions. What is in the tables is for the other modules.
-
-Also why something could not be stored or read, as values that are put into words elsewhere.
+"""Connections to the SQLite file, transactions, and the reasons why something could not be stored or read.
 
 A connection is used by the thread that opened it: one writes (`opening.Database`), others read.
 """
@@ -18,18 +16,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 BUSY_MS = 5000
-TRIES = 3  # what fails once may be the disk's fault
-LARGEST_NUMBER = 1 << 30  # of a row: half of what Qt's signals can name, and no chat has as many
+TRIES = 3  # a disk may fail once
+LARGEST_NUMBER = 1 << 30  # of a row id: half of what Qt's signals can hold
 
 T = TypeVar("T")
 
-# Of bytes that are not UTF-8 each is a sign. Without a function of our own: a chat has many thousands of texts.
+# Bytes that are not UTF-8 become replacement characters. No Python function: a chat has thousands of texts.
 READ_TEXT = partial(str, encoding="utf-8", errors="replace")
 _LITTLE_SPACE_BYTES = 1_000_000
 
 
 class Connection:
-    """SQL on one connection. Text that is not UTF-8 is read with a sign in place of each bad byte."""
+    """SQL on one connection. Bytes that are not UTF-8 are read as replacement characters."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
@@ -47,7 +45,7 @@ class Connection:
         return found
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Runs one change; returns the id of the row that an INSERT made."""
+        """Run one change; returns the id of an inserted row."""
         return self.connection.execute(sql, values).lastrowid or 0
 
     @contextmanager
@@ -60,19 +58,16 @@ class Connection:
             yield
             self.connection.execute("COMMIT")
         except BaseException:
-            if self.connection.in_transaction:  # SQLite itself rolls back some that fail
+            if self.connection.in_transaction:  # SQLite rolls back some failed transactions itself
                 self.connection.execute("ROLLBACK")
             raise
         finally:
-            if not durable:  # a change by itself begins no transaction here, and is to be on disk all the same
+            if not durable:  # for single changes outside transactions, which stay durable
                 self.connection.execute("PRAGMA synchronous = FULL")
 
 
 class ReadConnection(Connection):
-    """A connection that cannot write; for what a `Database` has open at this address.
-
-    What the disk does not give is asked for again: a disk may fail once.
-    """
+    """A read-only connection to the file of a `Database`. Failed reads are retried, since a disk may fail once."""
 
     def __init__(self, address: str) -> None:
         super().__init__(sqlite3.connect(f"{address}mode=ro", uri=True, isolation_level=None))
@@ -96,7 +91,7 @@ def _patiently(read: Callable[[], T]) -> T:
 
 
 def address_of(path: Path) -> str:
-    """As SQLite takes it, ready for a parameter more."""
+    """The file as an SQLite URI, to which parameters can be added."""
     return f"{path.absolute().as_uri()}?"
 
 
@@ -133,7 +128,7 @@ class NotStored:
 
 @dataclass(frozen=True, slots=True)
 class NotOpened:
-    """The file with the chats cannot be opened now; it is as it was."""
+    """The chats' file cannot be opened at present; it is unchanged."""
 
     reason: Reason
     folder: str
@@ -143,7 +138,7 @@ StorageProblem = NotStored | NotOpened
 
 
 def reason_of(error: Exception, path: Path) -> Reason:
-    """SQLite calls a full disk an I/O error where it cannot enlarge one of its own files."""
+    """Why SQLite failed. A full disk may look like an I/O error, if SQLite cannot enlarge one of its own files."""
     if isinstance(error, sqlite3.Error):
         reason = _REASONS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, Reason.OTHER)
     else:
@@ -160,7 +155,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether the disk or another program may be at fault, and not the file."""
+    """Whether the cause may be the disk or another program rather than the file."""
     return _REASONS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF) in _PASSING
 
 

@@ -1,6 +1,6 @@
-"""Folders of chats: making, naming, moving, deleting. What is in them is in `chats`.
+"""Folders of chats: making, naming, moving, deleting. Chats in them are in `chats`.
 
-Folders whose parents go round in a circle, or do not exist, are at the top: nothing that is stored is out of reach.
+Folders with cyclic or missing parents are shown at the top, so that nothing is out of reach.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ WITH RECURSIVE below (id) AS (
 
 @dataclass(frozen=True, slots=True)
 class DeletedFolder:
-    """What a deletion changed, so that it can be undone."""
+    """What a deletion changed, for undoing it."""
 
     folders: Sequence[tuple[object, ...]]  # rows
-    chats: Sequence[tuple[int, int]]  # chat, and the folder that it was in
-    children: Sequence[tuple[int, int]]  # folder that moved up, and the one that it was in
-    mark: float | None  # of the chats, where they went to the Trash, each still naming its folder
-    moved_to: int | None = None  # where it is without: the folder that chats and children moved up to; None: the top
+    chats: Sequence[tuple[int, int]]  # chat and its former folder
+    children: Sequence[tuple[int, int]]  # folder that moved up, and its former parent
+    mark: float | None  # set if the chats went to the Trash, each with its folder's id
+    moved_to: int | None = None  # otherwise: the folder that chats and children moved up to; None: the top
 
 
 class FolderStore:
@@ -47,7 +47,7 @@ class FolderStore:
         ]
 
     def make(self, name: str, parent_id: int | None, chat_id: int = 0) -> int:
-        """A new folder in a folder or at the top, with a chat in it if one is named."""
+        """Make a folder in a folder or at the top, with a chat in it if one is named."""
         with self._db.transaction():
             sql = "INSERT INTO folders (name, parent_id, created_at) VALUES (?, ?, ?)"
             folder_id = self._db.execute(sql, (name, parent_id, time.time()))
@@ -62,7 +62,7 @@ class FolderStore:
         self._db.execute("UPDATE folders SET opened = ? WHERE id = ?", (int(opened), folder_id))
 
     def move(self, folder_id: int, parent_id: int | None) -> None:
-        """Into another folder, or to the top. One is never moved into itself or what is in it."""
+        """Move it into another folder, or to the top; never into itself or a folder below it."""
         if parent_id in self._below(folder_id):
             return
         with self._db.transaction():
@@ -75,7 +75,7 @@ class FolderStore:
             self._open(folder_id)
 
     def chats_below(self, folder_id: int) -> int:
-        """How many chats are in a folder and the folders in it."""
+        """Number of chats in a folder and the folders below it."""
         sql = f"{_BELOW} SELECT count(*) FROM chats WHERE folder_id IN below AND deleted_at IS NULL"
         row = self._db.row(sql, (folder_id,))
         return 0 if row is None else row[0]
@@ -84,12 +84,12 @@ class FolderStore:
         return len(self._below(folder_id)) - 1
 
     def delete(self, folder_id: int, with_chats: bool) -> DeletedFolder:
-        """What is in it goes one level up; `with_chats`: the chats go to the Trash, and the folders with them."""
+        """Delete it. Its contents move one level up; `with_chats`: chats and folders below go to the Trash."""
         with self._db.transaction():
             return self._delete_whole(folder_id) if with_chats else self._dissolve(folder_id)
 
     def put_back(self, deleted: DeletedFolder) -> None:
-        """What the user has moved since stays where it is."""
+        """Undo a deletion. What the user has moved since stays."""
         with self._db.transaction():
             self._db.connection.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?, ?, ?, ?)", deleted.folders)
             if deleted.mark is not None:
@@ -130,11 +130,10 @@ class FolderStore:
         return [tuple(row) for row in self._db.rows(sql, (folder_id,))]
 
     def _below(self, folder_id: int) -> set[int]:
-        """A folder and all folders in it."""
         return {row[0] for row in self._db.rows(f"{_BELOW} SELECT id FROM below", (folder_id,))}
 
     def _open(self, folder_id: int | None) -> None:
-        """Shows what was just put into it."""
+        """Open it, to show what was put into it."""
         if folder_id is not None:
             self.set_opened(folder_id, True)
 

@@ -1,7 +1,8 @@
-"""What the database has not taken when the app ends: left in a small file, and put in its place by the next start."""
+"""Text that the database has not accepted when the app ends: stored in a small file, and restored at the next start."""
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -20,7 +21,7 @@ from app.system.small_file import is_in_the_way, read_small
 from engine import MessageRole, sync_file, write_atomically
 
 _MOST_BYTES = 256 << 20
-# What Python raises where the file is not as it was written.
+# Exceptions of a damaged file.
 _DAMAGE = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError)
 
 _log = logging.getLogger(__name__)
@@ -28,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """By chat, or by message; `replies` that were running, or whose end was refused."""
+    """By chat or by message; `replies`: running ones, or those whose end was refused."""
 
     unsent: Mapping[int, str] = field(default_factory=dict)
     attachments: Mapping[int, Attachments] = field(default_factory=dict)
@@ -44,10 +45,10 @@ class LeftWords:
         self._file = file
 
     def leave(self, left: Left) -> bool:
-        """Whether the file has them now, or there is nothing to leave."""
+        """Write the file. Returns whether it has the text, or there is none."""
         try:
             if left:
-                write_atomically(self._file, _to_json(left))
+                write_atomically(self._file, _to_json(left), most_bytes=_MOST_BYTES)
         except OSError:
             return False
         return True
@@ -57,7 +58,7 @@ class LeftWords:
         return os.path.lexists(self._file)
 
     def put_back(self, stores: Stores) -> None:
-        """What an earlier run has left. The file stays until its words are in the database, or where it is damaged."""
+        """Restore text of an earlier run. The file stays until its text is in the database, or if it is damaged."""
         if not self.is_there:
             return
         try:
@@ -72,7 +73,7 @@ class LeftWords:
 
 
 def _was_put_back(stores: Stores, number: str) -> bool:
-    """From a file that could not be deleted then."""
+    """Whether it was restored before, from a file that could not be deleted then."""
     return stores.database.row("SELECT 1 FROM notes WHERE name = 'left' AND value = ?", (number,)) is not None
 
 
@@ -96,7 +97,7 @@ def _is_there(stores: Stores, table: str, number: int) -> bool:
 
 
 def _goes_on(stores: Stores, reply: ReplyText) -> bool:
-    """Whether the stored text is the beginning of what was on the screen, as it is of the same reply."""
+    """Whether the stored text is a beginning of the text on the screen, as for the same reply."""
     stored = stores.messages.message(reply.message_id)
     if stored is None or stored.role is not MessageRole.ASSISTANT:
         return False
@@ -142,22 +143,25 @@ def _attached_to_json(attachments: Attachments | None) -> str | None:
 
 
 class UnsentFile:
-    """Words typed in a run whose database keeps none; a start that has one takes them over.
+    """Text typed in a run without a database, for the next start that has one.
 
-    What an earlier run has put there stays until `forget`, whether or not it can be read. Changes raise OSError.
+    Text of an earlier run stays until `forget`, readable or not. Changes raise OSError.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def add(self, words: str) -> None:
-        """On the disk when this returns, after what is there."""
+        """Append to the file; on disk when this returns. OSError with EFBIG for more than `words` would read."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
-        if is_in_the_way(self._file):  # to write to a pipe would wait for its reader
+        if is_in_the_way(self._file):  # writing to a pipe would block
             self._file.unlink()
         with os.fdopen(os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
-            parting = "\n\n" if os.fstat(file.fileno()).st_size else ""
-            file.write((parting + words).encode("utf-8", "replace"))
+            here_bytes = os.fstat(file.fileno()).st_size
+            data = ("\n\n" * bool(here_bytes) + words).encode("utf-8", "replace")
+            if here_bytes + len(data) > _MOST_BYTES:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(self._file))
+            file.write(data)
             file.flush()
             sync_file(file.fileno())
 
@@ -166,9 +170,9 @@ class UnsentFile:
         return os.path.lexists(self._file)
 
     def words(self) -> str:
-        """Empty where there are none, or where the disk does not give them."""
+        """The text; empty if there is none, or it cannot be read."""
         try:
-            return read_small(self._file).decode("utf-8", "replace")
+            return read_small(self._file, _MOST_BYTES).decode("utf-8", "replace")
         except (OSError, ValueError):
             return ""
 

@@ -1,7 +1,7 @@
 """Messages as a tree of versions, and the branch of it that a chat shows.
 
-A row that cannot be read is one message that says so: it neither hides the others nor stops them. An edit is what is
-typed and not saved yet of a message that is being changed, or written beside another.
+A row that cannot be read becomes one message that reports it, without affecting others. An edit is unsaved text of a
+message that is being changed, or inserted beside another.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from app.storage.trash import new_mark
 from app.storage.tree import Tree, is_long, read_tree, read_up_to
 from engine import EngineError, MessageRole, RequestStats
 
-# UNION, not UNION ALL: it ends where damaged parents go round in a circle.
+# UNION, not UNION ALL: it ends even where damaged parents form a cycle.
 _BELOW = """
 WITH RECURSIVE below (id) AS (
     SELECT ?
@@ -48,8 +48,6 @@ class MessageStore:
     def __init__(self, database: Connection, chats: ChatStore) -> None:
         self._db = database
         self._chats = chats
-
-    # Changes
 
     def add_user(self, chat_id: int, parent_id: int | None, text: str, attachments: Attachments = ()) -> int:
         place = self._place(chat_id, parent_id)
@@ -69,7 +67,7 @@ class MessageStore:
     def insert(
         self, chat_id: int, parent_id: int | None, role: MessageRole, text: str, attachments: Attachments = ()
     ) -> int:
-        """A message that the user puts after another one (None: at the start); what followed now follows it."""
+        """Insert a message after another one (None: at the start); the former followers follow it."""
         with self._db.transaction():
             goes_on = bool(self._tree(chat_id).versions.get(parent_id))
             leaf = self._chats.leaf(chat_id)
@@ -80,7 +78,7 @@ class MessageStore:
         return message_id
 
     def replace(self, original: StoredMessage, text: str, attachments: Attachments | None = None) -> int:
-        """A version with other words and files (None: the same), which what followed now follows."""
+        """Make a version with other text and files (None: the same); the former followers follow it."""
         parts = original.parts
         if attachments is not None:
             parts = (*attachments, *(each for each in parts if not isinstance(each, Attachment)))
@@ -99,7 +97,7 @@ class MessageStore:
         self._db.execute("UPDATE messages SET role = ?, status = 'done' WHERE id = ?", (role.value, message_id))
 
     def resume_reply(self, message_id: int) -> None:
-        """Marks a reply as running again; thinking without an answer is dropped, because the model starts it again."""
+        """Mark a reply as running again; thinking without an answer is dropped, because the model starts it again."""
         sql = (
             "UPDATE messages SET status = 'streaming', error = NULL,"
             " thinking = CASE text WHEN '' THEN '' ELSE thinking END WHERE id = ?"
@@ -107,11 +105,11 @@ class MessageStore:
         self._db.execute(sql, (message_id,))
 
     def mark_stopped(self, message_id: int) -> None:
-        """A reply that was not asked for in the end: when its row comes back from the Trash, it is not running."""
+        """A reply that was not requested in the end: restored from the Trash, it is not running."""
         self._db.execute("UPDATE messages SET status = 'stopped' WHERE id = ? AND status = 'streaming'", (message_id,))
 
     def save_texts(self, replies: Iterable[ReplyText]) -> None:
-        """Saves the text so far of running replies, in one transaction."""
+        """Save texts of running replies, in one transaction."""
         with self._db.transaction(durable=False):
             for reply in replies:
                 self._save_text(reply)
@@ -124,7 +122,7 @@ class MessageStore:
         error: EngineError | None,
         drafting: str | None,
     ) -> None:
-        """How a reply ended, with its whole text; in a transaction of the caller's."""
+        """Store a reply's end with its whole text, in the caller's transaction."""
         self._save_text(reply)
         self._db.execute(
             "UPDATE messages SET status = ?, stats = ?, error = ?, drafting = ? WHERE id = ?",
@@ -132,7 +130,7 @@ class MessageStore:
         )
 
     def delete(self, message: StoredMessage, *, following: bool) -> float:
-        """Deletes a message, with what is `following` it or alone, and shows what is left; returns the mark."""
+        """Delete a message, alone or with all `following`, and show the rest; returns the mark."""
         with self._db.transaction():
             other = self.sibling(message, -1) or self.sibling(message, 1)
             if not following and self.count_below(message) > 0:
@@ -142,14 +140,14 @@ class MessageStore:
         return mark
 
     def delete_below(self, message_id: int) -> float:
-        """Deletes a message and what follows it; the returned mark brings exactly these back."""
+        """Delete a message and all that follow; returns the mark that restores them."""
         mark = new_mark(self._db)
         sql = _BELOW + "UPDATE messages SET deleted_at = ? WHERE id IN below AND deleted_at IS NULL"
         self._db.execute(sql, (message_id, mark))
         return mark
 
     def delete_one(self, message_id: int) -> float:
-        """Deletes this message only; what follows it follows the one before it, until the mark brings it back."""
+        """Delete one message; its followers follow the one before it, until the mark restores it."""
         mark = new_mark(self._db)
         self._db.execute("UPDATE messages SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL", (mark, message_id))
         return mark
@@ -179,14 +177,14 @@ class MessageStore:
         return message_id
 
     def _move(self, chat_id: int, parent_id: int | None, message_id: int) -> None:
-        """What followed one message now follows another, also what is deleted: it may come back between these two."""
+        """The followers of one message now follow another, deleted ones too: they may be restored."""
         sql = "UPDATE messages SET parent_id = ? WHERE chat_id = ? AND parent_id IS ? AND id != ?"
         self._db.execute(sql, (message_id, chat_id, parent_id, message_id))
 
     def _place(self, chat_id: int, parent_id: int | None) -> int | None:
-        """After which row a version belongs that follows this message: after that of the others there.
+        """The row after which a new version of a follower belongs: after the last one there.
 
-        It may be one that was deleted by itself. After the message before it, that one would come back as a version.
+        That may be one that was deleted alone; after the message before it, the restored one would become a version.
         """
         others = self._tree(chat_id).versions.get(parent_id)
         row = self._db.row("SELECT parent_id FROM messages WHERE id = ?", (others[-1],)) if others else None
@@ -196,28 +194,25 @@ class MessageStore:
         sql = "UPDATE messages SET text = ?, thinking = ?, thinking_s = ? WHERE id = ?"
         self._db.execute(sql, (reply.text, reply.thinking, reply.thinking_s, reply.message_id))
 
-    # Reading
-
     def message(self, message_id: int) -> StoredMessage | None:
-        """None: it is not there, or deleted."""
+        """The message; None if it is missing or deleted."""
         row = self._db.row("SELECT chat_id, deleted_at FROM messages WHERE id = ?", (message_id,))
         if row is None or row["deleted_at"] is not None:
             return None
         return self._stored(message_id, self._tree_at(row["chat_id"], message_id))
 
     def branch(self, leaf_id: int | None) -> list[StoredMessage]:
-        """From the first message to `leaf_id`."""
+        """Messages from the first one to `leaf_id`."""
         row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (leaf_id,))
         return [] if row is None or leaf_id is None else self._branch(leaf_id, self._tree(row["chat_id"]))
 
     def shown_branch(self, chat_id: int) -> list[StoredMessage]:
-        """The branch on the screen, to its end."""
         tree = self._tree(chat_id)
         end = tree.end_shown(self._chats.leaf(chat_id))
         return [] if end is None else self._branch(end, tree)
 
     def is_long(self, chat_id: int) -> bool:
-        """Whether its branches are more than is read while a window waits: then it is read by segments."""
+        """Whether the chat is too long to read while a window waits: then it is read in segments."""
         return is_long(self._db, chat_id)
 
     def shown_end(self, chat_id: int) -> int | None:
@@ -229,7 +224,7 @@ class MessageStore:
         return self._tree(chat_id).end_shown(leaf)
 
     def up_to(self, end_id: int, count: int) -> list[StoredMessage]:
-        """The `count` messages up to this one, and it; fewer where the branch begins before that."""
+        """The message and up to `count` before it."""
         row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (end_id,))
         if row is None:
             return []
@@ -237,21 +232,20 @@ class MessageStore:
         return self._read(tree.path(end_id)[-count:], tree)
 
     def newest(self, chat_id: int, count: int) -> list[StoredMessage]:
-        """The last ones of the branch on the screen."""
+        """The last messages of the branch on the screen."""
         end = self.shown_end(chat_id)
         return [] if end is None else self.up_to(end, count)
 
     def before(self, message_id: int, count: int) -> list[StoredMessage]:
-        """The last ones of those that come before a message."""
         return self.up_to(message_id, count + 1)[:-1]
 
     def latest_leaf(self, message_id: int) -> int:
-        """The end of the branch that goes on from a message: the newest one below it, or itself."""
+        """The end of the branch below a message: its newest descendant, or itself."""
         row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (message_id,))
         return message_id if row is None else self._tree(row["chat_id"]).end_below(message_id)
 
     def other_end(self, message_id: int) -> int | None:
-        """Likewise; None where the message is in the branch on the screen."""
+        """As `latest_leaf`; None if the message is in the branch on the screen."""
         row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (message_id,))
         if row is None:
             return None
@@ -260,14 +254,14 @@ class MessageStore:
         return None if end is not None and message_id in tree.path(end) else tree.end_below(message_id)
 
     def count_below(self, message: StoredMessage) -> int:
-        """How many messages follow it, in all its branches."""
+        """Number of messages after it, in all branches."""
         if self.is_long(message.chat_id):
             row = self._db.row(f"{_BELOW} {_COUNT_BELOW}", (message.id, message.chat_id))
             return row["kept"] - 1 if row is not None else 0
         return len(self._tree(message.chat_id).below(message.id)) - 1
 
     def sibling(self, message: StoredMessage, step: int) -> int | None:
-        """The version `step` places away, if there is one."""
+        """The version `step` places away, if any."""
         versions = self._tree_at(message.chat_id, message.id).versions.get(message.parent_id, ())
         if message.id not in versions:
             return None
@@ -278,9 +272,9 @@ class MessageStore:
         return read_tree(self._db, chat_id)
 
     def _tree_at(self, chat_id: int, end_id: int, count: int = 1) -> Tree:
-        """As much of a long chat's tree as `count` messages up to one need."""
+        """The part of a long chat's tree that `count` messages up to one need."""
         if self.is_long(chat_id):
-            with suppress(sqlite3.DatabaseError):  # of a damaged row: the index of all may still have its place
+            with suppress(sqlite3.DatabaseError):  # a damaged row: the index may still have it
                 return read_up_to(self._db, chat_id, end_id, count)
         return self._tree(chat_id)
 
@@ -295,7 +289,7 @@ class MessageStore:
         return _stored(message_id, next(iter(self._rows([message_id])), None), tree)
 
     def _rows(self, numbers: Sequence[int]) -> list[sqlite3.Row]:
-        """Without those that cannot be read: a damaged one does not take its neighbours along."""
+        """The readable rows: a damaged one does not affect its neighbours."""
         try:
             return self._db.rows(f"SELECT * FROM messages WHERE id IN ({','.join(map(str, numbers))})")
         except sqlite3.DatabaseError:
@@ -328,7 +322,7 @@ def _stored(message_id: int, row: sqlite3.Row | None, tree: Tree) -> StoredMessa
 
 
 def _unreadable(message_id: int, row: sqlite3.Row | None, sibling: int, siblings: int) -> StoredMessage:
-    """What can be said of a damaged row; its words too, where only who wrote them is lost."""
+    """The message for a damaged row, with its text if only the role is lost."""
     return StoredMessage(
         id=message_id,
         chat_id=row["chat_id"] if row is not None else 0,
@@ -346,7 +340,7 @@ class EditStore:
         self._db = database
 
     def of_chat(self, chat_id: int) -> dict[int, Edit]:
-        """By message. What another version or a damaged disk wrote is taken as an edit of the message itself."""
+        """Edits by message. An unknown kind counts as an edit of the message itself."""
         sql = "SELECT edits.* FROM edits JOIN messages ON id = message_id WHERE chat_id = ? AND deleted_at IS NULL"
         rows = self._db.rows(sql, (chat_id,))
         return {
@@ -361,7 +355,7 @@ class EditStore:
         }
 
     def put(self, *edits: Edit) -> None:
-        """Without what is attached, which may be megabytes and changes less often."""
+        """Store the text; attachments, which may be megabytes, are stored when they change."""
         sql = (
             "INSERT INTO edits (message_id, kind, role, text) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (message_id) DO UPDATE SET kind = excluded.kind, role = excluded.role, text = excluded.text"

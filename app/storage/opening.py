@@ -1,6 +1,6 @@
-"""Opening the SQLite file: finishing a rescue, examining, rescuing, migrating.
+"""Opening the SQLite file: finish an interrupted rescue, check, rescue, migrate.
 
-A database that a newer version wrote is refused, not changed; a damaged one is rescued (see `rescue`).
+A database of a newer version is refused and not changed; a damaged one is rescued (see `rescue`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from app.storage import rescue, schema
 from app.storage.database import BUSY_MS, LARGEST_NUMBER, READ_TEXT, TRIES, Connection, is_busy, is_damage
 from app.system.small_file import is_in_the_way, move_aside
 
-# Written pages go to the database itself this often: what is only in the log is lost with the first bad byte there.
+# The log is checkpointed this often: damage there loses all later pages.
 _LOG_PAGES = 64
-_OPENING_BUSY_MS = 1000  # the user waits for the chats, and a notice says what keeps them
-_LOOKING_S = 5.0  # at most: the user waits for the chats
-_STEPS = 10_000  # of SQLite between two looks at the time
+_OPENING_BUSY_MS = 1000  # the user waits, and a notice reports the lock
+_LOOKING_S = 5.0  # limit of the check, since the user waits
+_STEPS = 10_000  # SQLite's steps between two checks of the time
 
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {BUSY_MS}",
@@ -38,7 +38,7 @@ _PRAGMAS = (
 
 
 class Database(Connection):
-    """The connection that writes. `rescued` says what was saved of a damaged file, until a notice has said so."""
+    """The connection that writes. `rescued`: the result of a rescue, until a notice has shown it."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ class Database(Connection):
 
     @contextmanager
     def opening(self) -> Iterator[None]:
-        """Another connection that holds the file is waited for shortly only."""
+        """A short wait for other connections that hold the file."""
         self.connection.execute(f"PRAGMA busy_timeout = {_OPENING_BUSY_MS}")
         try:
             yield
@@ -68,7 +68,7 @@ class Database(Connection):
         self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def empty_log(self) -> None:
-        """Likewise, and what was there before leaves the log, too; waits a little for who reads."""
+        """Move all pages and truncate the log; waits a little for readers."""
         self.connection.execute(f"PRAGMA busy_timeout = {BUSY_MS // 50}")
         try:
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -77,7 +77,7 @@ class Database(Connection):
 
 
 class MemoryDatabase(Database):
-    """One that is deleted with its last connection, for a run that may not write to the disk."""
+    """A database in memory, for a run that must not write to the disk."""
 
     def __init__(self, address: str) -> None:
         connection = sqlite3.connect(address, uri=True, isolation_level=None)
@@ -88,11 +88,10 @@ class MemoryDatabase(Database):
 
 
 def is_sound(path: Path) -> bool:
-    """False when SQLite finds faults each time it looks: one look that fails may be the disk's fault, not the file's.
+    """False if SQLite finds faults every time: a single failure may be the disk's.
 
-    A file in which it finds none for some seconds is taken for sound.
-
-    Raises sqlite3.OperationalError or OSError when the file cannot be read or is locked.
+    A file without faults after some seconds of checking counts as sound. Raises sqlite3.OperationalError or OSError
+    when the file cannot be read or is locked.
     """
     if not path.exists() or path.stat().st_size == 0:
         return True
@@ -101,7 +100,7 @@ def is_sound(path: Path) -> bool:
         try:
             if _has_no_fault(path, end):
                 return True
-        except UnicodeDecodeError:  # in what SQLite itself says of a damaged schema
+        except UnicodeDecodeError:  # SQLite's own message about a damaged schema
             continue
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
@@ -113,7 +112,7 @@ def is_sound(path: Path) -> bool:
 
 
 def _is_senseless(error: sqlite3.DatabaseError) -> bool:
-    """What SQLite says of a header or a schema that makes no sense; a disk that fails has codes of its own."""
+    """Whether the error means an invalid header or schema; failing disks have other codes."""
     return error.sqlite_errorcode == sqlite3.SQLITE_ERROR
 
 
@@ -124,13 +123,13 @@ def _has_no_fault(path: Path, end: float) -> bool:
         connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
         version = schema.version_of(connection)
         known = schema.newest_version()
-        if version > known and schema.noted_version(connection) == version:  # not ours to judge, and refused
+        if version > known and schema.noted_version(connection) == version:  # refused later
             return True
         # MEASURED: half a second for 200,000 messages; without its look at the indexes it takes a third of one.
         if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             return False
         if version > known:
-            return schema.noted_version(connection) != known  # otherwise the number is damaged
+            return schema.noted_version(connection) != known  # else the version number is damaged
         if version < 0 or schema.schema_of(connection) != schema.expected_schema(version):
             return False
         if _ends_within_a_page(path, connection):
@@ -139,14 +138,14 @@ def _has_no_fault(path: Path, end: float) -> bool:
 
 
 def _ends_within_a_page(path: Path, connection: sqlite3.Connection) -> bool:
-    """SQLite takes zeros for the rest; where the log has that page, it is no damage."""
+    """SQLite reads the missing end as zeros. If the log has that page, nothing is damaged."""
     log = path.with_name(path.name + "-wal")
     page_bytes: int = connection.execute("PRAGMA page_size").fetchone()[0]
     return path.stat().st_size % page_bytes != 0 and (not log.exists() or log.stat().st_size == 0)
 
 
 def _has_possible_numbers(connection: sqlite3.Connection) -> bool:
-    """No program gives other numbers, and Qt's signals cannot name them; a rescue has none of them."""
+    """Whether all ids are valid: others are damage, and Qt's signals cannot hold them."""
     for table, last in connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
         ends = f'SELECT (SELECT min(id) FROM "{table}") < 0 OR (SELECT max(id) FROM "{table}") > {LARGEST_NUMBER}'
         if type(last) is not int or last > LARGEST_NUMBER or connection.execute(ends).fetchone()[0]:
@@ -155,7 +154,7 @@ def _has_possible_numbers(connection: sqlite3.Connection) -> bool:
 
 
 def _can_be_written(connection: sqlite3.Connection, path: Path) -> bool:
-    """False where the file itself forbids what its permissions allow: a damaged header. Other writers say nothing."""
+    """False if a damaged header forbids writing. Locks of other writers do not count."""
     connection.execute("PRAGMA busy_timeout = 0")
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -169,7 +168,7 @@ def _can_be_written(connection: sqlite3.Connection, path: Path) -> bool:
 
 
 def _make_way(path: Path) -> None:
-    """What is no file keeps SQLite from its own, and a rescue from its end. Raises OSError where it is the chats."""
+    """Move aside whatever blocks SQLite's own files. Raises OSError if that is the database itself."""
     if is_in_the_way(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     for suffix in ("-wal", "-shm", "-journal"):
@@ -177,7 +176,7 @@ def _make_way(path: Path) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """What SQLite makes beside the file gets the file's own permissions."""
+    """Files that SQLite makes get the permissions of this one."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
         if file.exists() and file.stat().st_mode & 0o077:
@@ -185,7 +184,7 @@ def _make_private(path: Path) -> None:
 
 
 def _connect_or_rebuild(path: Path) -> sqlite3.Connection:
-    """Of a file that was found sound: damage that is met only once is the disk's fault, not the file's."""
+    """Connect to a file that was checked: an error that occurs once is the disk's."""
     for _ in range(TRIES):
         try:
             return _connect(path)

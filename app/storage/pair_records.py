@@ -1,8 +1,8 @@
-"""What is known of each pair: how much its draft gained last on this machine, and whether the user turned it off.
+"""Records of each pair: its last gain on this machine, and whether the user turned it off.
 
-What another machine has measured, whose files were copied here, is not shown; that drafting was turned off is.
-A small JSON file, written as a whole. One that is damaged is as good as none: everything in it can be measured again.
-One that the disk does not give is not written over: it is read before what changed is kept.
+Gains of another machine, whose files were copied here, are not shown; that drafting was turned off is. A small JSON
+file, written as a whole. A damaged one counts as missing: it can be measured again. One that cannot be read for now is
+not overwritten: it is read before changes are written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.system.small_file import read_small
 from app.system.worker import IN_PLACE, JobQueue
 from engine import write_atomically
 
-_MOST = 200  # pairs; the ones measured longest ago go first
+_MOST = 200  # pairs; the oldest gains are dropped
 _LIMIT_BYTES = 4 << 20
 _LARGEST_GAIN = 1e9
 _log = logging.getLogger(__name__)
@@ -27,29 +27,29 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PairRecord:
-    gain: float | None = None  # of the last reply that was long enough, over plain decoding
+    gain: float | None = None  # speed-up of the last long reply
     off: bool = False  # the user has turned drafting off for it
-    machine: str = ""  # that measured it; "": an older version did not write that down
+    machine: str = ""  # that measured it; "" in older versions
 
 
 class PairRecords:
-    """Of a main model's folder and a draft's. `writer` puts what changes on the disk."""
+    """By folders of main model and draft. `writer` writes the file."""
 
     def __init__(
         self, file: Path, machine: str, writer: JobQueue = IN_PLACE, refused: Callable[[], None] = lambda: None
     ) -> None:
-        """`refused` is called each time that the disk refuses something; then `try_again` may be."""
+        """`refused` is called when a write fails; `try_again` then retries it."""
         self._writer = writer
         self._file = file
         self._machine = machine
         self._records: dict[str, PairRecord] = {}
         self._is_read = False
-        self._is_unkept = False  # the disk has refused what was put last
+        self._is_unkept = False  # the last write failed
         self._refused = refused
         self._read()
 
     def _read(self) -> None:
-        """What was put meanwhile is newer."""
+        """Values set meanwhile are newer than the file's."""
         try:
             stored = _stored(self._file)
         except OSError as error:
@@ -74,7 +74,7 @@ class PairRecords:
         self._keep_all()
 
     def try_again(self) -> None:
-        """Where the disk has refused something."""
+        """Retry a failed write."""
         if self._is_unkept:
             self._keep_all()
 
@@ -90,7 +90,7 @@ class PairRecords:
 
     def _keep(self, records: dict[str, PairRecord]) -> None:
         data = json.dumps({key: asdict(each) for key, each in records.items()}, ensure_ascii=False, indent=1)
-        write_atomically(self._file, data.encode("utf-8", "surrogatepass"))
+        write_atomically(self._file, data.encode("utf-8", "surrogatepass"), most_bytes=_LIMIT_BYTES)
 
     def _on_kept(self, _outcome: None) -> None:
         self._is_unkept = False
@@ -112,7 +112,7 @@ def _key(main: str, draft: str) -> str:
 
 
 def _stored(file: Path) -> dict[str, PairRecord]:
-    """Nothing of a file that is missing or damaged. Raises OSError where the disk does not give it."""
+    """The file's content; {} if missing or damaged. Raises OSError if it cannot be read."""
     try:
         content = json.loads(read_small(file, _LIMIT_BYTES))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError, RecursionError):
@@ -126,5 +126,5 @@ def _stored(file: Path) -> dict[str, PairRecord]:
 
 
 def _gain(value: Any) -> float | None:
-    """None for one that cannot be: it can be measured again, what the user has chosen of the pair cannot."""
+    """The gain; None if impossible. The user's choice about the pair is kept."""
     return float(value) if isinstance(value, int | float) and 0 < value < _LARGEST_GAIN else None

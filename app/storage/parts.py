@@ -1,8 +1,8 @@
-"""What a message consists of: texts, thinking, files, and calls of tools with their results, in order. One schema.
+"""The parts of a message: texts, thinking, files, tool calls and results, in order. One schema.
 
-Storage, search, export, import, rescue and copies read it here. A message's last thinking and its last text are columns
-of their own: they grow while a reply streams. The column `parts` has all that comes before these, as a list in JSON. A
-part says what it is in `part`; one that says nothing is a file. What a newer version wrote is kept as it is.
+Storage, search, export, import, rescue and copies read it here. A message's last thinking and last text are columns of
+their own: they grow while a reply streams. The column `parts` has all parts before these, as a JSON list. The field
+`part` names a part's kind; without it the part is a file. Kinds of a newer version are kept unchanged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Of a tool, by the model."""
+    """A tool call by the model."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a tool answered."""
+    """A tool's result."""
 
     id: str  # of the call
     name: str
@@ -53,17 +53,17 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A part of a kind that a newer version has: it is kept, copied and exported, and not shown."""
+    """A kind of part of a newer version: kept, copied and exported, but not shown."""
 
     json: str
 
 
 class AttachmentKind(StrEnum):
     TEXT = "text"  # text or code, from a file
-    PDF = "pdf"  # the text of one
-    PASTED = "pasted"  # has no name
+    PDF = "pdf"  # text of a PDF file
+    PASTED = "pasted"  # pasted text, without a name
     PICTURE = "picture"  # its bytes are in a file of their own, see `pictures`
-    NOTE = "note"  # of an imported chat: only the name of what was there
+    NOTE = "note"  # of an imported chat: only the name of a missing file
 
     @classmethod
     def _missing_(cls, value: object) -> AttachmentKind:
@@ -79,10 +79,10 @@ class Attachment:
     text: str
     size_bytes: int  # of the file, or of the pasted text
     tokens: int = 0  # as the main model counted them; 0: not known
-    digest: str = ""  # of a picture: which file has its bytes
-    width: int = 0  # likewise, in pixels
+    digest: str = ""  # of a picture's file (see `pictures`)
+    width: int = 0  # of a picture, in pixels
     height: int = 0
-    thumbnail: str = ""  # likewise: a small square JPEG of ours, as base64
+    thumbnail: str = ""  # of a picture: a small square JPEG, as base64
 
     @property
     def is_picture(self) -> bool:
@@ -114,7 +114,7 @@ P = TypeVar("P", bound=Part)
 
 
 class MessageColumns(Protocol):
-    """A message as its row has it."""
+    """A message's columns for its parts."""
 
     @property
     def text(self) -> str: ...
@@ -128,7 +128,7 @@ class MessageColumns(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a row has of a message's parts."""
+    """A row's columns for a message's parts."""
 
     text: str = ""
     thinking: str = ""
@@ -137,7 +137,7 @@ class Content:
 
 
 def content_of(whole: Sequence[Part]) -> Content:
-    """Of all parts in order; `all_parts` gives exactly these again."""
+    """The columns for all parts in order; `all_parts` is the inverse."""
     rest = list(whole)
     text = ""
     thinking = Thinking("")
@@ -151,7 +151,6 @@ def content_of(whole: Sequence[Part]) -> Content:
 
 
 def all_parts(message: MessageColumns) -> Parts:
-    """In order."""
     thinking = (Thinking(message.thinking, message.thinking_s),) if message.thinking else ()
     text = (Text(message.text),) if message.text else ()
     return (*message.parts, *thinking, *text)
@@ -182,7 +181,7 @@ def _searched(part: Part) -> str:
 
 
 def digests_in(stored: object) -> set[str]:
-    """Those that a row may name, also one that is damaged: what else looks like one keeps a file, and harms nothing."""
+    """Digests that a row may name, damaged ones too: a false match only keeps a file."""
     return set(_DIGEST.findall(as_text(stored)))
 
 
@@ -204,7 +203,7 @@ def part_to_json(part: Part) -> dict[str, object]:
 
 
 def parts_from_json(text: object) -> Parts:
-    """Of what cannot be read, nothing; never raises."""
+    """The parts; () if they cannot be read. Never raises."""
     if text is None:
         return ()
     try:
@@ -215,7 +214,7 @@ def parts_from_json(text: object) -> Parts:
 
 
 def attachments_from_json(text: object) -> Attachments:
-    """Likewise, of unsent text and of an edit, which have files only."""
+    """The files of unsent text or an edit. Never raises."""
     return of_kind(Attachment, parts_from_json(text))
 
 
@@ -243,7 +242,7 @@ def _checked(read: Attachment) -> Attachment:
 
 
 def _unknown(stored: dict[str, object]) -> Unknown | None:
-    """None: it could not be written as JSON again."""
+    """An unknown part; None if it cannot be written as JSON again."""
     try:
         written = json.dumps(stored, ensure_ascii=False, allow_nan=False) if is_shallow(stored) else ""
     except ValueError:

@@ -1,7 +1,7 @@
-"""The bytes of pictures: one file for each, named by its SHA-256, in a folder beside the database. Any thread.
+"""Picture files, named by their SHA-256, in a folder beside the database. Any thread.
 
-A file is written before the first row that names it, and goes once no row does, here or in a copy: after a
-deletion for good, and at a start. What is in hand, attached by the user and not yet in a row, stays.
+A file is written before the first row that names it, and deleted when no row names it, here or in a copy: after a
+deletion for good, and at a start. Pictures attached to an unsent message are kept.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from app.storage.copies import all_copies
 from app.storage.database import Connection
 from app.storage.parts import digests_in
 from app.storage.rescue import damaged_files
+from app.system.small_file import read_small
 from engine import write_atomically
 
 _FOLDER = "pictures"
@@ -36,59 +37,60 @@ class Pictures:
         self.folder = database.parent / _FOLDER
         self._all_stay = False
         self._lock = threading.Lock()
-        self._memory: dict[str, bytes] | None = None  # of a run that may not write to the disk
-        self._new: set[str] = set()  # stored in this run, and not yet in hand or given up
+        self._memory: dict[str, bytes] | None = None  # used in a run that must not write to the disk
+        self._new: set[str] = set()  # stored in this run, neither attached nor given up
         self._in_hand: frozenset[str] = frozenset()
 
     def keep_in_memory(self) -> None:
         self._memory = {}
 
     def keep_all(self) -> None:
-        """What was left of an earlier run may name some, and is not in the database yet."""
+        """Delete none: text of an earlier run that is not restored yet may name some."""
         self._all_stay = True
 
     def put(self, data: bytes) -> str:
-        """Its digest; on the disk when this returns. Raises OSError."""
+        """Store the bytes; returns their digest when they are on disk. Raises OSError."""
         digest = hashlib.sha256(data).hexdigest()
-        with self._lock:  # before it is looked for: a sweep may be about to take it away
+        with self._lock:  # before the check: a sweep may be deleting it
             self._new.add(digest)
         if self._memory is not None:
             self._memory[digest] = data
         elif self.get(digest) is None:
-            write_atomically(self._file(digest), data)
+            write_atomically(self._file(digest), data, most_bytes=_MOST_BYTES)
         return digest
 
     def get(self, digest: str) -> bytes | None:
-        """None: it is not there, or no longer what it was."""
+        """The bytes; None if the file is missing or changed."""
         if self._memory is not None and digest in self._memory:
             return self._memory[digest]
         try:
-            file = self._file(digest)
-            data = file.read_bytes() if file.is_file() and file.stat().st_size <= _MOST_BYTES else b""
-        except OSError as error:
+            data = read_small(self._file(digest), _MOST_BYTES)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
             _log.warning("a picture cannot be read: %s", type(error).__name__)
             return None
         return data if hashlib.sha256(data).hexdigest() == digest else None
 
     def path(self, digest: str) -> Path | None:
-        """Of its file, where there is one."""
+        """Path of its file; None if it has none."""
         file = self._file(digest)
         return file if self._memory is None and file.is_file() else None
 
     def take_in_hand(self, digests: Iterable[str]) -> None:
-        """What is attached and not sent, in place of what was."""
+        """Set the attached pictures that no row names yet."""
         with self._lock:
             self._in_hand = frozenset(digests)
 
     def give_up(self, *digests: str) -> None:
-        """What was stored and is not wanted, or is in a row now."""
+        """These are not needed, or a row names them."""
         with self._lock:
             self._new.difference_update(digests)
 
     def sweep(self, database: Connection | None) -> None:
-        """Deletes what no row of an open database names and the user does not have in hand. By the thread that writes.
+        """Delete files that neither a row nor an attachment names. Runs on the thread that writes.
 
-        Not while a damaged database is kept, or a copy cannot be read: what was not saved of it may name some.
+        Not while a damaged database is kept, or a copy cannot be read: lost rows may name some.
         """
         try:
             if not (database is None or self._all_stay or damaged_files(self._database)):
@@ -126,7 +128,7 @@ def _without(named: set[str], files: Iterable[Path]) -> list[Path]:
 
 
 def _named(rows: Callable[[str], Iterable[Any]]) -> set[str]:
-    """Those of the Trash too, as long as they can be brought back. Copies of earlier versions have other columns."""
+    """Digests in all rows, those in the Trash too. Copies of earlier versions have other columns."""
     named: set[str] = set()
     for table, column in _COLUMNS:
         if any(each[1] == column for each in rows(f"PRAGMA table_info({table})")):

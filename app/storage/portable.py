@@ -1,6 +1,6 @@
-"""Chats taken out of the database as they are, and put into it: for export, import, and nothing else.
+"""Chats as values for export and import.
 
-An import goes through a file step by step, and knows by their origins the chats that are here already.
+An import stores a file in steps, and recognises by their origins the chats that exist already.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from app.storage.storage import Stores
 from app.storage.tree import Tree, read_tree
 
 _IDENTITY = "identity"
-_SOME = 500  # values that one statement takes
+_SOME = 500  # values in one statement
 
 Json = dict[str, Any] | None
 
-# Where imported chats came from is kept with their options, so that importing one twice does not double it. A chat that
-# has grown where it came from grows here by the messages that are new; what was written here stays. So does a chat of
-# this database that was carried on with elsewhere.
-IMPORTED = "imported"  # among a chat's options: its origin, and when it was changed there last
-_OURS = "hunch:"  # such a chat may come from several Macs, each with other messages: no single time says what is here
+# The origin of an imported chat is stored with its options, so that importing twice makes no copy. If it has grown at
+# its origin, the new messages are added; messages written here stay. The same holds for a chat of this database that
+# was continued elsewhere.
+IMPORTED = "imported"  # key in a chat's options: origin, and the time of its last change there
+_OURS = "hunch:"  # our own chats may come from several Macs with different messages, so no single time applies
 
 AddMessage = Callable[[Connection, int, "PortableMessage", dict[int, int]], int]
 STEP_CHATS = 50
@@ -40,16 +40,16 @@ STEP_BYTES = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """What an import has added to a chat that was here, and what it was like before."""
+    """A chat that an import has extended, and its former state."""
 
     chat_id: int
     leaf_id: int | None
-    imported: dict[str, Any] | None  # None: it began here
+    imported: dict[str, Any] | None  # None: it was made here
     messages: tuple[int, ...]
 
 
 def imported_from(chat: PortableChat) -> dict[str, Any]:
-    """Options that say so."""
+    """Options with the origin of a chat."""
     return {IMPORTED: {"from": chat.origin, "as_of": chat.updated_at}}
 
 
@@ -62,7 +62,7 @@ def origin_in(options: dict[str, Any]) -> tuple[str, float] | None:
 
 
 def origins(database: Connection) -> dict[int, tuple[str, float]]:
-    """By chat, of those that are not in the Trash."""
+    """Origins of the chats outside the Trash."""
     sql = "SELECT id, options FROM chats WHERE deleted_at IS NULL AND options LIKE ? ORDER BY id"
     rows = database.rows(sql, (f'%"{IMPORTED}"%',))
     found = {row["id"]: origin_in(as_json_object(row["options"]) or {}) for row in rows}
@@ -70,10 +70,10 @@ def origins(database: Connection) -> dict[int, tuple[str, float]]:
 
 
 class Known:
-    """The chats of a database by their origins, as they are now.
+    """The present chats by their origins.
 
-    A chat of our own is known by the moment when it began as well: a database that was put back from a copy, or copied
-    to another Mac, gives the numbers of its chats to others. 0.0 in a file says nothing about that moment.
+    Our own chats are identified by their time of creation as well: a restored or copied database may reuse ids. 0.0 in
+    a file means unknown.
     """
 
     def __init__(self, stores: Stores) -> None:
@@ -85,7 +85,7 @@ class Known:
         self._own = f"{_OURS}{as_text(own['value'])}:" if own is not None else ""
 
     def may_have(self, origin: str) -> bool:
-        """False: no chat from there is here."""
+        """False if no chat of that origin is here."""
         return (origin, 0.0) in self._by_origin or self._own_number(origin) is not None
 
     def has(self, chat: PortableChat) -> bool:
@@ -96,7 +96,7 @@ class Known:
         return not _Here(self._stores, number, chat).lacks(chat)
 
     def number(self, chat: PortableChat) -> int | None:
-        """That of the chat here; None where it is not here."""
+        """The id of that chat here; None if it is not here."""
         return self._found(chat)[0]
 
     def add(self, chat: PortableChat, number: int) -> None:
@@ -117,7 +117,7 @@ class Known:
         return (number, as_of) if there else (None, -1.0)
 
     def _own_number(self, origin: str) -> int | None:
-        """Which chat of this database it was when it was exported."""
+        """The chat's id if it was exported from this database."""
         number = origin.removeprefix(self._own) if self._own and origin.startswith(self._own) else ""
         return min(int(number[:18]), 1 << 62) if number.isascii() and number.isdigit() else None
 
@@ -128,7 +128,7 @@ def _began(stores: Stores, chat_id: int) -> float:
 
 
 def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:
-    """Within a transaction of the caller's. What was deleted here is not added again."""
+    """Add new messages, in the caller's transaction. Messages deleted here are not restored."""
     options = stores.states.options(chat_id)
     leaf = stores.chats.leaf(chat_id)
     here = _Here(stores, chat_id, chat)
@@ -157,7 +157,7 @@ class _Row:
     moment: object
 
     def began_as(self, message: PortableMessage) -> bool:
-        """Whether it has been that: a reply may have grown since, and either side may have become the other."""
+        """Whether this row may have been that message: replies grow, and roles can be switched."""
         if self.text == message.text:
             return True
         goes_on = bool(message.text) and message.role == "assistant" and self.text.startswith(message.text)
@@ -168,12 +168,11 @@ class _Row:
 
 
 class _Here:
-    """The messages of a chat, to be found by those of a file, each by one at most.
+    """Finds a file's messages among those of a chat; each row is found at most once.
 
-    Messages are the same that say the same in the same place. What was put after a message of this database, which is
-    newer than it is itself, is recognised by its words. A message that was moved, changed sides, or went on since is
-    known by the moment when it was written: where that is like no other in the chat, or no other in its place. Some
-    apps give all messages of a chat one moment.
+    Messages with the same text at the same place are the same. An inserted message, which is newer than its parent's
+    followers, is found by its text. A message that was moved, changed its role, or was continued is found by its time
+    of creation, if that is unique in the chat or at its place. Some apps give all messages of a chat one time.
     """
 
     def __init__(self, stores: Stores, chat_id: int, chat: PortableChat) -> None:
@@ -187,7 +186,7 @@ class _Here:
         self._given: set[int] = set()
 
     def lacks(self, chat: PortableChat) -> bool:
-        """Whether any message of it is not here."""
+        """Whether any message of it is missing here."""
         ids: dict[int | None, int | None] = {None: None}
         for message in chat.messages:
             ids[message.number] = self.find(message, ids[message.parent])
@@ -196,7 +195,7 @@ class _Here:
         return False
 
     def find(self, message: PortableMessage, parent: int | None) -> int | None:
-        """`parent`: the message here that it follows there."""
+        """`parent`: the row here of the message that it follows in the file."""
         said = message.role, message.text
         found = self._first(self._placed[parent, *said]) or self._first(self._moved[said])
         found = found or (self._by_time(message, parent) if message.created_at else None)
@@ -205,7 +204,7 @@ class _Here:
         return None if found is None else found.number
 
     def _first(self, rows: list[_Row]) -> _Row | None:
-        """Of those that no message was found by."""
+        """The first row that was not found before."""
         while rows and rows[-1].number in self._given:
             rows.pop()
         return rows[-1] if rows else None
@@ -219,13 +218,13 @@ class _Here:
         return row if row is not None and row.began_as(message) else None
 
     def _only(self, rows: list[_Row], times: int) -> _Row | None:
-        """`times`: how often the file has what these have in common."""
+        """The single such row; `times`: how often the key occurs in the file."""
         alone = len(rows) == times == 1 and rows[0].number not in self._given
         return rows[0] if alone else None
 
 
 def _rows(stores: Stores, chat_id: int) -> list[_Row]:
-    """Also what was deleted; the latest first."""
+    """All rows, deleted ones too; the latest first."""
     sql = "SELECT id, parent_id, role, text, created_at FROM messages WHERE chat_id = ? ORDER BY id DESC"
     return [
         _Row(row["id"], row["parent_id"], row["role"], as_text(row["text"]), row["created_at"])
@@ -234,7 +233,7 @@ def _rows(stores: Stores, chat_id: int) -> list[_Row]:
 
 
 def _by(keyed: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[_Row]]:
-    """Rows by what comes before each."""
+    """Rows by their parent."""
     found: dict[tuple[Any, ...], list[_Row]] = defaultdict(list)
     for *key, row in keyed:
         found[tuple(key)].append(row)
@@ -242,7 +241,7 @@ def _by(keyed: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[_Row]]:
 
 
 def shrink(stores: Stores, grown: Iterable[Grown]) -> None:
-    """Takes that back, but for messages that were answered here since."""
+    """Undo `grow`, except for messages that were answered here since."""
     alone = "NOT EXISTS (SELECT 1 FROM messages AS answer WHERE answer.parent_id = messages.id)"
     with stores.database.transaction():
         for each in grown:
@@ -257,7 +256,7 @@ def shrink(stores: Stores, grown: Iterable[Grown]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PortableMessage:
-    """INVARIANT: `parent` is the number of an earlier message of the chat."""
+    """INVARIANT: `parent` is the index of an earlier message of the chat."""
 
     number: int
     parent: int | None
@@ -280,14 +279,13 @@ class PortableMessage:
 
 
 def with_files(message: PortableMessage, changed: Callable[[Attachment], Attachment]) -> PortableMessage:
-    """The message with each of its files changed."""
     parts = tuple(changed(each) if isinstance(each, Attachment) else each for each in message.parts)
     return replace(message, parts=parts)
 
 
 @dataclass(frozen=True, slots=True)
 class PortableChat:
-    """`shown` is the last message of the branch on screen, `folder` the names from the top."""
+    """`shown`: the last message of the branch on screen; `folder`: names from the top."""
 
     origin: str
     title: str
@@ -302,7 +300,7 @@ class PortableChat:
 
 
 def identity(stores: Stores) -> str:
-    """The name of this database, which its exported chats carry; made when it is first asked for."""
+    """This database's identity in exported chats; made at the first call."""
     row = stores.database.row("SELECT value FROM notes WHERE name = ?", (_IDENTITY,))
     if row is not None:
         return as_text(row["value"])
@@ -312,13 +310,13 @@ def identity(stores: Stores) -> str:
 
 
 def chat_ids(database: Connection) -> list[int]:
-    """The latest first, as in the list."""
+    """Ids in the list's order."""
     sql = "SELECT id FROM chats WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC"
     return [row["id"] for row in database.rows(sql)]
 
 
 def chats(database: Connection, numbers: Sequence[int], identity: str) -> Iterator[PortableChat]:
-    """One after another; a chat that was deleted meanwhile is left out."""
+    """The chats, one at a time, without those deleted meanwhile."""
     from_elsewhere = origins(database)
     folders = {row["id"]: (as_text(row["name"]), row["parent_id"]) for row in database.rows("SELECT * FROM folders")}
     for number in numbers:
@@ -364,7 +362,7 @@ def _without_origin(options: Json) -> Json:
 
 
 def _messages(database: Connection, tree: Tree) -> Iterator[PortableMessage]:
-    """Those that can be read; what follows one that cannot follows the one before it."""
+    """The readable messages; followers of an unreadable one follow its parent."""
     shown_as: dict[int | None, int | None] = {None: None}
     for number, parent in _parents_first(tree):
         row = _row(database, number)
@@ -382,7 +380,7 @@ def _row(database: Connection, number: int) -> sqlite3.Row | None:
 
 
 def _parents_first(tree: Tree) -> Iterator[tuple[int, int | None]]:
-    """As they were made as far as that goes. What damage cut off begins a branch of its own."""
+    """Rows by id, but parents first. Rows with damaged parents begin a branch."""
     given: set[int] = set()
     for starts in (tree.versions.get(None, ()), *([number] for number in sorted(tree.parents))):
         waiting = [number for number in starts if number not in given]
@@ -402,7 +400,7 @@ def _message(row: sqlite3.Row, parent: int | None) -> PortableMessage:
 
 
 def add(stores: Stores, chat: PortableChat) -> int:
-    """Within a transaction of the caller's. Returns the id of the chat."""
+    """Add a chat in the caller's transaction. Returns its id."""
     now = time.time()
     folder = _folder(stores.database, chat.folder)
     options = object_to_json((chat.options or {}) | imported_from(chat))
@@ -427,7 +425,7 @@ def add_message(database: Connection, chat_id: int, message: PortableMessage, id
 
 
 def _folder(database: Connection, path: Sequence[str]) -> int | None:
-    """The folder of that name in that place, made where there is none."""
+    """The folder of that name there; makes it if it does not exist."""
     folder: int | None = None
     for name in path:
         row = database.row("SELECT id FROM folders WHERE name = ? AND parent_id IS ? ORDER BY id", (name, folder))
@@ -440,13 +438,13 @@ def _folder(database: Connection, path: Sequence[str]) -> int | None:
 
 
 def put_in_trash(stores: Stores, numbers: Sequence[int]) -> float:
-    """Takes an import back; the returned mark brings all of it again."""
+    """Undo an import; the returned mark restores it."""
     with stores.database.transaction():
         return stores.trash.put_chats(numbers)
 
 
 def forget(stores: Stores, numbers: Sequence[int]) -> None:
-    """Takes back an import that was not finished, as if it had never begun."""
+    """Undo an unfinished import completely."""
     with stores.database.transaction():
         for some in _in_parts(numbers):
             stores.database.execute(f"DELETE FROM chats WHERE id IN ({', '.join('?' * len(some))})", some)
@@ -461,10 +459,7 @@ ChatOf = Callable[[bytes], PortableChat]
 
 
 class Importing:
-    """Of a file, on the thread that writes, in steps that are stored as a whole or not at all.
-
-    `again`: also what is here already, as copies.
-    """
+    """The import of a file, on the thread that writes, in transactions. `again`: existing chats too, as copies."""
 
     def __init__(self, spool: Path, chat_of: ChatOf, *, again: bool) -> None:
         self._file = spool.open("rb")
@@ -472,11 +467,11 @@ class Importing:
         self._again = again
         self._known: Known | None = None
         self.ids: list[int] = []
-        self.grown: list[Grown] = []  # chats that were here without some of their messages
+        self.grown: list[Grown] = []  # existing chats that got new messages
         self.skipped = 0
 
     def step(self, stores: Stores) -> bool:
-        """Whether there may be more. What raises has changed nothing, and can be tried again."""
+        """Import some chats; returns whether there may be more. If it raises, nothing has changed; call it again."""
         start = self._file.tell()
         ids = list(self.ids)
         grown = list(self.grown)

@@ -14,16 +14,16 @@ _ONLY_SHOWN = ("QUEUED", "READING", "STOPPING", "UNSAVED", "UNREADABLE")
 
 
 class ReplyStatus(StrEnum):
-    """How far a reply is: stored as text, and the same value up to the screen. The user's own messages are DONE.
+    """How far a reply is, in the database and on the screen. The user's own messages are DONE.
 
     The database has STREAMING for every running reply; QUEUED, READING, STOPPING, UNSAVED and UNREADABLE are only
-    shown. A value that another version wrote is read as DONE.
+    shown. Unknown values count as DONE.
     """
 
     QUEUED = "queued"
     READING = "reading"  # the model reads the prompt
-    STOPPING = "stopping"  # asked to, and at the end of its present step
-    STREAMING = "streaming"  # found at start, it means that the app ended in the middle
+    STOPPING = "stopping"  # stopped, and ends with its present step
+    STREAMING = "streaming"  # found at a start, it means that the app ended meanwhile
     DONE = "done"
     LENGTH = "length"  # ended at the limit on reply tokens
     CONTEXT = "context"  # ended where the model's context is full
@@ -32,17 +32,17 @@ class ReplyStatus(StrEnum):
     INTERRUPTED = "interrupted"  # the app ended while it was written; can be continued
     MODEL_CHANGED = "model_changed"  # its model was unloaded; can be continued
     FAILED = "failed"  # the message's `error` says why
-    UNSAVED = "unsaved"  # ended, and its end is not on disk yet
+    UNSAVED = "unsaved"  # ended, but not on disk yet
     UNREADABLE = "unreadable"  # its row is damaged
 
     @classmethod
     def _missing_(cls, value: object) -> ReplyStatus:
-        """A value that another version wrote: the text is there, and nothing else is known of its end."""
+        """A value of another version: the text is there, but how it ended is not known."""
         return cls.DONE
 
     @classmethod
     def stored(cls, value: object) -> ReplyStatus:
-        """As a row has it; what is only shown never ends by itself, so nothing that is stored is taken for it."""
+        """The value of a row; one that is only shown counts as unknown."""
         return _STORED.get(value, cls.DONE)
 
     @property
@@ -59,8 +59,8 @@ class Match:
 
     message_id: int
     snippet: str  # the text around the first word found
-    words: tuple[str, ...]  # as they were asked for: as one where all are next to one another, else each that was found
-    attachment: int | None = None  # which one of the message's they are in; None: its own words
+    words: tuple[str, ...]  # as in the query: one phrase if they are adjacent, else each found word
+    attachment: int | None = None  # index of the attachment with them; None: the message's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +70,22 @@ class ChatSummary:
     pinned: bool
     updated_at: float  # seconds since the epoch
     matches: tuple[Match, ...] = ()
-    folder_id: int | None = None  # of a folder that may not exist
-    unseen: bool = False  # a reply ended while it was out of sight
+    folder_id: int | None = None  # may be missing
+    unseen: bool = False  # a reply ended while the chat was not visible
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
     id: int
     name: str
-    parent_id: int | None  # of a folder that may not exist
+    parent_id: int | None  # may be missing
     opened: bool = True
-    unseen: bool = False  # a chat that is in it itself has a reply that was not seen
+    unseen: bool = False  # a chat directly in it has an unseen reply
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What the list of chats shows. `more`: there are chats after the last one; `partial`: they are still searched."""
+    """The list of chats. `more`: there are chats after the last one; `partial`: the search is still running."""
 
     chats: Sequence[ChatSummary]
     folders: Sequence[Folder] = ()
@@ -119,7 +119,7 @@ class StoredMessage:
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A chat or messages in the Trash: what was deleted with one wish has one mark."""
+    """A chat or messages in the Trash; one user action has one mark."""
 
     mark: float  # seconds since the epoch
     chat_id: int
@@ -152,7 +152,7 @@ class ReplyText:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`chat_id` 0 makes a chat with that title."""
+    """`chat_id` 0: makes a chat with that title."""
 
     chat_id: int
     parent_id: int | None
@@ -179,7 +179,7 @@ class EditKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`role`: whose words they are to be. `attachments`: None where those of the message were not changed."""
+    """`role`: the message's role after the edit. `attachments`: None if unchanged."""
 
     message_id: int
     kind: EditKind

@@ -1,6 +1,6 @@
-"""What each request did, kept when its chat goes: page by page, and totals over all of them.
+"""The statistics of each request, kept after its chat is deleted: pages of them, and totals.
 
-Counters are summed by SQLite; rates come from the sums by the definitions of `RequestStats`, as for a single reply.
+SQLite sums the counters; rates are computed from the sums as `RequestStats` does for a single reply.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText
 from engine import MAX_DRAFT_TOKENS, RequestStats
 
-# The first round and token of a reply are not counted in its rates, so they are left out of the sums.
+# The first round and token of a reply do not count in its rates, so the sums leave them out.
 _BEHIND_THE_FIRST = ("generated_tokens", "rounds")
 _SUMMED = tuple(
     field.name
@@ -27,9 +27,9 @@ _SUMMED = tuple(
     and field.name not in ("stretch_rounds", "draft_speed", "plain_rounds_error", "plain_passes", "context_tokens")
 )
 _PLAIN, _DRAFTED, _JUDGED = range(3)
-# Than the request with that id; of 0, all.
+# Older than the request with that id; 0: all.
 _OLDER = "(? = 0 OR (requests.created_at, requests.id) < (SELECT created_at, id FROM requests WHERE id = ?))"
-# Each number is taken out of the JSON once; text is above all numbers, so it is beyond the largest.
+# Reads each number of the JSON once; text sorts above all numbers, so it exceeds the maximum.
 _READ = (
     "WITH counters AS MATERIALIZED (SELECT main_name, draft_name, language, content, "
     + ", ".join(f"json_extract(stats, '$.{name}') AS {name}" for name in (*_SUMMED, "plain_rounds_error"))
@@ -42,7 +42,7 @@ class StoredRequest:
     id: int
     chat_id: int
     message_id: int
-    title: str  # of its chat; "" when that is deleted
+    title: str  # of its chat; "" if that was deleted
     main_name: str
     draft_name: str
     status: ReplyStatus
@@ -57,9 +57,9 @@ class Grouping(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Of the requests with one key: for a pair "main" and "draft", else "" and a code.
+    """Sums over requests with one key: "main" and "draft" of a pair, else "" and a code.
 
-    `drafted` sums up those that drafted, `judged` those of them whose speed was compared with plain decoding.
+    `drafted`: those that drafted; `judged`: those whose speed was compared with plain decoding.
     """
 
     key: tuple[str, str]
@@ -80,7 +80,7 @@ class RequestStore:
         self._db = database
 
     def add(self, reply: ReplyText, status: ReplyStatus, stats: RequestStats) -> int:
-        """Finds language and content by what is stored of the reply; call it in the transaction that ends it."""
+        """Add a request; detects language and content from the stored reply, in the transaction that ends it."""
         kind = kind_of(reply.text or reply.thinking)
         sql = (
             "INSERT INTO requests"
@@ -91,7 +91,7 @@ class RequestStore:
         return self._db.execute(sql, values)
 
     def recent(self, limit: int, before: int = 0) -> list[StoredRequest]:
-        """Newest first; with `before` those that are older than that one. Rows that cannot be read are left out."""
+        """Newest first; `before`: only older ones. Unreadable rows are left out."""
         sql = (
             "SELECT requests.*, chats.title FROM requests"
             " LEFT JOIN chats ON chats.id = requests.chat_id AND chats.deleted_at IS NULL"
@@ -101,18 +101,18 @@ class RequestStore:
         return [each for each in stored if each is not None]
 
     def older(self, before: int) -> int:
-        """How many are older than that one."""
+        """Number of requests older than that one."""
         return int(self._db.rows(f"SELECT count(*) FROM requests WHERE {_OLDER}", (before, before))[0][0])
 
     def last_of(self, message_id: int) -> int:
-        """The newest one of a message; 0: there is none."""
+        """The newest request of a message; 0: none."""
         return int(self._db.rows("SELECT ifnull(max(id), 0) FROM requests WHERE message_id = ?", (message_id,))[0][0])
 
     def clear(self) -> None:
         self._db.execute("DELETE FROM requests")
 
     def totals(self, grouping: Grouping) -> list[Total]:
-        """One for each key, the one with the most requests first."""
+        """Totals by key, with the most requests first."""
         first, second = _KEYS[grouping]
         sums = ", ".join(_sum_of(name) for name in _SUMMED)
         sql = (
@@ -127,7 +127,7 @@ class RequestStore:
         return sorted(totals, key=lambda total: (-total.requests, total.key))
 
     def _positions(self, grouping: Grouping) -> dict[tuple[str, str], dict[int, tuple[int, int]]]:
-        """By key and position in the draft: how many tokens were drafted there, and how many accepted."""
+        """(drafted, accepted) tokens by key and position in the draft."""
         first, second = _KEYS[grouping]
         sql = (
             f"SELECT {first} AS first, {second} AS second, place.key AS position, total(place.value) AS drafted,"
@@ -143,7 +143,7 @@ class RequestStore:
 
 
 def _counter(name: str) -> str:
-    """What damage has made impossible counts as nothing, as where a row is read (see `codec`)."""
+    """An impossible number counts as 0, as in `codec`."""
     return f"CASE WHEN {name} BETWEEN 0 AND {LARGEST:.0f} THEN {name} ELSE 0 END"
 
 
@@ -174,7 +174,7 @@ def _total(key: tuple[str, str], by_degree: dict[int, sqlite3.Row], positions: d
 
 
 def _summed(rows: list[sqlite3.Row]) -> RequestStats:
-    """Statistics as if one long reply had done all of it."""
+    """Statistics as of one long reply."""
     if not rows:
         return RequestStats()
     counters = {name: sum(row[name] for row in rows) for name in _SUMMED}

@@ -1,8 +1,8 @@
-"""Making a sound file of a damaged one. Of the damaged file nothing is thrown away, and the rescue may be interrupted.
+"""Makes a sound database out of a damaged one, which is kept. An interrupted rescue is repeated or finished.
 
-A new file is built beside the damaged one, out of what SQLite can read of that and the latest copy, by the numbers of
-the rows. It gets the name `…-ready-DATE.db` when it is complete. Only then does the damaged file move aside, and the
-new one takes its place; `finish` does that, now or at the next start.
+A new file is built beside the damaged one from its readable rows and the latest copy, by row ids. When complete it is
+named `…-ready-DATE.db`. Only then is the damaged file renamed, and replaced by the new one; `finish` does that, at once
+or at the next start.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.storage.database import LARGEST_NUMBER, READ_TEXT, TRIES, Connection, a
 from app.storage.trash import Trash
 from engine import sync_folder
 
-# what SQLite keeps beside a database
+# files that SQLite keeps beside a database
 _LOG = "-wal"
 _INDEX = "-shm"
 _READ_BYTES = 1 << 20
@@ -33,37 +33,37 @@ _READ_S = 2.0
 _STAMP = "%Y%m%d-%H%M%S"
 _STAMP_CHARS = 15
 
-_PATIENCE_S = 3.0  # with a file that gives no row
-_STEPS = 1000  # of SQLite between two looks at the time
-_MOST_RANGES = 2000  # of a table, that are tried around its damaged places
+_PATIENCE_S = 3.0  # with a file that returns no row
+_STEPS = 1000  # SQLite's steps between two checks of the time
+_MOST_RANGES = 2000  # ranges of ids to try around a table's damaged places
 _MOST_ROW_BYTES = 256 << 20
 
-_DELETED_BY_MARK = {"chats", "messages"}  # and for good only together with their rows in the copies
+_DELETED_BY_MARK = {"chats", "messages"}  # deleted for good only together with their rows in the copies
 _LEFT_OUT = {"notes", "rewritten"}
 _NOTES = ("identity", "purged", "left")
-# The second is raised where SQLite's own words about a damaged schema are not UTF-8.
+# UnicodeDecodeError: SQLite's message about a damaged schema may not be UTF-8.
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
 
 _TIES = (
-    # Messages of no possible chat are in a new one; other chats that are lost come back without their titles.
+    # Messages with impossible chat ids get a new chat; other lost chats are restored without titles.
     f"""UPDATE messages SET chat_id = (SELECT ifnull(max(id), 0) + 1 FROM chats)
     WHERE typeof(chat_id) != 'integer' OR chat_id NOT BETWEEN 1 AND {LARGEST_NUMBER}""",
     """INSERT INTO chats (id, created_at, updated_at, leaf_id)
     SELECT chat_id, min(created_at), max(created_at), max(id) FROM messages
     WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id""",
-    # A message after a lost one, or after itself, comes after the last one before it.
+    # A message whose parent is lost, or is itself, follows the last message before it.
     """UPDATE messages SET parent_id = (SELECT max(id) FROM messages AS earlier
     WHERE earlier.chat_id = messages.chat_id AND earlier.id < messages.id AND earlier.deleted_at IS NULL)
     WHERE parent_id IS NOT NULL AND (parent_id = id OR NOT EXISTS
     (SELECT 1 FROM messages AS parent WHERE parent.id = messages.parent_id AND parent.chat_id = messages.chat_id))""",
-    # So does one that goes round in a circle. A later number alone is no fault: messages can be inserted.
+    # So does one in a cycle of parents. A parent with a larger id is valid: messages can be inserted.
     """UPDATE messages SET parent_id = (SELECT max(id) FROM messages AS earlier
     WHERE earlier.chat_id = messages.chat_id AND earlier.id < messages.id AND earlier.deleted_at IS NULL)
     WHERE id NOT IN (WITH RECURSIVE reached(id) AS (SELECT id FROM messages WHERE parent_id IS NULL UNION
     SELECT messages.id FROM messages JOIN reached ON parent_id = reached.id) SELECT id FROM reached)""",
     """UPDATE chats SET leaf_id = (SELECT max(id) FROM messages WHERE chat_id = chats.id AND deleted_at IS NULL)
     WHERE leaf_id IS NULL OR leaf_id NOT IN (SELECT id FROM messages WHERE chat_id = chats.id)""",
-    # What was in a lost folder is in none.
+    # Chats of lost folders are in none.
     "UPDATE chats SET folder_id = NULL WHERE folder_id NOT IN (SELECT id FROM folders)",
     "UPDATE folders SET parent_id = NULL WHERE parent_id = id OR parent_id NOT IN (SELECT id FROM folders)",
 )
@@ -73,7 +73,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What a rescue came to, in figures; `from_copies` of the messages were only in a copy."""
+    """The result in figures; `from_copies`: messages found only in a copy."""
 
     damaged_file: str
     saved_messages: int
@@ -81,7 +81,7 @@ class Rescued:
 
     @classmethod
     def from_json(cls, text: str) -> Rescued | None:
-        """None where damage has made something else of it."""
+        """None if it is damaged."""
         try:
             rescued = cls(**json.loads(text))
         except (ValueError, TypeError, RecursionError):
@@ -91,7 +91,7 @@ class Rescued:
 
 
 def read_through(path: Path) -> None:
-    """Reads the file. Raises OSError where the disk does not give a byte: then the file need not be at fault."""
+    """Read the whole file. Raises OSError if the disk fails: then the file need not be damaged."""
     end = time.monotonic() + _READ_S
     for file in (path, _beside(path, _LOG)):
         if file.exists():
@@ -101,7 +101,7 @@ def read_through(path: Path) -> None:
 
 
 def rebuild(path: Path) -> None:
-    """Puts a sound file in the place of the damaged one, which is kept beside it."""
+    """Replace a damaged file by a sound one; the damaged file is kept beside it."""
     stamp = _free_stamp(path)
     work = path.with_name(f"{path.stem}-rescue")
     _sweep(work)
@@ -119,7 +119,7 @@ def rebuild(path: Path) -> None:
 
 
 def finish(path: Path) -> None:
-    """Ends a rescue whose new file is complete; otherwise only deletes the files of one that was interrupted."""
+    """Finish a rescue whose new file is complete; else delete its unfinished files."""
     for ready in sorted(path.parent.glob(f"{path.stem}-ready-*.db")):
         stamp = ready.stem.removeprefix(f"{path.stem}-ready-")
         damaged = path.with_name(f"{path.stem}-damaged-{stamp}.db")
@@ -142,19 +142,19 @@ def _sweep(work: Path) -> None:
 
 
 def forget_old(path: Path, overdue: Callable[[Iterable[float]], Iterable[float]]) -> None:
-    """Deletes damaged files whose dates are `overdue`: what was deleted from the chats is still in them."""
+    """Delete damaged files whose dates are `overdue`: they still contain deleted chats."""
     damaged: dict[float, list[Path]] = {}
     for file in damaged_files(path):
         when = _set_aside_at(file.stem.removeprefix(f"{path.stem}-damaged-"))
         if when is not None:
             damaged.setdefault(when, []).append(file)
     for file in [file for when in overdue(damaged) for file in damaged[when]]:
-        for suffix in (_LOG, ""):  # the file itself last, so that one that is interrupted is found again
+        for suffix in (_LOG, ""):  # the file itself last: an interrupted deletion is found again
             _beside(file, suffix).unlink(missing_ok=True)
 
 
 def damaged_files(path: Path) -> list[Path]:
-    """That are kept, as long as the Trash."""
+    """The kept damaged files; kept as long as the Trash."""
     return list(path.parent.glob(f"{path.stem}-damaged-*.db"))
 
 
@@ -176,14 +176,14 @@ def _free_stamp(path: Path) -> str:
 
 
 def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> _Merge:
-    """What SQLite reads of the damaged file, then what only the latest copy has that can be read to its end."""
+    """Merge the damaged file's readable rows, then further rows of the latest complete copy."""
     merge = _Merge(fresh)
     with closing(_Readable(path)) as damaged:
         schema.migrate(fresh, damaged.version)
         merge.add(damaged)
         notes = damaged.notes()
     schema.migrate(fresh)
-    end = time.monotonic() + _PATIENCE_S  # with copies of which none is whole
+    end = time.monotonic() + _PATIENCE_S  # for trying copies that are not complete
     for copy in reversed(copies_of(path)):
         brought_up = work / copy.name
         shutil.copyfile(copy, brought_up)
@@ -209,9 +209,9 @@ def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> _Merge:
 
 
 class _Readable:
-    """The rows of a file, as far as SQLite reads them within a time; the file is not changed.
+    """The rows of a file that SQLite can read in limited time, without changing it.
 
-    `through`: the tables that were read to their ends.
+    `through`: tables that were read completely.
     """
 
     def __init__(self, path: Path) -> None:
@@ -225,8 +225,7 @@ class _Readable:
         self._connection.set_progress_handler(self._is_out_of_time, _STEPS)
         try:
             if not self._read("SELECT count(*) FROM sqlite_schema"):
-                # With this, SQLite opens files that are shorter than they say, or whose schema is damaged: what it
-                # could read of that when it was asked first.
+                # SQLite then opens files that are too short, or whose schema is damaged.
                 self._read("PRAGMA writable_schema = ON")
                 self._read("SELECT count(*) FROM sqlite_schema")
         except BaseException:
@@ -238,21 +237,21 @@ class _Readable:
 
     @property
     def version(self) -> int:
-        """Of its schema; where that makes no sense, the newest one."""
+        """Its schema version; the newest if it is invalid."""
         newest = schema.newest_version()
         found = self._read("SELECT value FROM notes WHERE name = 'version'") + self._read("PRAGMA user_version")
         possible = {str(number): number for number in range(1, newest + 1)}
         return next((possible[str(value)] for (value,) in found if str(value) in possible), newest)
 
     def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
-        """Each with its number first, and no number twice. A range of numbers with a fault in it is halved.
+        """Rows that begin with their ids, each id once. A range of ids with a fault is halved.
 
         Raises sqlite3.Error where the disk or another program is at fault.
         """
         numbers: set[int] = set()
         had_fault = False
         ranges = deque([(-1, self._end_of(table))])
-        until = ""  # at first to the end, whatever numbers there are: damage may have changed one of them
+        until = ""  # first all ids, since damage may have changed some
         for _ in range(_MOST_RANGES):
             if not ranges or self._is_out_of_time():
                 break
@@ -282,15 +281,15 @@ class _Readable:
         return self._read("SELECT name, value FROM notes WHERE name IN (?, ?, ?)", _NOTES)
 
     def _end_of(self, table: str) -> int:
-        """Above all numbers that were given, as far as that can be read."""
+        """An upper limit of its ids, as far as readable."""
         given = [number for (number,) in self._read("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))]
         possible = [number for number in given if type(number) is int and 0 < number <= LARGEST_NUMBER]
         return max(possible, default=LARGEST_NUMBER) + 1
 
     def _read(self, sql: str, values: Sequence[str] = ()) -> list[Any]:
-        """Nothing where the file is damaged there. Raises sqlite3.Error where it is not the file's fault.
+        """Rows of a range; () if it is damaged. Raises sqlite3.Error for other causes.
 
-        SQLite takes a disk that fails for damage, too: such a disk may fail once.
+        SQLite reports a failing disk as damage, too: it is asked twice.
         """
         for _ in range(TRIES):
             try:
@@ -308,7 +307,7 @@ class _Readable:
 
 
 class _Merge:
-    """Rows of several files in one database, the best file first: a row whose number is there is not added."""
+    """Merges files into one database, the best file first: rows whose ids exist are skipped."""
 
     def __init__(self, fresh: sqlite3.Connection) -> None:
         self.messages = 0
@@ -317,7 +316,7 @@ class _Merge:
         self._numbers: dict[str, set[int]] = {}
 
     def add(self, file: _Readable, but_not: set[str] | None = None) -> None:
-        """`but_not`, for a copy: tables in which what is lacking was deleted since."""
+        """`but_not`, for a copy: tables whose missing rows were deleted since."""
         self._fresh.execute("BEGIN")
         for table in self._tables():
             if but_not is None or table not in but_not:
@@ -330,7 +329,7 @@ class _Merge:
     def _add(self, table: str, file: _Readable) -> int:
         columns = self._fresh.execute(f"PRAGMA table_info({table})").fetchall()
         key = next(place for place, _, _, _, _, is_key in columns if is_key)
-        # REPLACE also puts a column's default in the place of a NULL that it may not have.
+        # REPLACE also replaces a NULL that the column forbids by its default.
         sql = f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(columns))})"
         numbers = self._numbers.setdefault(table, set())
         before = len(numbers)

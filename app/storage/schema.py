@@ -1,4 +1,4 @@
-"""The tables of the database: the scripts in `migrations/`, one for each version, and bringing a file up to date."""
+"""The tables of the database: one script in `migrations/` for each version, and migration of a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.storage.copies import copy_to
 
 _FIRST_WITH_NOTES = 3  # the version that brought the table
 
-Schema = dict[str, str]  # the name of a table or index, and how it was made
+Schema = dict[str, str]  # name of a table or index -> its SQL
 
 
 class DatabaseTooNew(Exception):
@@ -29,9 +29,9 @@ def newest_version() -> int:
 
 
 def migrate(connection: sqlite3.Connection, to_version: int | None = None, file: Path | None = None) -> None:
-    """All or nothing. Another process that opens the file meanwhile waits, and finds it done.
+    """Migrate in one transaction. Another process that opens the file meanwhile waits, and finds it migrated.
 
-    Of `file`, which the connection is to, a copy of what it was is made first.
+    `file`: the connection's file, which is copied first.
     """
     scripts = _scripts()[:to_version]
     if version_of(connection) == len(scripts):
@@ -51,7 +51,7 @@ def migrate(connection: sqlite3.Connection, to_version: int | None = None, file:
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # SQLite itself rolls back some that fail
+        if connection.in_transaction:  # SQLite rolls back some failed transactions itself
             connection.execute("ROLLBACK")
         raise
 
@@ -62,7 +62,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 
 def noted_version(connection: sqlite3.Connection) -> int:
-    """The version as the file's own notes have it; 0: they do not."""
+    """The version in the file's notes; 0: none."""
     try:
         row = connection.execute("SELECT value FROM notes WHERE name = 'version'").fetchone()
         return int(row[0]) if row else 0
@@ -88,13 +88,13 @@ def _schema_after(scripts: tuple[str, ...]) -> Schema:
 
 
 def _copy_before(file: Path, version: int) -> None:
-    """By a connection of its own: the one that migrates is in its transaction already."""
+    """On another connection: the migrating one is in its transaction."""
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         copy_to(connection, file.with_name(f"{file.stem}-before-v{version}.db"))
 
 
 def _statements(script: str) -> Iterator[str]:
-    """Python's own `executescript` would end the transaction first."""
+    """Single statements, since `executescript` would end the transaction."""
     statement = ""
     for part in script.split(";"):
         statement += part + ";"

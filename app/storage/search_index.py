@@ -1,14 +1,13 @@
 """An index of the messages by short pieces of their words, in a file of its own beside the database.
 
-It says which chats may have a word, in any script and anywhere inside of words. Nothing in it is needed: it is read
-from the messages, a few at a time, and one that is lost, damaged or too old is made again. Only the searcher's thread
-uses it. Here: keeping it, and asking it. Not here: looking into the messages that it names (`searching`).
+It says which chats may have a word, in any script and anywhere inside of words. It is derived from the messages, a few
+at a time; a lost, damaged or outdated one is rebuilt. Only the searcher's thread uses it. Here: keeping it, and asking
+it. Not here: looking into the messages that it names (`searching`).
 
 A piece is one or two characters of Chinese, Japanese and Korean, and up to three of kana and of all else. Messages of a
 chat that were written one after another are a block of some thousand characters. Pieces are kept by block: a third of
-the room.
-MEASURED among a million messages of 700 bytes, beside busy cores: 0.45 ms of CPU for each, and a quarter of the
-database.
+the room. MEASURED among a million messages of 700 bytes, beside busy cores: 0.45 ms of CPU for each, and a quarter of
+the database.
 """
 
 from __future__ import annotations
@@ -35,19 +34,19 @@ from app.system.small_file import move_aside
 
 log = logging.getLogger(__name__)
 
-BATCH = 200  # messages that are read at one go, if they are not longer than others
+BATCH = 200  # messages read at a time, fewer if they are long
 _SLICE_CHARS = 300_000
 _AT_ONCE = 50
-_VERSION = 5  # another one makes the index again
+_VERSION = 5  # another version rebuilds the index
 _BLOCK_CHARS = 8000
 _MOST_ASKED = 60
-_FEW = 2000  # messages: more are counted without reading them
+_FEW = 2000  # a larger number is estimated rather than counted
 _SAMPLE = 2000  # blocks with a word, from which its frequency is estimated
-_COMMON = 2  # of so many blocks one has it: then they are not counted, where only rare words are asked for
+_COMMON = 2  # a word in more than one of so many blocks counts as common
 _LONGEST_KEPT = 32  # characters of a word whose pieces are remembered
 _SUFFIXES = ("-wal", "-shm", "-journal", "")
-_PAGE_BYTES = 16384  # a page of pieces is one of the file's, not five in a chain
-_BUSY_S = 0.1  # a search waits no longer for what it can do without
+_PAGE_BYTES = 16384  # so that a list of pieces fits into one page
+_BUSY_S = 0.1  # a search does not wait longer for the index
 _NO_DAMAGE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 
 _WIDE = (
@@ -55,11 +54,11 @@ _WIDE = (
 )
 _RUN = re.compile(f"[{_WIDE}]+|[^\\W_{_WIDE}]+")
 _BEGINS_WIDE = re.compile(f"[{_WIDE}]")
-_KANA = re.compile("(?=([\u3041-\u30ff]{3}))")  # so few letters that a block has most pairs of them
+_KANA = re.compile("(?=([\u3041-\u30ff]{3}))")  # kana are few, so most pairs occur in every block
 
-# No copy of the pieces is kept. So a row cannot be taken out again; one that is added once more has the pieces of both.
-# A block has all messages of its chat from its first one up to the next block's. MEASURED: larger pages and more memory
-# for what is not written yet take a third off the time.
+# No copy of the pieces is stored, so a row cannot be removed; one that is added again has the pieces of both. A block
+# has all messages of its chat from its first one up to the next block's. MEASURED: larger pages and more memory for
+# pending writes take a third off the time.
 _SCHEMA = f"""
 CREATE VIRTUAL TABLE pieces USING fts5 (text, content = '', detail = none, columnsize = 0, tokenize = 'ascii');
 INSERT INTO pieces (pieces, rank) VALUES ('pgsz', 16000);
@@ -74,14 +73,14 @@ PRAGMA user_version = {_VERSION};
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`rewritten`: messages that were read again, with the number of changes that this covers."""
+    """`rewritten`: messages that were indexed again, with the number of changes covered."""
 
     more: bool = False
     rewritten: tuple[tuple[int, int], ...] = ()
 
 
 def _numbers(connection: Connection, sql: str, values: Sequence[Any]) -> list[int]:
-    """Those that `sql` selects as `each`; as one text they take half the time of as many rows."""
+    """The numbers that `sql` selects as `each`; as one text they take half the time."""
     numbers: list[int] = json.loads(connection.rows(f"SELECT json_group_array(each) FROM ({sql})", values)[0][0])
     return numbers
 
@@ -91,7 +90,7 @@ def index_path(database: Path) -> Path:
 
 
 def forget_index(database: Path) -> None:
-    """For what must not be found in any file: the index is made again."""
+    """Delete the index, which has text that must not be found in any file; it is rebuilt."""
     for suffix in _SUFFIXES:
         _beside(database, suffix).unlink(missing_ok=True)
 
@@ -102,20 +101,20 @@ def _beside(database: Path, suffix: str) -> Path:
 
 
 def can_be_damage(error: Exception) -> bool:
-    """False for an index that is sound as far as is known: locked, or on a full disk."""
+    """False for errors of a sound index: locked, or on a full disk."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     return isinstance(error, sqlite3.Error) and code & 0xFF not in _NO_DAMAGE
 
 
 class KeptIndex:
-    """The index as a run has it open."""
+    """The index file of a run, opened on demand."""
 
     def __init__(self, database: Path) -> None:
         self._path = database
         self._index: SearchIndex | None = None
 
     def get(self) -> SearchIndex | None:
-        """None: there can be none here, or not now."""
+        """The index; None if it cannot be opened."""
         if self._index is None:
             self._index = open_index(self._path)
         return self._index
@@ -131,7 +130,7 @@ class KeptIndex:
 
 
 def open_index(database: Path) -> SearchIndex | None:
-    """None: there can be none here, or not now. One that cannot be read or not be written is made again."""
+    """The index; None if it cannot be opened. An unreadable or read-only one is rebuilt."""
     try:
         return _opened(database)
     except PermissionError as error:
@@ -184,7 +183,7 @@ class SearchIndex:
         self.database.close()
 
     def catch_up(self, reader: Connection, batch: int = BATCH) -> Progress:
-        """Reads some of the messages that it does not know yet, or that have changed since."""
+        """Index some new or changed messages."""
         if self._is_ahead_of(reader):
             raise sqlite3.DatabaseError("the index knows messages that were never written")
         fresh = self._fresh(reader, batch)
@@ -193,7 +192,7 @@ class SearchIndex:
             (batch,),
         )
         known_to = fresh[-1]["id"] if fresh else self._read_to
-        with self.database.transaction(durable=bool(changed)):  # nothing else will say that these have changed
+        with self.database.transaction(durable=bool(changed)):  # changes are noted nowhere else
             self._add(self._known(row for row in changed if row["id"] <= self._read_to))
             self._add(self._new(fresh))
             self.database.execute("UPDATE state SET read_to = ?", (known_to,))
@@ -202,7 +201,7 @@ class SearchIndex:
         return Progress(bool(fresh) or len(changed) == batch, covered)
 
     def _fresh(self, reader: Connection, most: int) -> list[sqlite3.Row]:
-        """Messages that it has not read, as many as a search that comes meanwhile can wait for."""
+        """New messages, few enough that a search can wait for them."""
         sql = "SELECT id, chat_id, text, parts FROM messages WHERE id > ? ORDER BY id LIMIT ?"
         fresh: list[sqlite3.Row] = []
         chars = 0
@@ -215,7 +214,7 @@ class SearchIndex:
         return fresh
 
     def blocks_with(self, folded: str, if_rare: bool = False) -> Sequence[int] | None:
-        """The blocks that may have the word, in order. None: any may, or many do, where it is asked for `if_rare`."""
+        """The blocks that may have the word, in order. None: any may; `if_rare`: also for common words."""
         asked = _question(folded)
         if not asked:
             return None
@@ -233,7 +232,7 @@ class SearchIndex:
         return blocks
 
     def know_blocks(self) -> None:
-        """Those that have come since the last time; where that is interrupted, none of them."""
+        """Read the blocks added since the last call, all or none."""
         rest = (len(self._chats),)
         of_rest = "SELECT {} AS each FROM blocks WHERE number >= ? ORDER BY number"
         firsts = _numbers(self.database, of_rest.format("first"), rest)
@@ -245,7 +244,7 @@ class SearchIndex:
         return set(map(self._chats.__getitem__, blocks))
 
     def within(self, blocks: Sequence[Sequence[int]], messages: Iterable[int]) -> Iterator[int]:
-        """Those of a chat's messages, the latest first, that any of these blocks have."""
+        """A chat's messages in these blocks, the latest first."""
         first = math.inf
         is_within = False
         for message in messages:
@@ -257,7 +256,7 @@ class SearchIndex:
                 yield message
 
     def chats_not_read(self, reader: Connection) -> set[int]:
-        """Those with messages that it has not read, or cannot number, or that have changed since."""
+        """Chats with messages that are not indexed, or changed since."""
         row = reader.row("SELECT max(id) FROM messages")
         is_behind = row is not None and row[0] is not None and row[0] > self._read_to + _FEW
         fresh = "messages WHERE +id > ?" if is_behind else "messages NOT INDEXED WHERE id > ?"  # "+": by an index alone
@@ -269,12 +268,12 @@ class SearchIndex:
         return {row[0] for row in reader.rows(sql, (self._read_to,))}
 
     def _is_ahead_of(self, reader: Connection) -> bool:
-        """The database was replaced by an older one than was indexed."""
+        """Whether the database was replaced by an older one."""
         row = reader.row("SELECT seq FROM sqlite_sequence WHERE name = 'messages'")
         return self._read_to > (0 if row is None else row[0])
 
     def _known(self, rows: Iterable[sqlite3.Row]) -> list[tuple[int, str]]:
-        """Messages that have changed, with the blocks that they are in."""
+        """Changed messages with their blocks."""
         result = []
         for row in rows:
             block = self.database.row("SELECT number FROM blocks WHERE first <= ? ORDER BY first DESC", (row["id"],))
@@ -283,7 +282,7 @@ class SearchIndex:
         return sorted(result)
 
     def _new(self, rows: Iterable[sqlite3.Row]) -> list[tuple[int, str]]:
-        """Blocks of messages that were written one after another."""
+        """New blocks of messages written one after another."""
         blocks: list[tuple[int, int, list[str]]] = []  # first message, chat, texts
         chars = 0
         for row in rows:
@@ -300,7 +299,7 @@ class SearchIndex:
         return [(free + at, "\n".join(texts)) for at, (_first, _chat, texts) in enumerate(blocks)]
 
     def _add(self, blocks: Iterable[tuple[int, str]]) -> None:
-        """In the order of their numbers: what goes back has SQLite write what it has first."""
+        """In ascending order: out of order, SQLite first writes what it has."""
         pieces = ((number, " ".join(pieces_of(text))) for number, text in blocks)
         self.database.connection.executemany("INSERT INTO pieces (rowid, text) VALUES (?, ?)", pieces)
 
@@ -315,7 +314,7 @@ def _searched(row: sqlite3.Row) -> str:
 
 
 def pieces_of(text: str) -> set[str]:
-    """All substrings of up to two or three characters of each word."""
+    """All substrings of each word, of up to two or three characters."""
     runs = set(_RUN.findall(fold(text)))
     longest = max(map(len, runs), default=0)
     longer = map(_kept_pieces if longest <= _LONGEST_KEPT else _pieces, runs)
@@ -323,7 +322,7 @@ def pieces_of(text: str) -> set[str]:
 
 
 def _pieces(run: str) -> tuple[str, ...]:
-    """Those of more than one character. All words of a message come through here."""
+    """Pieces of more than one character. Speed matters: it is called for each word of a message."""
     pairs = tuple(map(add, run, run[1:]))
     return (*pairs, *(_KANA.findall(run) if _BEGINS_WIDE.match(run) else map(add, pairs, run[2:])))
 
@@ -332,12 +331,12 @@ _kept_pieces = lru_cache(maxsize=8192)(_pieces)
 
 
 def _question(folded: str) -> str:
-    """What the index is asked, in the words of FTS5."""
+    """The FTS5 query."""
     return " AND ".join(f'"{piece}"' for run in _RUN.findall(folded) for piece in _asked_pieces(run))
 
 
 def _asked_pieces(run: str) -> list[str]:
-    """All of the longest that there are; of a very long word only some."""
+    """The longest pieces of the word; only some of a very long word."""
     size = min(2 if _BEGINS_WIDE.match(run) else 3, len(run))
     pieces = [run[at : at + size] for at in range(len(run) - size + 1)]
     longer = _KANA.findall(run)

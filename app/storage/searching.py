@@ -1,8 +1,8 @@
 """Finding chats by the words in their titles and messages.
 
-A search index says which chats may have the words (`search_index`); what it says is looked up in the messages
-themselves, so that a result never shows anything but what is stored. Without an index every chat is looked at.
-The order and the titles of all chats are in memory (`KnownChats`).
+A search index says which chats may have the words (`search_index`); these are looked up in the messages, so that
+results show only what is stored. Without an index every chat is read. The order and titles of all chats are in memory
+(`KnownChats`).
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from app.storage.search_index import SearchIndex
 
 SNIPPET_BEFORE = 60
 SNIPPET_AFTER = 120
-_LONGEST_FOUND = 200  # characters of what was found that a snippet has
-MATCHES = 3  # of one chat
-ALL = -1  # as SQLite says it
+_LONGEST_FOUND = 200  # longest found text in a snippet, in characters
+MATCHES = 3  # results shown for one chat
+ALL = -1  # SQLite's "no limit"
 IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
-_MOST_IN_VAIN = 200  # messages that are looked at before the index is asked for common words, which takes as long
-_CREDIT = 10  # more of them for each chat that was found: so many words come in half of the chats only
+_MOST_IN_VAIN = 200  # messages read before the index is asked for common words, which takes as long
+_CREDIT = 10  # further ones for each chat found: many words are only in half of the chats
 _MARKS = re.compile(r"\*\*|`+|(?:^|(?<=\n))#{1,6} ")
 _COLUMNS = "SELECT id, title, pinned, updated_at FROM chats WHERE deleted_at IS NULL"
 
-_Key = tuple[float, float, int]  # pinned, time, number: the first chat of the list has the last of them
+_Key = tuple[float, float, int]  # (pinned, time, id): the list's sort key, descending
 
 
 @dataclass(slots=True)
 class _Word:
     asked: str
     folded: str
-    blocks: Sequence[int] | None = None  # that may have it; None: any may
+    blocks: Sequence[int] | None = None  # that may have the word; None: any
 
 
 class Searching:
@@ -48,15 +48,15 @@ class Searching:
         goes_on: Callable[[Sequence[ChatSummary]], bool] = lambda _found: True,
         known: KnownChats | None = None,
     ) -> None:
-        """`goes_on` gets what is found so far before each look into a chat, and within one an empty sequence."""
+        """`goes_on` gets the results so far before each chat, and an empty sequence within one."""
         self._db = reader
         self._index = index
         self._goes_on = goes_on
         self._known = known or KnownChats()
         self._not_read: set[int] = set()
-        self._rest: set[int] | None = None  # chats that may have all words; None: any may
-        self._knows_all = False  # what the index has of the words, also of common ones
-        self._in_vain = 0  # messages that were looked at
+        self._rest: set[int] | None = None  # chats that may have all words; None: any
+        self._knows_all = False  # the index was also asked for common words
+        self._in_vain = 0  # messages read without a result
 
     def find(self, query: str, limit: int = ALL) -> list[ChatSummary]:
         """The chats whose title or messages have all words of the query, in the order of the list."""
@@ -76,7 +76,7 @@ class Searching:
         return found
 
     def _likely(self) -> Iterator[int]:
-        """As what is known of the words grows, fewer."""
+        """Chats that may match; fewer as more of the words was looked up."""
         for chat_id in self._known.in_order(self._rest):
             if self._rest is None or chat_id in self._rest:
                 yield chat_id
@@ -94,7 +94,7 @@ class Searching:
                 self._rest = chats if self._rest is None else self._rest & chats
 
     def _looked_up(self, chat_id: int, words: Sequence[_Word], query: str) -> list[ChatSummary]:
-        """The chat with what was found in it, if it has all words."""
+        """The chat with its matches, if it has all words."""
         row = self._db.row("SELECT * FROM chats WHERE id = ?", (chat_id,))
         if row is None:
             return []
@@ -110,8 +110,8 @@ class Searching:
     def _best_messages(
         self, chat_id: int, words: Sequence[_Word], phrase: str, missing: set[str]
     ) -> list[tuple[int, list[str]]]:
-        """The latest messages with the phrase, then with most of the words; takes what they have out of `missing`."""
-        found: list[tuple[int, int, list[str]]] = []  # how much it lacks, message, texts
+        """The latest messages with the phrase, then with most of the words, which are removed from `missing`."""
+        found: list[tuple[int, int, list[str]]] = []  # number of lacking words, message, texts
         whole = 0
         for number, texts in self._texts(chat_id, words):
             folded = fold("\n".join(texts))
@@ -127,7 +127,7 @@ class Searching:
         return [(number, texts) for _lacks, number, texts in found]
 
     def _texts(self, chat_id: int, words: Sequence[_Word]) -> Iterator[tuple[int, list[str]]]:
-        """What is searched of the messages that may have any of the words, the newest first."""
+        """Searched texts of messages that may have any of the words, the newest first."""
         rows = self._db.rows("SELECT id FROM messages WHERE chat_id = ? AND deleted_at IS NULL", (chat_id,))
         numbers: Iterable[int] = sorted((row[0] for row in rows), reverse=True)
         self._in_vain += len(rows)
@@ -153,7 +153,7 @@ def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary
 
 
 def _match(message_id: int, texts: Sequence[str], query: str, words: Sequence[_Word]) -> Match:
-    """Where all of the words occur together, in the message before its attachments; else where any occurs."""
+    """The text with all words, message before attachments; else the one with any."""
     whole = " ".join(query.split())
     folded = [fold(text) for text in texts]
     found: tuple[str, ...] = (whole,)
@@ -165,12 +165,11 @@ def _match(message_id: int, texts: Sequence[str], query: str, words: Sequence[_W
 
 
 def _without_marks(text: str, word: str) -> str:
-    """Markdown's own signs mean nothing in a line, unless they are what is searched for."""
+    """The line without Markdown's signs, unless the search is for them."""
     return text if _MARKS.search(word) else _MARKS.sub("", text)
 
 
 def _around(text: str, word: str) -> str:
-    """One line with the word in its middle."""
     first, last = next(occurrences(text, word), (0, 0))
     start = max(0, first - SNIPPET_BEFORE)
     stop = min(last, first + _LONGEST_FOUND) + SNIPPET_AFTER
@@ -179,7 +178,7 @@ def _around(text: str, word: str) -> str:
 
 
 class KnownChats:
-    """The order and the titles of all chats in memory, for the searcher's thread, until something is written."""
+    """Order and titles of all chats in memory, read again after changes; on the searcher's thread."""
 
     def __init__(self) -> None:
         self._is_current = False
@@ -187,14 +186,14 @@ class KnownChats:
         self._titles: dict[int, str] = {}  # folded
 
     def note_change(self) -> None:
-        """After anything was written; by any thread."""
+        """Something was written; any thread."""
         self._is_current = False
 
     def follow(self, reader: Connection) -> None:
-        """Reads all again if something has changed."""
+        """Read all again if something has changed."""
         if self._is_current:
             return
-        self._is_current = True  # a change that comes meanwhile is read the next time
+        self._is_current = True  # set first: a later change is read the next time
         try:
             rows = reader.rows(_COLUMNS)
         except BaseException:
@@ -205,20 +204,20 @@ class KnownChats:
         self._places = {number: place for place, (_pinned, _updated_at, number) in enumerate(in_order)}
 
     def titled(self, folded: str) -> set[int]:
-        """Those with the words in their titles."""
+        """Chats with the words in their titles."""
         return {number for number, title in self._titles.items() if folded in title}
 
     def in_order(self, chats: set[int] | None = None) -> Iterable[int]:
-        """As the list has them; of these, or all."""
+        """Chats in the list's order; of these, or all."""
         if chats is None:
             return self._places
-        if len(chats) > len(self._places) // 10:  # most searches need only the first ones
+        if len(chats) > len(self._places) // 10:  # most searches need only the first few
             return (number for number in self._places if number in chats)
         return sorted(chats & self._places.keys(), key=self._places.__getitem__)
 
 
 def _key(row: sqlite3.Row) -> _Key:
-    """Damaged values come last."""
+    """The sort key; damaged values come last."""
     number, _title, pinned, updated_at = row
     is_sound = isinstance(pinned, int) and isinstance(updated_at, float)
     return (pinned, updated_at, number) if is_sound else (-1, 0.0, number)

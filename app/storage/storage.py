@@ -1,7 +1,7 @@
-"""The chats as the app sees them: small reads at once, changes and searches by threads of their own.
+"""The chats for the app: small reads at once, changes and searches on their own threads.
 
-One thread writes. A change is asked for and acknowledged: `done` is called when it is on disk, `refused` when it is
-not and nothing of it is. Reads on the owner's thread see what is acknowledged, and never wait for a writer.
+One thread writes. A change is answered by `done` when it is on disk, or by `refused` when nothing of it is. Reads on
+the owner's thread see answered changes, and never wait for a writer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Found = Callable[[list[ChatSummary]], None]
 
 
 class Stores:
-    """Everything that is stored, over one connection; and what changes several of its tables, all or nothing."""
+    """All stores over one connection, and transactions that change several of their tables."""
 
     def __init__(self, database: Connection) -> None:
         self.database = database
@@ -69,7 +69,7 @@ class Stores:
             return self._add(question, chat_id)
 
     def ask_differently(self, original: StoredMessage, question: Question) -> Asked:
-        """Another version of a user's message, with a reply of its own; a first one names the chat."""
+        """Store another version of a user's message with an empty reply; a first message names the chat."""
         with self.database.transaction():
             if original.parent_id is None:
                 self.chats.set_title_from_text(original.chat_id, question.title)
@@ -92,10 +92,7 @@ class Stores:
         error: EngineError | None,
         drafting: str | None,
     ) -> int:
-        """Stores the end of a reply and its row among the requests; returns the id of that row.
-
-        An end that is stored once more has its row already, and 0 is returned.
-        """
+        """Store the end of a reply and a row of its request; returns that row's id, or 0 if it was stored before."""
         with self.database.transaction():
             under_way = self.database.row(
                 "SELECT 1 FROM messages WHERE id = ? AND status = 'streaming'", (reply.message_id,)
@@ -104,25 +101,25 @@ class Stores:
             return self.requests.add(reply, status, stats) if under_way else 0
 
     def forget_rewritten(self, covered: Iterable[tuple[int, int]]) -> None:
-        """The search index has these changes; a later one of the same message stays noted."""
+        """The search index has these changes; later ones of the same messages stay noted."""
         sql = "DELETE FROM rewritten WHERE message_id = ? AND times = ?"
         self.database.connection.executemany(sql, list(covered))
 
     def forget_rescue(self) -> None:
-        """A notice has said so."""
+        """A notice has shown the rescue."""
         self.database.execute("DELETE FROM notes WHERE name = 'rescued'")
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What the start found. `purged`: something was forgotten for good, now or in an earlier run."""
+    """The result of opening. `purged`: something was deleted for good, in this or an earlier run."""
 
     rescued: rescue.Rescued | None
     purged: bool
 
 
 class Storage:
-    """`deliver` has a call made on the owner's thread, which is the one that calls everything here."""
+    """`deliver` has a call made on the owner's thread, which calls everything here."""
 
     def __init__(self, path: Path, deliver: Deliver) -> None:
         self.path = path
@@ -132,16 +129,14 @@ class Storage:
         self._writer = JobThread("storage writer", deliver)
         self._searcher = JobThread("storage reader", deliver)
         self._copier = JobThread("storage copier", deliver)
-        self._database: Database | None = None  # the writer's
+        self._database: Database | None = None  # used on the thread that writes
         self._searching: _Search | None = None
-        self._index = KeptIndex(path)  # the searcher's
-        self._known = KnownChats()  # likewise
+        self._index = KeptIndex(path)  # used on the searcher's thread
+        self._known = KnownChats()  # used on the searcher's thread
         self._read: Stores | None = None
 
-    # Start and end
-
     def open(self, done: Callable[[Opened], None], refused: Callable[[Exception], None]) -> None:
-        """Examines, rescues and migrates the file, purges the Trash, and opens it for reading. May be tried again."""
+        """Check, rescue and migrate the file, purge the Trash, and open it for reading. May be repeated."""
 
         def opened(found: Opened) -> None:
             try:
@@ -156,15 +151,15 @@ class Storage:
         self._writer.ask(self._open, opened, refused)
 
     def open_in_memory(self, done: Callable[[Opened], None], refused: Callable[[Exception], None]) -> None:
-        """For a run that may not write to the disk: the file stays as it is, and nothing is kept."""
-        self._writer.ask(self._close_database, ignore, ignore)  # it may be open, and refuse every change
+        """For a run that must not write to the disk: the file stays unchanged, and nothing is kept."""
+        self._writer.ask(self._close_database, ignore, ignore)  # it may be open although it refuses changes
         self._address = f"file:/hunch-{id(self)}?vfs=memdb&"
         self.pictures.keep_in_memory()
         self.open(done, refused)
 
     @property
     def pending(self) -> int:
-        """Changes and searches that are not answered yet."""
+        """Number of changes and searches without an answer."""
         return self._writer.pending + self._searcher.pending + self._copier.pending
 
     @property
@@ -176,10 +171,10 @@ class Storage:
         return NotOpened(reason_of(error, self.path), str(self.path.parent))
 
     def close(self, timeout_s: float = _CLOSE_S) -> bool:
-        """Makes every change that was asked for, and closes the file. False: the disk keeps it waiting."""
+        """Make every requested change, and close the file. False: the disk is too slow."""
         deadline = time.monotonic() + timeout_s
         self.stop_search()
-        if self._read is not None:  # before the writer, which then can end the log
+        if self._read is not None:  # before the writer, which then can truncate the log
             self._read.database.close()
             self._read = None
         self._writer.ask(self._close_database, ignore, ignore)
@@ -200,7 +195,7 @@ class Storage:
         return Opened(self._database.rescued, stores.trash.leaves_traces)
 
     def forget_traces(self) -> None:
-        """What was forgotten for good leaves the copies. For a start, once it has left all else that is kept."""
+        """At a start: delete from the copies what was deleted for good, once nothing else has it."""
 
         def cleaned(_outcome: None) -> None:
             self.write(lambda stores: stores.trash.forget_traces(), ignore, ignore)
@@ -208,7 +203,7 @@ class Storage:
         self._copier.ask(self._clean_copies, cleaned, _warn_of_copies)
 
     def _clean_copies(self) -> None:
-        """By the thread that makes them, so that none is being made."""
+        """On the thread that makes copies, so that none is being made."""
         if self.keeps:
             with closing(ReadConnection(self._address)) as reader:
                 copies.forget_in_copies(self.path, Trash(reader).traces)
@@ -218,22 +213,20 @@ class Storage:
             self._database.close()
             self._database = None
 
-    # Reading
-
     @property
     def read(self) -> Stores:
-        """For small reads; a change through it is refused by SQLite."""
+        """For small reads; SQLite refuses changes through it."""
         assert self._read is not None, "the storage is not open"
         return self._read
 
     def another_reader(self) -> Stores:
-        """For a thread of one's own, which opens it by this call and closes its database."""
+        """A reader for another thread, which calls this and closes the reader's database."""
         return Stores(ReadConnection(self._address))
 
     def search(self, query: str, limit: int, done: Found, so_far: Found = lambda _chats: None) -> None:
-        """A newer search ends this one, which is then never answered. What cannot be read is not found.
+        """Search; ends an earlier search, which is then never answered. Unreadable rows are skipped.
 
-        `so_far` is called now and then with the first chats, where the search takes longer.
+        `so_far` is called now and then with the first results of a long search.
         """
 
         def report(chats: list[ChatSummary]) -> None:
@@ -262,7 +255,7 @@ class Storage:
     # The search index: only the searcher's thread touches it
 
     def _know_chats(self) -> None:
-        """And the blocks of the index, so that the first search need not."""
+        """Read chats and blocks of the index before the first search."""
         with closing(ReadConnection(self._address)) as reader:
             self._known.follow(reader)
         if (index := self._index.get()) is not None:
@@ -272,7 +265,7 @@ class Storage:
         self._searcher.ask(self._index.drop, ignore, ignore)
 
     def _read_for_index(self) -> None:
-        """A few messages at a time, so that a search comes between."""
+        """Index a few messages at a time, so that searches need not wait."""
 
         def read(progress: Progress) -> None:
             if progress.rewritten:
@@ -300,15 +293,13 @@ class Storage:
             Stores(self._database).forget_rewritten(covered)
 
     def count(self, question: Callable[[Stores], T], done: Callable[[T], None]) -> None:
-        """For reads of everything there is, by the thread that searches. What cannot be read is not answered."""
+        """For reads of all rows, on the searcher's thread. Not answered if a row cannot be read."""
 
         def run() -> T:
             with closing(ReadConnection(self._address)) as reader:
                 return question(Stores(reader))
 
         self._searcher.ask(run, done, lambda error: log.warning("a count failed: %s", _name(error)))
-
-    # Writing
 
     def write(
         self, change: Callable[[Stores], T], done: Callable[[T], None], refused: Callable[[NotStored], None]
@@ -332,7 +323,7 @@ class Storage:
     def forget(
         self, choose: Callable[[Trash], Purged], done: Callable[[Purged], None], refused: Callable[[NotStored], None]
     ) -> None:
-        """Has what `choose` takes out of the Trash forgotten for good, also in the log and the copies."""
+        """Delete for good what `choose` takes out of the Trash, also in the log and the copies."""
 
         def change(stores: Stores) -> Purged:
             purged = choose(stores.trash)
@@ -340,23 +331,23 @@ class Storage:
                 self._database.empty_log()
             return purged
 
-        def forgotten(purged: Purged) -> None:
-            def sweep(_outcome: object) -> None:
-                self._writer.ask(lambda: self.pictures.sweep(self._database), lambda _: done(purged), ignore)
+        self.write(change, lambda purged: self._forget_in_index(partial(done, purged)), refused)
 
-            def warn(error: Exception) -> None:
-                _warn_of_copies(error)
-                sweep(error)
+    def _forget_in_index(self, done: Callable[[], None]) -> None:
+        then = partial(self._forget_in_copies, done)
+        self._searcher.ask(self._index.drop, then, then)
 
-            def clean(_outcome: object) -> None:
-                self._copier.ask(self._clean_copies, sweep, warn)
+    def _forget_in_copies(self, done: Callable[[], None], _outcome: object) -> None:
+        then = partial(self._forget_pictures, done)
+        self._copier.ask(self._clean_copies, then, then)
 
-            self._searcher.ask(self._index.drop, clean, clean)
-
-        self.write(change, forgotten, refused)
+    def _forget_pictures(self, done: Callable[[], None], outcome: object) -> None:
+        if isinstance(outcome, Exception):
+            _warn_of_copies(outcome)
+        self._writer.ask(lambda: self.pictures.sweep(self._database), lambda _: done(), ignore)
 
     def settle(self) -> None:
-        """Puts what was written into the database itself and the search index, and makes a copy if one is due."""
+        """Checkpoint the log, update the search index, and make a copy if one is due."""
         self._writer.ask(self._checkpoint, ignore, ignore)
         if self.keeps:
             self._searcher.ask(self._know_chats, ignore, ignore)
@@ -373,7 +364,7 @@ class Storage:
 
 
 def _forget_old(stores: Stores, path: Path | None) -> None:
-    """What has been in the Trash for its days, and damaged files. `path`: of the database, where it is on the disk."""
+    """Delete old contents of the Trash, and old damaged files. `path`: of the database, if it is on the disk."""
     try:
         stores.trash.purge()
         if path is not None:
@@ -383,7 +374,7 @@ def _forget_old(stores: Stores, path: Path | None) -> None:
 
 
 class _Search:
-    """One search, which any thread may interrupt."""
+    """A search, which any thread may interrupt."""
 
     def __init__(self, address: str, query: str, limit: int, known: KnownChats, report: Found) -> None:
         self.cancelled = False
@@ -432,7 +423,7 @@ class _Search:
             if self.cancelled:
                 return []
             found = Searching(reader, None, self._goes_on, self._known).find(self._query, self._limit)
-            # What it can do without was at fault.
+            # The index was at fault, which is optional.
             self.met_damage = index is not None and not self.cancelled and can_be_damage(error)
             return found
 
@@ -442,6 +433,6 @@ def _warn_of_copies(error: Exception) -> None:
 
 
 def _name(error: Exception) -> str:
-    """What may be written to the log: SQLite's and the system's own words, never those of a chat."""
+    """For the log: messages of SQLite and the system, never a chat's text."""
     code = getattr(error, "sqlite_errorname", None)
     return str(code or (error.strerror if isinstance(error, OSError) else None) or type(error).__name__)

@@ -1,4 +1,4 @@
-"""What was deleted: it stays for 30 days and some, can be brought back, and then leaves the copies too."""
+"""The Trash: deleted chats and messages stay for 30 days, can be restored, and are then deleted from the copies too."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WEEK_S = 7 * 86_400
 
 
 def new_mark(database: Connection) -> float:
-    """The moment of a deletion, and of no other one, also where the clock stops or goes back: all of it comes back."""
+    """The time of a deletion as its mark, unique even if the clock stops or goes back."""
     mark = time.time()
     while any(database.row(f"SELECT 1 FROM {table} WHERE deleted_at = ?", (mark,)) for table in _TABLES):
         mark = math.nextafter(mark, math.inf)
@@ -42,23 +42,23 @@ class Trash:
         self._db = database
 
     def put_chat(self, chat_id: int) -> float:
-        """Returns the mark that brings it back."""
+        """Move a chat to the Trash; returns the mark that restores it."""
         return self.put_chats([chat_id])
 
     def put_chats(self, chats: Iterable[int]) -> float:
-        """With one mark for all."""
+        """Move chats to the Trash with one mark."""
         mark = new_mark(self._db)
         sql = "UPDATE chats SET deleted_at = ?, unseen = 0 WHERE id = ? AND deleted_at IS NULL"
         self._db.connection.executemany(sql, [(mark, number) for number in chats])
         return mark
 
     def restore(self, mark: float) -> None:
-        """A chat, or messages, that were deleted together; their chat shows them again."""
+        """Restore what was deleted together; restored messages are shown in their chat."""
         with self._db.transaction():
             self.restore_within(mark)
 
     def restore_within(self, mark: float) -> None:
-        """As a part of a transaction."""
+        """As `restore`, in the caller's transaction."""
         self._db.execute("UPDATE chats SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
         newest = "SELECT chat_id, max(id) AS id FROM messages WHERE deleted_at = ? GROUP BY chat_id"
         restored = self._db.rows(newest, (mark,))
@@ -67,14 +67,14 @@ class Trash:
             self._show_again(row["chat_id"], row["id"])
 
     def _show_again(self, chat_id: int, message_id: int) -> None:
-        """The branch that the chat shows stays, if the message is in it."""
+        """Show a branch with the message; the present one if it has it."""
         chat = self._db.row("SELECT leaf_id FROM chats WHERE id = ?", (chat_id,))
         leaf = None if chat is None else chat["leaf_id"]
         if leaf is None or message_id not in read_tree(self._db, chat_id).path(leaf):
             self._db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (message_id, chat_id))
 
     def restore_chat(self, chat_id: int) -> None:
-        """One of several that were deleted together."""
+        """Restore one of several chats that were deleted together."""
         self._db.execute("UPDATE chats SET deleted_at = NULL WHERE id = ?", (chat_id,))
 
     def latest(self, limit: int = _LISTED) -> list[Deletion]:
@@ -90,12 +90,12 @@ class Trash:
         return sorted(found, key=lambda deletion: deletion.mark, reverse=True)[:limit]
 
     def marks(self) -> set[float]:
-        """Of all that can be brought back."""
+        """Marks of all that can be restored."""
         sql = " UNION ".join(f"SELECT deleted_at FROM {table} WHERE deleted_at IS NOT NULL" for table in _TABLES)
         return {row[0] for row in self._db.rows(sql) if type(row[0]) is float}
 
     def purge(self) -> Purged:
-        """For a start: forgets for good what was deleted more than 30 days ago."""
+        """At a start: delete for good what has been in the Trash for 30 days."""
         with self._db.transaction():
             chats: list[int] = []
             messages: list[int] = []
@@ -105,7 +105,7 @@ class Trash:
             return self._forget(chats, messages)
 
     def forget(self, deletions: Iterable[Deletion]) -> Purged:
-        """Forgets these for good, before their time."""
+        """Delete these for good at once."""
         chats: list[int] = []
         messages: list[int] = []
         with self._db.transaction():
@@ -121,7 +121,7 @@ class Trash:
             return self._forget(self._ids(f"{_CHATS} > ?", 0), self._ids(f"{_MESSAGES} > ?", 0))
 
     def _forget(self, chats: Sequence[int], messages: Sequence[int]) -> Purged:
-        """What follows a message that is forgotten follows the one before it."""
+        """Followers of a deleted message follow the one before it."""
         purged = Purged(tuple(chats), tuple(messages))
         forget = self._db.connection.executemany
         for sql in ("DELETE FROM unsent WHERE chat_id = ?", "DELETE FROM chats WHERE id = ?"):
@@ -135,21 +135,21 @@ class Trash:
         return purged
 
     def _note(self, purged: Purged) -> None:
-        """Until nothing of it is left beside the database either."""
+        """Note the ids until the copies do not have them any more."""
         known = self.traces
         noted = json.dumps({"chats": known.chats + purged.chats, "messages": known.messages + purged.messages})
         self._db.execute("INSERT OR REPLACE INTO notes VALUES ('purged', ?)", (noted,))
 
     @property
     def traces(self) -> Purged:
-        """What was forgotten, and may still be in what is kept beside the database."""
+        """Ids deleted for good that copies may still have."""
         row = self._db.row("SELECT value FROM notes WHERE name = 'purged'")
         noted = (None if row is None else as_json_object(row["value"])) or {}
         return Purged(_numbers(noted.get("chats")), _numbers(noted.get("messages")))
 
     @property
     def leaves_traces(self) -> bool:
-        """Also where an earlier version has not noted what it was."""
+        """Whether copies may have deleted rows, also those that an earlier version did not note."""
         return self._db.row("SELECT 1 FROM notes WHERE name = 'purged'") is not None
 
     def forget_traces(self) -> None:
@@ -175,11 +175,12 @@ def _numbers(stored: object) -> tuple[int, ...]:
 
 
 class Ages:
-    """How long things have been kept, by what the starts have seen: a clock that is wrong at one of them ends nothing.
+    """How long things have been kept, as seen by the starts of the app, so that a wrong clock deletes nothing too
+    early.
 
-    From start to start at most a week counts, in either direction, and a week is waited for beyond the time: a start
-    whose clock is years ahead brings nothing to its end too early, and the next one, whose clock is right, takes it
-    back. Kept in a note of the database.
+    Between two starts at most a week counts, in either direction, and a week is added to each limit: a start with a
+    clock years ahead deletes nothing too early, and the next one with a right clock takes it back. Stored in a note of
+    the database.
     """
 
     def __init__(self, database: Connection, note: str) -> None:
@@ -187,7 +188,7 @@ class Ages:
         self._note = note
 
     def overdue(self, things: Iterable[float], kept_s: float) -> list[float]:
-        """For a start: of all there are, each named by the moment of its beginning, those kept for so long."""
+        """At a start: those of `things`, each named by its beginning, that are older than `kept_s`."""
         now = time.time()
         noted = self._noted()
         gone_by = max(-_WEEK_S, min(_WEEK_S, now - noted.get("now", now)))
@@ -198,7 +199,7 @@ class Ages:
         return [thing for thing, moment in begun.items() if counted - moment >= kept_s + _WEEK_S]
 
     def _noted(self) -> dict[str, float]:
-        """What damage has made something else of is left out: the time begins again then."""
+        """The stored times; damaged ones are left out, and start again."""
         row = self._db.row("SELECT value FROM notes WHERE name = ?", (self._note,))
         noted = (None if row is None else as_json_object(row["value"])) or {}
         return {name: value for name, value in noted.items() if type(value) is float and math.isfinite(value)}

@@ -1,7 +1,7 @@
-"""The tree that a chat's messages are: what comes before each, and which versions there are of it.
+"""The tree of a chat's messages: parents, and versions.
 
-A message that was deleted by itself is passed over: what followed it follows the one before it, until it is brought
-back. Numbers that damage has made senseless, such as parents that go round in a circle, end a walk and nothing else.
+A message that was deleted alone is skipped: its followers follow its parent until it is restored. Damaged ids, such as
+cyclic parents, end a walk and nothing else.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from app.storage.database import Connection
 
-# Before a row goes for good: what follows it is to follow the one before it.
+# Before a row is deleted for good its followers get its parent.
 PASS_OVER = (
     "UPDATE messages SET parent_id = (SELECT parent_id FROM messages AS gone WHERE gone.id = ?)"
     " WHERE parent_id = ? AND id != ?"
@@ -35,13 +35,13 @@ WHERE chat_id = ? AND deleted_at IS NULL
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Of the messages that are not deleted. Versions are in the order in which they were made."""
+    """The messages that are not deleted. Versions are in the order of their creation."""
 
     parents: Mapping[int, int | None]
     versions: Mapping[int | None, Sequence[int]]
 
     def path(self, leaf_id: int) -> list[int]:
-        """From the first message to this one."""
+        """Messages from the first one to this one."""
         path: dict[int, None] = {}
         number: int | None = leaf_id
         while number is not None and number in self.parents and number not in path:
@@ -50,7 +50,6 @@ class Tree:
         return list(reversed(path))
 
     def below(self, message_id: int) -> list[int]:
-        """The message and all that goes on from it."""
         below = {message_id: None}
         waiting = [message_id]
         while waiting:
@@ -60,31 +59,31 @@ class Tree:
         return list(below)
 
     def end_below(self, message_id: int) -> int:
-        """The end of the branch that goes on from a message: the newest one there, or the message itself."""
+        """The end of the branch below a message: its newest descendant, or itself."""
         below = self.below(message_id)
         return max((number for number in below if number not in self.versions), default=max(below))
 
     def end_shown(self, leaf_id: int | None) -> int | None:
-        """The end of the branch on the screen: after the chat's leaf, or its newest message where that is not in it.
+        """The end of the branch on the screen: below the chat's leaf, or the newest message if that is missing.
 
-        A leaf that something follows is a damaged number, or a message that was brought back with what follows it.
+        A leaf with followers is damaged, or was restored with them.
         """
         leaf = leaf_id if leaf_id in self.parents else max(self.parents, default=None)
         return None if leaf is None else self.end_below(leaf)
 
     def place(self, message_id: int) -> tuple[int, int]:
-        """Which version a message is, from 1, and of how many."""
+        """(number of the version, from 1, number of versions)."""
         versions = self.versions.get(self.parents.get(message_id), ())
         return versions.index(message_id) + 1 if message_id in versions else 1, max(len(versions), 1)
 
 
 def is_long(database: Connection, chat_id: int) -> bool:
-    """Whether its whole tree is more than is read while a window waits."""
+    """Whether the tree is too long to read while a window waits."""
     return bool(database.row("SELECT 1 FROM messages WHERE chat_id = ? LIMIT 1 OFFSET ?", (chat_id, LONG)))
 
 
 def read_tree(database: Connection, chat_id: int) -> Tree:
-    """From an index that has all of this, so that it is quick, and there where a message's own row is damaged."""
+    """From an index that has all columns needed: fast, and readable where a message's own row is damaged."""
     sql = "SELECT id, parent_id, deleted_at IS NULL AS kept FROM messages WHERE chat_id = ? ORDER BY id"
     rows = database.rows(sql, (chat_id,))
     before = {row["id"]: row["parent_id"] for row in rows}
@@ -94,9 +93,9 @@ def read_tree(database: Connection, chat_id: int) -> Tree:
 
 
 def read_up_to(database: Connection, chat_id: int, end_id: int, count: int) -> Tree:
-    """What `read_tree` has of the `count` messages up to one and of the one before these: also what follows each."""
+    """The part of `read_tree` for the `count` messages up to one, their parents, and the followers of each."""
     sql = "SELECT parent_id, deleted_at IS NULL AS kept FROM messages WHERE id = ? AND chat_id = ?"
-    kept: dict[int, int | None] = {}  # and what is before it, deleted or not
+    kept: dict[int, int | None] = {}  # with their parents, deleted or not
     passed: set[int] = set()
     number: int | None = end_id
     while number is not None and number not in passed and len(kept) <= count:
@@ -106,13 +105,13 @@ def read_up_to(database: Connection, chat_id: int, end_id: int, count: int) -> T
         if row["kept"]:
             kept[number] = row["parent_id"]
         number = row["parent_id"]
-    above = {number} if len(kept) <= count else set()  # None, or a number that damage has made senseless
+    above = {number} if len(kept) <= count else set()  # None, or a damaged id
     following = _read_following(database, chat_id, {*kept, *above})
     return _with_versions({**kept, **following})
 
 
 def _read_following(database: Connection, chat_id: int, numbers: set[int | None]) -> dict[int, int | None]:
-    """The messages that follow these, also past what is deleted, and which of these each follows."""
+    """The next messages that are not deleted, with the message that each follows."""
     listed = ",".join(str(each) for each in numbers if isinstance(each, int))
     of_these = f"chat_id = ? AND (parent_id IN ({listed}){' OR parent_id IS NULL' if None in numbers else ''})"
     rows = database.rows(_FOLLOWING.replace(":of_these", of_these), (chat_id,) * 4)
@@ -127,7 +126,7 @@ def _with_versions(parents: dict[int, int | None]) -> Tree:
 
 
 def _kept_before(number: int, before: Mapping[int, int | None], deleted: set[int]) -> int | None:
-    """The nearest message before this one that is not deleted."""
+    """The nearest ancestor that is not deleted."""
     passed: set[int] = set()
     parent = before[number]
     while parent in deleted and parent not in passed:

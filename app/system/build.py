@@ -1,4 +1,4 @@
-"""Which Hunch this is, and on what it runs: plain facts for About and for reports."""
+"""Version, build and system of this Hunch, for About and for reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine import mlx_wheel, system_name
 
 ROOT = Path(__file__).resolve().parents[2]
 DISTRIBUTION = "hunch-chat"  # as pyproject.toml calls it
-_COMMIT = ROOT / "resources" / "build.txt"  # written as the app is assembled
+_COMMIT = ROOT / "resources" / "build.txt"  # written by packaging
 _LIBRARIES = {"Qt": "PySide6-Essentials", "MLX": "mlx", "mlx-lm": "mlx-lm"}
 
 
@@ -25,17 +25,17 @@ def own_version() -> str:
 
 
 def project() -> dict[str, object]:
-    """What pyproject.toml says of Hunch, in a folder of sources."""
+    """The metadata in pyproject.toml, in a source folder."""
     return dict(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"])
 
 
 def build() -> str:
-    """The commit that the app was assembled from; "" where it was not assembled."""
+    """The commit of an assembled app; "" otherwise."""
     return _COMMIT.read_text(encoding="utf-8").strip() if _COMMIT.is_file() else ""
 
 
 def libraries() -> dict[str, str]:
-    """Versions of what matters most, by the usual names."""
+    """Versions of the most important libraries."""
     found = {"Python": platform.python_version()}
     for name, package in _LIBRARIES.items():
         try:

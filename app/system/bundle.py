@@ -1,8 +1,8 @@
-"""Where Hunch.app lies, and how it comes to be there.
+"""Hunch.app: where it is, copying it to Applications, and writing one for an installed package.
 
-From its disk image, or from where macOS mounts an app that a browser downloaded, it goes away with the mount: it can
-copy itself to Applications and start from there. A Hunch that `uv tool` or `pipx` installed has no app: one can be
-written that starts it, with a name and an icon of its own. What this machine wrote itself macOS does not quarantine.
+An app on a disk image, or mounted by macOS after a download, disappears with the mount, so it can copy itself to
+Applications and start from there. A Hunch installed by `uv tool` or `pipx` has no app: one can be written that starts
+it, with name and icon. macOS does not quarantine files written on this machine.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ exit 1
 
 
 def own_bundle(executable: str = sys.executable) -> Path | None:
-    """None where Python itself runs Hunch: from a checkout or a tool's environment."""
+    """The app's folder; None in a source folder or a tool's environment."""
     return next((each for each in Path(executable).resolve().parents if each.suffix == ".app"), None)
 
 
@@ -54,7 +54,7 @@ def is_mounted(bundle: Path) -> bool:
 
 
 def copy_to(folder: Path, bundle: Path) -> Path:
-    """The user has let this very app start before: what marks it as downloaded would only have macOS mount it again."""
+    """Copies without the quarantine mark: the user has allowed this app before, and macOS would mount it again."""
 
     def fill(new: Path) -> None:
         shutil.copytree(bundle, new, symlinks=True)
@@ -64,7 +64,7 @@ def copy_to(folder: Path, bundle: Path) -> Path:
 
 
 def _put(target: Path, fill: Callable[[Path], None]) -> Path:
-    """In place of one that is there, which goes when the new one is whole. Raises OSError."""
+    """Replace an existing app once the new one is complete. Raises OSError."""
     new, old = (target.with_name(f"{prefix}{target.name}") for prefix in (".new-", ".old-"))
     for rest in (new, old):
         shutil.rmtree(rest, ignore_errors=True)
@@ -91,13 +91,13 @@ def _unmark(bundle: Path) -> None:
 
 
 def start(bundle: Path) -> None:
-    """A process of its own, which waits until this one has ended."""
+    """Start it in another process, once this one has ended."""
     if sys.platform == "darwin":
         subprocess.Popen([_OPEN, "-n", str(bundle)])
 
 
 def can_write_app() -> bool:
-    """Whether this is a Hunch that a tool installed on a Mac: a checkout may be moved, and an app is one already."""
+    """Whether a tool installed this Hunch on a Mac: source folders may move, and apps need none."""
     return _IS_MAC and own_bundle() is None and not (ROOT / "pyproject.toml").is_file()
 
 
@@ -110,7 +110,7 @@ def is_in_applications() -> bool:
 
 
 def write_app(folder: Path, python: str = sys.executable) -> Path:
-    """One that starts this Hunch, whichever version is installed then. Raises OSError, also in place of another app."""
+    """Write an app that starts the installed Hunch, of any version. Raises OSError; never replaces another app."""
 
     def fill(new: Path) -> None:
         launcher = new / "Contents" / "MacOS" / "Hunch"

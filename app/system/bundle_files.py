@@ -1,5 +1,7 @@
-"""What is beside the code of the app, assembled or written by `hunch --install-app`: Info.plist, names, icon, and what
-it says where it cannot start (`alert.sh`)."""
+"""Files beside the code of the app: Info.plist, names, icon, and the alert when it cannot start (`alert.sh`).
+
+Used by packaging and by `hunch --install-app`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _DOCUMENTS = {
 
 # In the Services menu of other apps, by language.
 _ASK = {"en": "Ask Hunch", "ko": "Hunch에 질문", "ja": "Hunch に質問", "zh_CN": "向 Hunch 提问"}
-# Beside macOS's question whether Hunch may reach what is in the local network: asked at the first such connection.
+# Shown when macOS asks whether Hunch may use the local network, at the first connection.
 _NETWORK = {
     "en": "Hunch looks for Macs that help others, and connects only to those that you pair, or a mirror that you name.",
     "ko": "다른 Mac을 돕는 Mac을 찾고, 페어링한 Mac이나 지정한 모델 미러에만 연결해요.",
@@ -37,12 +39,12 @@ _SERVICE = {
     "NSMessage": MESSAGE,
     "NSPortName": "Hunch",
     "NSSendTypes": [TEXT, "NSStringPboardType"],
-    "NSRequiredContext": {},  # without it the entry is there only after it was switched on in System Settings
+    "NSRequiredContext": {},  # else the entry has to be enabled in System Settings
 }
 
 
 def write(app: Path, version: str) -> None:
-    """Beside what is in its Contents already."""
+    """Add the files to an app's Contents."""
     contents = app / "Contents"
     info = {
         "CFBundleName": "Hunch",

@@ -1,4 +1,4 @@
-"""Whether the last run ended well. A small file exists while the app runs and says which model it is loading."""
+"""Whether the last run ended cleanly: a small file that exists while the app runs, with the model that is loading."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ log = logging.getLogger(__name__)
 
 
 class SessionMark:
-    """`ended_badly`: the file was still there. `was_loading`: the model that was being loaded then, or "".
+    """`ended_badly`: the file of the last run still existed. `was_loading`: the model in it, or "". `was_draft`: it was
+    loading as the draft.
 
-    `was_draft`: that was to be the draft. The mark is changed by the thread of the engine and by one of the app's, and
-    by neither after the end.
+    Written by the engine's thread and one of the app's, by neither after the end.
     """
 
     def __init__(self, file: Path) -> None:
@@ -34,13 +34,13 @@ class SessionMark:
         self._lock = threading.Lock()
 
     def begin(self) -> None:
-        """Not on the GUI thread, which would wait for the disk."""
+        """Not on the GUI thread, since it waits for the disk."""
         with self._lock:
             if self._written is None:
                 self._write("")
 
     def note(self, event: Event) -> None:
-        """For the engine's thread, as it posts the event: a load goes on when the disk has its mark."""
+        """On the engine's thread, when it posts the event: a load continues once the file is written."""
         match event:
             case ModelLoading(role=role, folder=folder):
                 self._loading = role, folder
@@ -64,7 +64,7 @@ class SessionMark:
                 log.info("the mark of this run cannot be removed: %s", error.strerror)
 
     def _write(self, folder: str) -> None:
-        """Where the disk does not take the mark, the next start only knows less."""
+        """A failure only means that the next start knows less."""
         if self._ended:
             return
         try:
@@ -75,7 +75,7 @@ class SessionMark:
 
 
 def _content(file: Path) -> str:
-    """The path in it; nothing where it is no path, as after a damage."""
+    """The model's path in the file; "" if it is damaged."""
     try:
         folder = read_small(file).decode("utf-8")
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""How hot the machine is, whether it saves energy, and work that macOS must not slow down or sleep over.
+"""Heat and energy saving of the machine, and activities that keep macOS from napping or sleeping.
 
-By ctypes on Foundation and IOKit; elsewhere than on a Mac nothing is known and nothing held.
+By ctypes on Foundation and IOKit; on other systems nothing is known and nothing is held.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class Heat(IntEnum):
 
 
 class Slowdown(StrEnum):
-    """Why replies are slow, or written without a draft."""
+    """Why replies are slow, or not drafted."""
 
     NONE = ""
     HOT = "hot"
     SAVING = "saving"
-    BATTERY = "battery"  # no drafts on it, as the settings say
+    BATTERY = "battery"  # no drafts on battery, by the settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Power:
 
     @property
     def spares(self) -> bool:
-        """Whether work that the user does not wait for is put off."""
+        """Whether background work is deferred."""
         return self.is_hot or self.saves
 
 
@@ -78,7 +78,7 @@ class EnergySource(Protocol):
     def power(self) -> Power: ...
 
     def hold(self, activity: Activity | None) -> None:
-        """In place of the one before; None: none, so that macOS may let the process rest."""
+        """Replace the held activity; None: hold none, so that the process may nap."""
 
 
 class StillMachine:
@@ -86,7 +86,7 @@ class StillMachine:
         return Power()
 
     def hold(self, activity: Activity | None) -> None:
-        """Nothing to hold it by."""
+        """Does nothing."""
 
 
 class Mac:

@@ -1,6 +1,6 @@
-"""Exceptions as their kinds and places in the source, without their texts, which can hold what was being worked on.
+"""Reports of exceptions without their texts, which may contain the user's data; and notes of a failed start.
 
-And a start that failed, for the report of the next one. Imports no package at the top: one may be what is missing.
+Imports no package at the top: one may be missing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from traceback import extract_tb
 
-CRASHES = "crash.log"  # in the folder of logs, of the run that is on
+CRASHES = "crash.log"  # of the present run, in the folder of logs
 
 
 def kind_of(error: BaseException) -> str:
@@ -19,7 +19,7 @@ def kind_of(error: BaseException) -> str:
 
 
 def places(error: BaseException) -> str:
-    """An exception and those that caused it, each with the places in the source that it passed."""
+    """Kinds and source positions of an exception and its causes."""
     lines: list[str] = []
     seen: set[int] = set()
     cause: BaseException | None = error
@@ -32,11 +32,11 @@ def places(error: BaseException) -> str:
 
 
 def note_failed_start(profile: Path | None, words: str) -> None:
-    """What the Dock starts has no terminal: the words go where the launcher's alert looks for them."""
+    """Write the error where the launcher's alert looks for it: an app started by the Dock has no terminal."""
     try:
         from app.system.paths import Paths
 
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK  # a pipe is not waited for
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK  # does not block on a pipe
         with os.fdopen(os.open(Paths.for_user(profile).logs / CRASHES, flags, 0o600), "a", encoding="utf-8") as file:
             file.write(f"{words}\n")
     except (ImportError, OSError):

@@ -1,4 +1,4 @@
-"""Showing a file or folder in the system's file manager, which must neither open nor start it."""
+"""Shows a file or folder in the system's file manager, without opening or starting it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from PySide6.QtGui import QDesktopServices
 
 
 def reveal(path: Path | str) -> None:
-    """A folder itself, or the folder that a file is in; on a Mac what holds it, with it chosen.
+    """Show a folder, or a file in its folder; on a Mac selected in the enclosing folder.
 
-    Opening a folder there whose name ends as an app's does would start it, whatever has named it so.
+    Opening a folder there whose name ends as an app's does would start it.
     """
     path = Path(path)
     if sys.platform == "darwin":

@@ -1,7 +1,7 @@
-"""What About shows of the libraries that Hunch consists of.
+"""Licences of the libraries in Hunch, for About.
 
-An assembled app has a file with the text of each licence (`packaging/mac/licence_texts.py`). Elsewhere Hunch brings no
-library: what is installed beside it is named with the licence that its metadata names.
+An assembled app has a file with all texts (`packaging/mac/licence_texts.py`). Other installations list the installed
+packages with the licences in their metadata.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def licence_of(package: Distribution) -> str:
 
 
 def installed() -> list[Distribution]:
-    """What Hunch asks for, what that asks for, and so on; other packages of the same Python are none of ours.
+    """The packages that Hunch depends on, directly or not, if installed; other packages are left out.
 
-    Where a package is not installed, its platform is another one: no condition but an extra is read.
+    Markers other than extras are not evaluated: a package for another platform is not installed.
     """
     found: dict[str, Distribution] = {}
     asked = [(each, "") for each in _asked_by_hunch()]

@@ -1,7 +1,7 @@
-"""Processes that read files that are not trusted: how they are started, limited and ended.
+"""Processes that read untrusted files: starting, limiting and ending them.
 
-The parent calls `lines_of`, which yields what the child prints; the child calls `set_limits` first and prints lines.
-An app that is its own interpreter learns from its first argument which child to be (see `__main__`).
+The parent calls `lines_of`, which yields what the child prints; the child calls `set_limits` first and prints lines. In
+an app that is its own interpreter, the first argument names the child (see `__main__`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ CHILDREN = {
     "--read-picture": "app.documents.picture_child",
     "--read-chats": "app.portable.child",
 }
-TOO_MUCH = 4  # the exit status of a child that needs too much memory
-_BETWEEN_LOOKS_S = 0.003  # at its memory
+TOO_MUCH = 4  # exit status of a child over its memory limit
+_BETWEEN_LOOKS_S = 0.003  # between two checks of its memory
 _OF_LINUX = Path("/proc/self/status")
 _ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
 class ChildLimits:
-    """`address_bytes`: of what is only reserved, where a library reserves more than it uses; 0: the same as memory."""
+    """`address_bytes`: limit of reserved memory, if a library reserves more than it uses; 0: as memory."""
 
     cpu_s: int
     memory_bytes: int
@@ -43,15 +43,15 @@ class ChildStopped(Exception):
 
 
 class ChildFailed(Exception):
-    """It met one of its limits, or crashed."""
+    """It exceeded a limit, or crashed."""
 
 
 class ChildTookTooMuch(ChildFailed):
-    """It met its limit of memory."""
+    """It exceeded its memory limit."""
 
 
 class Stop:
-    """A wish to end some work, from any thread; ends its children too."""
+    """A request to stop some work, from any thread; ends its children too."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -131,12 +131,12 @@ def run_child(flag: str, arguments: list[str]) -> int:
 
 
 def set_limits(limits: ChildLimits) -> None:
-    """What exceeds them ends this process. For a child's first lines: threads and files come later."""
+    """Limits of this process, which is ended beyond them. Call it first in a child, before threads and files."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with suppress(ValueError, OSError):  # not every system has this one; the thread below has an eye on it, too
+    with suppress(ValueError, OSError):  # not on every system; the thread below checks, too
         resource.setrlimit(resource.RLIMIT_AS, (limits.address_bytes or limits.memory_bytes,) * 2)
     threading.Thread(target=_watch_memory, args=(limits.memory_bytes,), daemon=True).start()
 

@@ -1,7 +1,7 @@
-"""Where the app logs, what catches unexpected errors, and what a crash of an earlier run left.
+"""The log, unexpected errors, and crash logs of earlier runs.
 
-No prompt or reply text is ever logged or shown: the text of an exception can hold anything that was being worked on, so
-only its kind and the places in the source are kept, whatever logs it.
+No prompt or reply text is ever logged: an exception's text may contain user data, so only its kind and source positions
+are logged.
 """
 
 from __future__ import annotations
@@ -68,10 +68,9 @@ _Trace = tuple[type[BaseException], BaseException, TracebackType | None] | tuple
 
 
 class PrivateFormatter(logging.Formatter):
-    """Writes an exception as its kinds and places, and a message as one line of what a terminal only shows.
+    """Formats an exception as kinds and positions, and a message as one printable line.
 
-    Names of folders and models are in it: one with a line break would be a line of its own, and with half of a
-    character none at all.
+    Names of folders and models may contain line breaks or invalid text.
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
@@ -99,10 +98,10 @@ def open_log(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for file in (path, folder / CRASHES, folder / EARLIER):
-            move_aside(file)  # to open a pipe would wait for its reader
+            move_aside(file)  # opening a pipe would block
         put_aside(folder)
         handlers.append(PrivateFile(path, maxBytes=_LOG_BYTES, backupCount=3, encoding="utf-8"))
-        # Stays open as long as the process lives: faulthandler writes to it from a signal handler.
+        # Open until the process ends: faulthandler writes to it from a signal handler.
         crashes = os.open(folder / CRASHES, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.fchmod(crashes, 0o600)
         faulthandler.enable(crashes, all_threads=True)
@@ -119,14 +118,14 @@ def _log_qt_message(kind: QtMsgType, _context: QMessageLogContext, message: str)
 
 
 def put_aside(folder: Path) -> None:
-    """Of the run before; the one that was put aside earlier stays where that run has left none. Raises OSError."""
+    """Move the crash log of the last run aside; an older one stays if that run left none. Raises OSError."""
     file = folder / CRASHES
     if file.is_file() and file.stat().st_size:
         file.replace(folder / EARLIER)
 
 
 def earlier_crash(folder: Path) -> str:
-    """When it was, and the stacks; "" where there was none."""
+    """Time and stacks of an earlier crash; "" if there was none."""
     file = folder / EARLIER
     try:
         moment = time.strftime("%Y-%m-%d %H:%M", time.localtime(file.stat().st_mtime))

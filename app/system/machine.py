@@ -1,4 +1,4 @@
-"""What machine this is, as figures that were measured on another one say nothing here; and what is installed on it."""
+"""This machine: its name (measurements of other machines do not apply), network address, and installed features."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from functools import cache
 from engine import has_openblas
 
 _ROOM = 256
-_SOMEWHERE = ("192.0.2.1", 9)  # an address for documentation, which nothing is sent to
+_SOMEWHERE = ("192.0.2.1", 9)  # documentation address; nothing is sent there
 
 
 @cache
 def machine_name() -> str:
-    """Its processor and memory, such as "Apple M3 Max, 64 GB". The same on each start."""
+    """Processor and memory, such as "Apple M3 Max, 64 GB". The same at each start."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return f"{_processor() or platform.machine()}, {round(memory / 2**30)} GB"
 
 
 def network_address() -> str:
-    """By which other machines in its network reach this one; "" where it is in none."""
+    """The address for other machines in its network; "" without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(_SOMEWHERE)
@@ -33,7 +33,7 @@ def network_address() -> str:
 
 
 def system_proxy() -> str:
-    """Of the environment or the system's settings, without its password; "" where there is none."""
+    """The proxy of the environment or the system's settings, without its password; "" if there is none."""
     from urllib.request import getproxies  # not before the first frame
 
     found = getproxies()
@@ -46,7 +46,7 @@ def can_use_openblas() -> bool:
 
 
 def has_gpu() -> bool:
-    """Whether models are computed on one."""
+    """Whether models are computed on a GPU."""
     return sys.platform == "darwin"
 
 

@@ -12,7 +12,7 @@ from ctypes import CFUNCTYPE, c_bool, c_char_p, c_size_t, c_void_p
 from typing import Any
 
 _OBJC = "/usr/lib/libobjc.dylib"
-_FUNCTIONS: dict[str, tuple[Any, ...]] = {  # what each returns, and its arguments
+_FUNCTIONS: dict[str, tuple[Any, ...]] = {  # name -> result and argument types
     "objc_getClass": (c_void_p, c_char_p),
     "sel_registerName": (c_void_p, c_char_p),
     "objc_autoreleasePoolPush": (c_void_p,),
@@ -23,7 +23,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {  # what each returns, and its argumen
 }
 
 Library = Callable[[str], Any]
-Methods = dict[str, tuple[Any, ...]]  # by selector: what it returns, and its arguments after receiver and selector
+Methods = dict[str, tuple[Any, ...]]  # selector -> result and further argument types
 # void method(self, selector, three objects): as macOS asks for a service
 ServiceMethod = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)
 _SERVICE_TYPES = b"v@:@@^@"
@@ -31,7 +31,7 @@ _SERVICE_TYPES = b"v@:@@^@"
 
 class ObjectiveC:
     def __init__(self, framework: str, methods: Methods, library: Library = ctypes.CDLL) -> None:
-        """Raises OSError or AttributeError where macOS does not have what is called."""
+        """Raises OSError or AttributeError if macOS lacks something that is called."""
         self._methods = methods
         self._objc = library(_OBJC)
         library(framework)  # registers its classes
@@ -42,7 +42,7 @@ class ObjectiveC:
         self._send_at = ctypes.cast(self._objc.objc_msgSend, c_void_p).value or 0
 
     def send(self, receiver: int, selector: str, *arguments: Any) -> Any:
-        """0 and None are sent to nothing, and answered by it."""
+        """Send a message; a receiver of 0 or None returns 0."""
         result, *types = self._methods[selector]
         method = CFUNCTYPE(result, c_void_p, c_void_p, *types)(self._send_at)
         return method(receiver, self._selector(selector), *arguments)
@@ -65,7 +65,7 @@ class ObjectiveC:
             self._objc.objc_autoreleasePoolPop(pool)
 
     def add_class(self, name: str, selector: str, method: Any) -> int:
-        """With one ServiceMethod, which the caller keeps. Raises OSError where a class of this name is there."""
+        """Register a class with one ServiceMethod, which the caller keeps. Raises OSError if the class exists."""
         made: int | None = self._objc.objc_allocateClassPair(self.class_named("NSObject"), name.encode(), 0)
         if not made:
             raise OSError(f"there is a class {name}")

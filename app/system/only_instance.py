@@ -1,7 +1,7 @@
 """One Hunch per profile: a second start brings the first one's window to the front, or opens Quick Ask, and ends.
 
-The lock is one that the system drops with its process, whatever is in the file; a second start reaches the first by a
-local socket. The first answers only while it has a window: one that is ending is waited for, not handed over to.
+The system releases the lock when its process ends; a second start reaches the first by a local socket. The first
+answers only while it has a window: a start waits for one that is ending.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 _CALL_MS = 1000
 _LONGEST_WISH = 16
 _ANSWER = b"here"
-# what a later start wants
+# commands of a later start
 FRONT = b"front\n"
 QUICK_ASK = b"ask\n"
 
@@ -30,8 +30,8 @@ _log = logging.getLogger(__name__)
 
 class OnlyInstance(QObject):
     called = Signal()  # the user started the app again
-    quick_ask_called = Signal()  # likewise, with --quick-ask
-    answered = Signal()  # the other one, later than `call_the_other` waits
+    quick_ask_called = Signal()  # the same with --quick-ask
+    answered = Signal()  # the other instance answered after `call_the_other` returned
 
     def __init__(self, lock_file: Path, has_window: Callable[[], bool] = lambda: True) -> None:
         super().__init__()
@@ -39,17 +39,14 @@ class OnlyInstance(QObject):
         self._name = _socket_name(lock_file)
         self._file = lock_file
         self.is_first = False
-        self._lock = -1  # the descriptor that has it
-        self._call: QLocalSocket | None = None  # to the other one
+        self._lock = -1  # descriptor of the locked file
+        self._call: QLocalSocket | None = None  # to the other instance
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._on_call)
 
     def take(self) -> bool:
-        """Whether this process is the one that runs; it then listens for later starts.
-
-        Where nothing can be locked at all, as on some disks that are read only or far away, everyone runs.
-        """
+        """Whether this process is the only one, or locking is not possible; then it listens for later starts."""
         descriptor = _opened(self._file)
         if descriptor >= 0:
             try:
@@ -66,7 +63,7 @@ class OnlyInstance(QObject):
         return True
 
     def call_the_other(self, wish: bytes = FRONT) -> bool:
-        """Asks the process that holds the lock for FRONT or QUICK_ASK; False when it has no window, or not at once."""
+        """Ask the running instance for FRONT or QUICK_ASK; False if it has no window, or does not answer at once."""
         self._call = QLocalSocket(self)
         self._call.connectToServer(self._name)
         if self._call.waitForConnected(_CALL_MS):
@@ -81,7 +78,7 @@ class OnlyInstance(QObject):
             self.answered.emit()
 
     def stop_listening(self) -> None:
-        """From here on this process is ending."""
+        """This process is ending."""
         self._server.close()
 
     def release(self) -> None:
@@ -99,7 +96,7 @@ class OnlyInstance(QObject):
                 self._answer(caller)
 
     def _answer(self, caller: QLocalSocket) -> None:
-        """Once its whole wish is here. Anything else gets no answer."""
+        """Answer a complete command; ignore anything else."""
         if not caller.canReadLine():
             return
         wish = caller.readLine(_LONGEST_WISH).data()
@@ -111,8 +108,8 @@ class OnlyInstance(QObject):
 
 
 def _opened(file: Path) -> int:
-    """To be locked, whatever it is; -1 where there is none."""
-    for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):  # a disk may be read only now
+    """Descriptor to lock; -1 if it cannot be opened."""
+    for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):  # some disks are read-only
         with suppress(OSError):
             return os.open(file, flags | os.O_NONBLOCK, 0o600)
     return -1

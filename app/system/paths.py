@@ -1,4 +1,4 @@
-"""Paths of the app's files and folders. Creates the folders where it can, for the owner alone; reads nothing."""
+"""Paths of the app's files and folders. Creates the folders if possible, for the owner alone; reads nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Paths:
     data: Path
     cache: Path
     logs: Path
-    of_user: bool = False  # one profile of many must not share the user's keychain
+    of_user: bool = False  # profiles for tests must not use the user's keychain
 
     @classmethod
     def for_user(cls, profile_dir: Path | None = None) -> Paths:
@@ -45,12 +45,12 @@ class Paths:
 
     @property
     def unsent(self) -> Path:
-        """What was typed in a run that could not open the database."""
+        """Text typed in a run that could not open the database."""
         return self.data / "unsent.txt"
 
     @property
     def left(self) -> Path:
-        """What the database had not taken when the app ended."""
+        """Text that the database had not stored when the app ended."""
         return self.data / "left.json"
 
     @property
@@ -59,12 +59,12 @@ class Paths:
 
     @property
     def pairs(self) -> Path:
-        """What was measured of pairs on this machine."""
+        """Gains of pairs on this machine."""
         return self.data / "pairs.json"
 
     @property
     def machines(self) -> Path:
-        """This machine's key, and those of the machines that it is paired with."""
+        """This machine's key, and certificates of paired machines."""
         return self.data / "machines"
 
     @property

@@ -1,7 +1,6 @@
-"""Checks whether Qt can start on this machine, and names a missing library of the system. Imports no Qt at the top.
+"""Checks whether Qt can start here, and names a missing system library. Imports no Qt at the top.
 
-`python -m app.system.platform_check` prints that line and ends with 1. Qt is not there to translate it, so it is in
-English.
+`python -m app.system.platform_check` prints the problem and exits with 1; in English, since Qt translates.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def qt_problem() -> str | None:
 
 
 def _screen_problem(plugins: list[Path]) -> str | None:
-    """Qt falls back from one plugin to the next, so one that loads is enough."""
+    """A problem of the screen plugins; one that loads is enough, since Qt tries one after another."""
     failures = [failure for plugin in plugins if (failure := _load_error(str(plugin)))]
     if not plugins or len(failures) < len(plugins):
         return None
@@ -34,7 +33,7 @@ def _screen_problem(plugins: list[Path]) -> str | None:
 
 
 def _screen_plugins() -> list[Path]:
-    """With what Qt may open a window on Linux, best first; none without a screen, or where the user chose another."""
+    """Plugins for windows on Linux, best first; none without a screen, or if the user chose another."""
     package = find_spec("PySide6")
     if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM") or package is None or package.origin is None:
         return []
@@ -52,7 +51,7 @@ def _load_error(library: str) -> OSError | None:
 
 
 def _sentence(error: ImportError | OSError) -> str:
-    """The loader's own words name the library; which package has it differs by distribution."""
+    """The problem with the loader's message, which names the library; packages differ by distribution."""
     more = "; install the package that has it (tests/README.md lists them)" if sys.platform == "linux" else ""
     return f"Qt cannot start here: {error}{more}"
 

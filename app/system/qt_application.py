@@ -18,16 +18,14 @@ _LOOK_EVERY_MS = 500
 
 
 class GuiThreadGarbage(QObject):
-    """Runs due garbage collections from a timer of the GUI thread.
+    """Runs due garbage collections on the GUI thread, by a timer.
 
-    Left alone, Python runs them on whichever thread allocates next. When the engine's or the formulas' thread then
-    frees a Qt object that sat in a cycle, the process dies. MEASURED: a segmentation fault in a formula's thread, each
-    time the tests ran.
-
-    A full collection looks at everything that was ever imported, which is never garbage. MEASURED: a tenth of a second
-    of the window's time with MLX and transformers in memory. So what is there once imports have come to rest is set
-    aside unseen, but for what is young, and so is what comes with later imports. Garbage among it is looked for when
-    another program comes to the front, and at later imports while it is there: the user does not wait for the window.
+    Python collects on whichever thread allocates next. If the engine's or the formulas' thread then frees a Qt object
+    in a cycle, the process dies. MEASURED: a segmentation fault in a formula's thread, each time the tests ran. A full
+    collection visits everything that was imported. MEASURED: a tenth of a second of the window's time with MLX and
+    transformers in memory. So objects that exist after imports have settled are frozen, except young ones, and so are
+    those of later imports. They are collected when another program comes to the front, and at later imports while it is
+    there: the user does not wait for the window.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -43,7 +41,7 @@ class GuiThreadGarbage(QObject):
             app.applicationStateChanged.connect(self._on_state)
 
     def collect(self) -> None:
-        """The oldest generation that is due, by Python's own thresholds; sets aside when imports have come to rest."""
+        """Collect the oldest generation that is due by Python's thresholds; freeze objects after imports."""
         before = self._modules_seen
         self._modules_seen = len(sys.modules)
         if before == self._modules_seen != self._modules_frozen:
@@ -60,7 +58,7 @@ class GuiThreadGarbage(QObject):
             self._set_aside(young=False)
 
     def _set_aside(self, *, young: bool) -> None:
-        """Whatever is alive; it is all looked at first, or only what is `young`."""
+        """Freeze all living objects; collect all generations first, or only the `young` one."""
         if not young:
             gc.unfreeze()
         gc.collect(1 if young else 2)
@@ -68,10 +66,10 @@ class GuiThreadGarbage(QObject):
 
 
 class HunchApplication(QApplication):
-    """Knows while all visible windows are asked to close because the app shall end: by the Dock, or at logging out.
+    """Reports when the app is asked to end, by the Dock or at logout, before its windows close.
 
-    `quit_asked` comes first, with the event: a slot that does not accept it keeps the app. What macOS wants opened
-    waits until `open_with` was called: files and addresses, and the words of a service.
+    `quit_asked` comes first, with the event: a slot that ignores the event keeps the app running. Files, addresses and
+    service texts from macOS wait until `open_with` is called.
     """
 
     quit_asked = Signal(object)

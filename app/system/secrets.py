@@ -1,8 +1,7 @@
-"""Where hub tokens and the server's key are kept: the system's keychain where `keyring` can be imported, else a file.
+"""Hub tokens and the server's key: in the system's keychain if `keyring` can be imported, else in a file.
 
-The file is the owner's alone, and never that of the settings; nothing of it is logged. What is in it moves into the
-keychain once there is one. Each token belongs to the origin (scheme, host and port) that it was given for, and is given
-for no other.
+The file is separate from the settings and readable by the owner alone; its content is never logged, and moves into the
+keychain once there is one. A token belongs to the origin (scheme, host and port) it was given for.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from urllib.parse import urlsplit
 from app.system.small_file import read_small
 from engine import PUBLIC_HUB, write_atomically
 
-_SERVER = "server key"  # in place of an address
+_SERVER = "server key"  # stored under this in place of an address
 _SERVICE = "Hunch"
 _NAME = "hub token"
 _MOST_CHARS = 1000
@@ -30,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Keychain(Protocol):
-    """As the module `keyring` has it. Each may raise anything: a locked keychain, or none."""
+    """The interface of the module `keyring`. Each call may raise anything."""
 
     def get_password(self, service: str, name: str) -> str | None: ...
 
@@ -40,10 +39,10 @@ class Keychain(Protocol):
 
 
 class Secrets:
-    """What is stored is read once, and a keychain looked for no earlier. A token that is given holds from then on.
+    """Reads the stored tokens at the first use. A new token applies at once.
 
-    What cannot be read is asked for again the next time, and is never written over: it is read before the next write.
-    `write` may be called by another thread than the rest, by one at a time.
+    Tokens that cannot be read are read again at the next use, and never overwritten. `write` may be called on another
+    thread, one call at a time.
     """
 
     def __init__(self, file: Path, find_keychain: Callable[[], Keychain | None] = lambda: None) -> None:
@@ -51,9 +50,9 @@ class Secrets:
         self._find_keychain = find_keychain
         self._address: str | None = None  # the one in use when the first token was asked for
         self._stored: dict[str, str] | None = None  # by origin, the last one given comes last; None: not known
-        self._is_unread = False  # the disk does not give the file
+        self._is_unread = False  # the file could not be read
         self._keychain_is_read = False
-        self._given: dict[str, str] = {}  # in this run, likewise; "": taken away
+        self._given: dict[str, str] = {}  # in this run, in the same order; "": removed
         self._written = self._given
 
     @cached_property
@@ -61,11 +60,11 @@ class Secrets:
         return self._find_keychain()
 
     def token_for(self, address: str) -> str:
-        """Empty where there is none, or something that is no token. An address of "" is the public hub."""
+        """The token; "" if there is none or it is invalid. Address "": the public hub."""
         return self._known(address).get(origin_of(address), "")
 
     def server_key(self, address: str) -> str:
-        """The key that other programs must send; empty if none is needed. `address`: the hub's in use now."""
+        """The key that other programs must send; "" if none is needed. `address`: of the present hub."""
         return self._known(address).get(_SERVER, "")
 
     def keep_server_key(self, key: str, address: str) -> None:
@@ -73,18 +72,23 @@ class Secrets:
         self.keep(key, _SERVER)
 
     def origins(self, address: str) -> tuple[str, ...]:
-        """Of all hubs' tokens that are kept, the last one given comes last. `address`: the one in use now."""
+        """Origins with a token, the latest last. `address`: of the present hub."""
         return tuple(each for each in self._known(address) if each != _SERVER)
 
     def keep(self, token: str, address: str) -> None:
-        """Known from now on; `write` puts it on the disk. An empty one takes away what is known, and nothing else."""
+        """Known from now on; `write` puts it on the disk. An empty one takes away what is known.
+
+        What can be no token changes nothing.
+        """
         origin = origin_of(address)
+        if token and not _as_token(token):  # the next start would not know it
+            return
         seen = self._given if self._is_unread else self._known(address)
         if token or seen.get(origin):
             self._given = {each: given for each, given in self._given.items() if each != origin} | {origin: token}
 
     def write(self) -> None:
-        """What was given and is not written yet. Raises OSError where not even a file can be written, or read."""
+        """Store new tokens. Raises OSError if neither keychain nor file can be written or read."""
         given = self._given
         if given is self._written:
             return
@@ -102,9 +106,9 @@ class Secrets:
         return _merged(self._stored or {}, self._given)
 
     def _read(self) -> dict[str, str]:
-        """A token without an origin was written by an earlier version, for the address in use; now it is bound.
+        """Read the stored tokens. One without an origin, of an earlier version, belongs to the present address.
 
-        Raises OSError where the disk does not give the file.
+        Raises OSError if the file cannot be read.
         """
         filed = self._from_file().strip()
         chained = self._from_keychain().strip()
@@ -167,7 +171,7 @@ class Secrets:
 
 
 def system_keychain() -> Keychain | None:
-    """None where `keyring` is not installed, or knows no keychain of this system."""
+    """The system's keychain; None if `keyring` is not installed or finds none."""
     try:
         keyring = importlib.import_module("keyring")
         has_one = keyring.get_keyring().priority >= 1
@@ -177,7 +181,7 @@ def system_keychain() -> Keychain | None:
 
 
 def origin_of(address: str) -> str:
-    """Scheme, host and port, as they are compared; an address that has none stands for itself."""
+    """Scheme, host and port in a comparable form; other addresses unchanged."""
     try:
         url = urlsplit(address or PUBLIC_HUB)
         host = url.hostname

@@ -1,7 +1,6 @@
-"""Services → Ask Hunch, in the menus of other apps on a Mac: the words that are selected there.
+"""Services → Ask Hunch: the entry in other apps' menus on a Mac, which sends their selected text.
 
-What the menu says is in Info.plist (`bundle_files.py`); macOS starts Hunch where it does not run, and sends one message
-to the object that is registered here.
+Info.plist has the entry (`bundle_files.py`); macOS starts Hunch if necessary, and calls the registered object.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class Service:
-    """Lives as long as the process: macOS keeps its address. Made on the GUI thread, once there is an application."""
+    """Exists until the process ends: macOS keeps its address. Made on the GUI thread, after the QApplication."""
 
     def __init__(self, take: Callable[[str], None], library: Library = ctypes.CDLL) -> None:
         """`take` is called on the GUI thread, while the other app waits. Raises OSError or AttributeError."""
@@ -44,7 +43,7 @@ class Service:
             self._objc.send(application, "setServicesProvider:", provider)
 
     def _on_message(self, _provider: int, _selector: int, pasteboard: int, _data: int, _error: int) -> None:
-        """No exception may pass into macOS, and none is logged with its text, which may be the user's."""
+        """No exception may reach macOS; none is logged with its text, which may be the user's."""
         try:
             with self._objc.pool():
                 words = self._objc.send(pasteboard, "stringForType:", self._objc.string(TEXT))
@@ -55,7 +54,7 @@ class Service:
 
 
 def offer_service(take: Callable[[str], None]) -> Service | None:
-    """What is returned has to be kept. None where there is no such menu."""
+    """The caller keeps the result. None if there are no services."""
     if sys.platform == "darwin":
         try:
             return Service(take)

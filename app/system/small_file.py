@@ -1,21 +1,19 @@
-"""Reading the app's small files: whatever is in the place of one, no start waits for it or takes all memory."""
+"""Reading small files with limits: no start blocks on a pipe or fills the memory."""
 
 from __future__ import annotations
 
 import os
-import stat
 import time
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
-from engine import patiently
+from engine import open_plain, patiently
 
 MOST_BYTES = 64 << 20
 
 
 def read_small(file: Path, most_bytes: int = MOST_BYTES) -> bytes:
-    """Raises OSError where the disk does not give it, ValueError for what is no plain file or too large to be ours."""
+    """The bytes. Raises OSError if the disk fails, ValueError for what is no plain file or too large."""
     return patiently(partial(_read, file, most_bytes))
 
 
@@ -26,26 +24,12 @@ def _read(file: Path, most_bytes: int) -> bytes:
         return stream.read()
 
 
-def open_plain(file: Path) -> BinaryIO:
-    """Raises OSError, or ValueError for what is no plain file. Nothing is waited for, as the writer of a pipe would be:
-    also where the file was exchanged for one just now.
-    """
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError(f"{file.name} is no plain file")
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
-        os.close(descriptor)
-        raise
-
-
 def is_in_the_way(file: Path) -> bool:
-    """Whether something that is no file is there."""
+    """Whether something other than a file is there."""
     return os.path.lexists(file) and not file.is_file()
 
 
 def move_aside(file: Path) -> None:
-    """What is there and is no file gets another name. Raises OSError."""
+    """Rename what is there if it is no file. Raises OSError."""
     if is_in_the_way(file):
         file.rename(file.with_name(f"{file.name}-aside-{time.time_ns()}"))

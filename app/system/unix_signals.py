@@ -1,5 +1,4 @@
-"""Ctrl-C and `kill` end the app as closing its window does, so that nothing that was written is lost; a process whose
-end hangs is ended by a deadline."""
+"""Ctrl-C and `kill` close the app like its window does, without losing text; a hanging process ends at a deadline."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ _set = threading.Event()
 
 
 def end_process_after(seconds: float) -> None:
-    """Ends it then, whatever hangs, with the stacks of all threads in the crash log; the first call counts."""
+    """End the process after that time, with the stacks of all threads in the crash log; only the first call counts."""
     if not _set.is_set():
         _set.set()
         signal.alarm(math.ceil(seconds) + _GRACE_S)
@@ -37,9 +36,9 @@ def _end_after(seconds: float) -> None:
 
 
 class Interrupts(QObject):
-    """Emits `received` on SIGINT and SIGTERM, and sees to it that the process ends even where that is not received.
+    """Emits `received` on SIGINT and SIGTERM, and ends the process even if that is not handled.
 
-    A thread waits for the signal's byte, because Python runs no signal handler while Qt or MLX is at work.
+    A thread waits for the signal's byte, because Python runs no signal handler while Qt or MLX is running.
     """
 
     received = Signal()

@@ -1,6 +1,6 @@
-"""The notice of a new version: what it may say, whom it has to be from, and how this copy of Hunch is updated.
+"""The notice of a new version: its limits, its signature, and how this copy of Hunch is updated.
 
-INVARIANT: a notice is words. Nothing is downloaded or run for it; its page lies below `Channel.pages`.
+INVARIANT: a notice is text. Nothing is downloaded or run for it; its page is below `Channel.pages`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CASKS = ("/opt/homebrew/Caskroom", "/usr/local/Caskroom")
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """Where notices are, whose signature they have, and below which address their pages are."""
+    """Where notices are published, their public key, and the address of their pages."""
 
     address: str
     pages: str
@@ -41,7 +41,7 @@ CHANNEL: Channel | None = None
 
 
 class NotANotice(Exception):
-    """The log may have its words: none is of the notice."""
+    """The notice is invalid. Its message contains nothing of the notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def notice_of(text: str) -> UpdateNotice:
 
 
 def is_newer(version: str, than: str) -> bool:
-    """A version that is no row of numbers is not older: it was built by its user."""
+    """Whether it is newer. A version that is not a list of numbers is not older: its user built it."""
     return all(map(_VERSION.fullmatch, (version, than))) and _numbers(version) > _numbers(than)
 
 
@@ -102,7 +102,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def update_command(prefix: str = sys.prefix, executable: str = sys.executable, casks: tuple[str, ...] = _CASKS) -> str:
-    """What updates this copy in a terminal; "" where one gets it from the page."""
+    """The terminal command that updates this copy; "" if it is downloaded from the page."""
     parts = Path(prefix).parts
     for folder, tool in ((("uv", "tools"), "uv tool"), (("pipx", "venvs"), "pipx")):
         for at in range(len(parts) - 2):

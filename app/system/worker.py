@@ -1,4 +1,4 @@
-"""Threads that do jobs one after another, and hand each outcome to the thread that owns the app's data."""
+"""Threads that run jobs one after another, and deliver each result on the thread that owns the app's data."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Deliver = Callable[[Callable[[], None]], None]  # has a call made on the owner's
 
 
 def ignore(_outcome: object) -> None:
-    """For an outcome that is not needed."""
+    """For a result that is not needed."""
 
 
 class JobQueue(Protocol):
-    """Does a job, then calls `done` or `failed` on the owner's thread."""
+    """Runs a job, then calls `done` or `failed` on the owner's thread."""
 
     def ask(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None: ...
 
 
 class JobPanicked(Exception):
-    """A job has raised what is no Exception, such as a panic of an extension."""
+    """A job raised something else than an Exception, such as a panic of an extension."""
 
 
 class JobThread:
@@ -33,7 +33,7 @@ class JobThread:
 
     def __init__(self, name: str, deliver: Deliver) -> None:
         self._deliver = deliver
-        self.pending = 0  # jobs that are not answered yet, as the owner's thread knows it
+        self.pending = 0  # jobs without an answer, as counted on the owner's thread
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -43,7 +43,7 @@ class JobThread:
         self._jobs.put(lambda: _do(job, done, failed, self._answer))
 
     def close(self, timeout_s: float = _CLOSE_S) -> bool:
-        """Ends the thread after the jobs that were asked for; False when that takes longer."""
+        """End the thread after the queued jobs; False if that takes longer."""
         self._jobs.put(None)
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
@@ -67,14 +67,14 @@ def ask_once(
     done: Callable[[T], None],
     failed: Callable[[Exception], None],
 ) -> None:
-    """On a thread that ends with the job, however long that waits."""
+    """Run on a thread that ends with the job, however long it waits."""
     worker = JobThread(name, deliver)
     worker.ask(job, done, failed)
     worker.close(0.0)
 
 
 class _InPlace:
-    """Of a program without threads, such as one that only prepares a profile."""
+    """For programs without threads, such as one that only prepares a profile."""
 
     def ask(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
         _do(job, done, failed, lambda call: call())

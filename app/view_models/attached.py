@@ -1,4 +1,4 @@
-"""What is attached to the message that is being written: rows with a change signal."""
+"""Attachments of the message that is being written: rows with a change signal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.storage import Attachment, AttachmentKind, Attachments
 
 @dataclass(frozen=True, slots=True)
 class AttachedRow:
-    """`attachment` is None while the file is read, of which the share `progress` is done."""
+    """`attachment` is None while the file is read; `progress` is the share done."""
 
     number: int
     name: str
@@ -24,13 +24,13 @@ class AttachedRow:
 
 
 def attachments_of(rows: Sequence[AttachedRow]) -> Attachments:
-    """Those that are read, with their tokens as far as these are known."""
+    """The files that are read, with their tokens if known."""
     read = [(row, row.attachment) for row in rows if row.attachment is not None]
     return tuple(replace(each, tokens=row.tokens or each.tokens) for row, each in read)
 
 
 class AttachedModel(QObject):
-    """Those of the open chat."""
+    """Attachments of the open chat."""
 
     changed = Signal()
 

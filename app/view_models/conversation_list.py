@@ -1,6 +1,6 @@
-"""The chat list as a Qt model; what its rows are is in `conversation_rows`.
+"""The chat list as a Qt model; `conversation_rows` has its rows.
 
-Only as many chats are asked for as the user has scrolled to, so that what it costs does not grow with their number.
+Requests only as many chats as the user has scrolled to, so that its cost does not grow with their number.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ class ConversationListModel(QAbstractListModel):
         super().__init__(parent)
         self.rows: list[ConversationRow] = []
         self.query = ""
-        self.is_searching = False  # what is listed is not all of the answer yet
+        self.is_searching = False  # the listed chats are a part of the result
         self._find = find
         self._folder_of = folder_of
         self.tree = FolderTree(())
         self._listing = Listing(())
-        self._listed_for = ""  # the query that it answers
+        self._listed_for = ""  # the query of the listed chats
         self._limit = PAGE_CHATS
         self._today = today
-        self._day = today()  # that the groups are of
+        self._day = today()  # the date of the groups
         self._generating: frozenset[int] = frozenset()
 
     @property
     def is_answered(self) -> bool:
-        """Whether what is listed answers the query, be it in part."""
+        """Whether the listed chats are a (partial) result of the query."""
         return self._listed_for == self.query
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
@@ -112,12 +112,12 @@ class ConversationListModel(QAbstractListModel):
         self._find(self.query, self._limit, self._show)
 
     def follow_day(self) -> None:
-        """Today's chats may be yesterday's by now."""
+        """Regroup the chats after midnight."""
         if self._today() != self._day:
             self.refresh()
 
     def _show(self, listing: Listing) -> None:
-        """The first chats of an answer that is listed already take no row away: the list would jump."""
+        """A partial result of the same query removes no row, so that the list does not jump."""
         self.is_searching = listing.partial
         if listing.partial and self.is_answered and len(listing.chats) < len(self._listing.chats):
             self.refreshed.emit()

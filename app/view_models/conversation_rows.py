@@ -1,4 +1,4 @@
-"""What the list of chats shows, as rows: headings, folders with what is in them, chats, and what a search found."""
+"""Rows of the chat list: headings, folders and their contents, chats, and search results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ConversationRow:
     title: str = ""
     generating: bool = False  # a reply is being written, here or in this folder, which is closed
     pinned: bool = False
-    unseen: bool = False  # a reply ended out of sight, likewise
+    unseen: bool = False  # a reply ended unseen, here or in this closed folder
     match: Match | None = None  # the message that a search found
     continues: bool = False  # another match of the chat above: only its snippet is shown
     folder_id: int = 0
@@ -47,13 +47,13 @@ class ConversationRow:
 
     @property
     def key(self) -> object:
-        """What makes two rows the same row, so that a change keeps the selection and the scroll position."""
+        """Identity of a row, so that a change keeps the selection and the scroll position."""
         place = self.match.message_id if self.match is not None and self.continues else 0
         return self.group or (self.chat_id, self.folder_id, place)
 
 
 class FolderTree:
-    """Folders in the order of the list. What is damaged is at the top: a circle, or a parent that does not exist."""
+    """Folders in the list's order. Those with cyclic or missing parents are at the top."""
 
     def __init__(self, folders: Iterable[Folder], order: Callable[[Folder], Any] = lambda folder: folder.id) -> None:
         self.folders = {folder.id: folder for folder in sorted(folders, key=order)}
@@ -63,7 +63,7 @@ class FolderTree:
         stored: defaultdict[int | None, list[int]] = defaultdict(list)
         for folder in self.folders.values():
             stored[folder.parent_id if folder.parent_id in self.folders else None].append(folder.id)
-        for number in (*stored[None], *self.folders):  # the others are in circles
+        for number in (*stored[None], *self.folders):  # the rest form cycles
             self._take(number, stored)
 
     def _take(self, first: int, stored: Mapping[int | None, Sequence[int]]) -> None:
@@ -78,18 +78,17 @@ class FolderTree:
                 waiting += [(each, number, depth + 1) for each in reversed(stored.get(number, ()))]
 
     def inside(self, folder_id: int | None) -> list[int]:
-        """The folders in one, or at the top."""
         return self._inside[folder_id]
 
     def in_order(self) -> Iterator[Folder]:
-        """Each before what is in it."""
+        """Folders, each before its contents."""
         return (self.folders[number] for number in self.depths)
 
     def parent(self, folder_id: int) -> int | None:
         return self._parents.get(folder_id)
 
     def around(self, folder_ids: Iterable[int | None]) -> set[int]:
-        """These folders and all that they are in."""
+        """These folders and all their ancestors."""
         found: set[int] = set()
         waiting = list(folder_ids)
         while waiting:
@@ -100,14 +99,14 @@ class FolderTree:
         return found
 
     def holds(self, folder_id: int, other_id: int | None) -> bool:
-        """Whether the other one is this folder, or in it."""
+        """Whether the other folder is this one or inside it."""
         while other_id is not None and other_id != folder_id:
             other_id = self._parents.get(other_id)
         return other_id == folder_id
 
 
 def rows_of(listing: Listing, tree: FolderTree, today: date, searching: bool) -> list[ConversationRow]:
-    """Without what is being written; see `with_writing`."""
+    """Rows without marks of running replies; see `with_writing`."""
     if searching:
         return list(_by_group(listing.chats, today))
     filed: defaultdict[int, list[ChatSummary]] = defaultdict(list)
@@ -127,7 +126,7 @@ def rows_of(listing: Listing, tree: FolderTree, today: date, searching: bool) ->
 def with_writing(
     rows: Iterable[ConversationRow], tree: FolderTree, writing: Mapping[int, int | None]
 ) -> list[ConversationRow]:
-    """The rows, with those marked in which a reply is being written. `writing`: such chats, and their folders."""
+    """The rows with marks of running replies. `writing`: their chats and folders."""
     busy = tree.around(writing.values())
     return [
         replace(row, generating=row.chat_id in writing or (row.folder_id in busy and not row.opened)) for row in rows
@@ -135,7 +134,7 @@ def with_writing(
 
 
 def _folder_rows(tree: FolderTree, filed: Mapping[int, Sequence[ChatSummary]]) -> Iterator[ConversationRow]:
-    """Each folder, the folders in it, then its chats."""
+    """Each folder with its folders, then its chats."""
     unseen = tree.around(folder.id for folder in tree.folders.values() if folder.unseen)
     if tree.depths:
         yield ConversationRow(group=ChatGroup.FOLDERS)

@@ -58,10 +58,9 @@ def share_done(entries: Sequence[DownloadEntry]) -> float:
 
 
 def repository_in(text: str) -> str:
-    """The repository that the user means, by its name or by the address of a page of it; "" for anything else.
+    """The repository in a name or in the address of a page; "" for anything else.
 
-    With the folder where that is a drafter's within its main model's: "org/name/mtp". Whether it exists is for the hub
-    to say.
+    With the folder of a drafter within its main model's: "org/name/mtp". The hub knows whether it exists.
     """
     found = _REPOSITORY.fullmatch(text.strip())
     if found is None or found[1].partition("/")[0] in _NO_OWNERS:
@@ -71,7 +70,7 @@ def repository_in(text: str) -> str:
 
 
 def revision_in(text: str) -> str:
-    """The branch, tag or commit that the address of a page is of; "" where it names none."""
+    """The branch, tag or commit in the address of a page; "" if it has none."""
     repository = "/".join(repository_in(text).split("/")[:2])
     found = re.search(rf"{re.escape(repository)}/(?:tree|blob|resolve)/([^/?#\s]+)", text) if repository else None
     return unquote(found[1]) if found else ""

@@ -1,6 +1,6 @@
-"""Which of a reply's text a draft proposed, and where it was overruled: while it streams, and as it is stored.
+"""Which parts of a reply's text were drafted, and where a draft was rejected: while it streams, and stored.
 
-Stored as distances and short words, so that it stays a small part of the text that it is about.
+Stored compactly, as distances and short words.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class DraftedText:
         return self._marks[thinking]
 
     def between(self, start: int, end: int, *, thinking: bool) -> Iterator[DraftMark]:
-        """Those that reach into a range of the text."""
+        """Marks that overlap a range of the text."""
         marks = self.marks(thinking=thinking)
         first = bisect_right(marks, start, key=lambda mark: mark.end)
         for number in range(first, len(marks)):
@@ -54,7 +54,7 @@ class DraftedText:
             self.version += 1
 
     def drop_behind(self, end: int, *, thinking: bool) -> None:
-        """The text was cut there."""
+        """Drop marks after a cut of the text."""
         self._read()
         self._marks[thinking] = [mark for mark in self._marks[thinking] if mark.end <= end]
         self.version += 1
@@ -69,7 +69,7 @@ class DraftedText:
         return json.dumps(parts, ensure_ascii=False, separators=(",", ":")) if parts else None
 
     def _read(self) -> None:
-        """Only when it is shown: most messages of a chat are never in sight. What is damaged counts for nothing."""
+        """Parse the marks when first shown: most messages never are. Damaged ones are dropped."""
         stored = self._stored
         self._stored = None
         if not stored:

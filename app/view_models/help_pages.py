@@ -1,7 +1,7 @@
-"""The pages of Help: questions with their answers in Markdown, one file a page and language in `resources/help`.
+"""Pages of Help: questions with answers in Markdown, a file for each page and language in `resources/help`.
 
-A word in braces is a key: `{new_chat}` that of an entry of the menu bar, `{Shift+Return}` itself. What is bold is on
-the screen in these words.
+A word in braces is a key: `{new_chat}` that of an entry of the menu bar, `{Shift+Return}` itself. Bold text is on the
+screen in these words.
 """
 
 from __future__ import annotations

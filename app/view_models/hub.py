@@ -1,4 +1,4 @@
-"""What a hub has, as values and as a list model for views."""
+"""Models of a hub as values, and as a list model for views."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class HubEntry:
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """What a model of the hub goes with, and what the pair may bring on this machine; None: not measured here."""
+    """A model to pair with, and the gain of the pair on this machine; None: not measured here."""
 
     repository: str
     predicted: PredictedGain | None = None

@@ -1,4 +1,4 @@
-"""The list of installed models as the user has asked to see it, and the pairs that are offered. Values only."""
+"""The list of installed models with its filters and order, and offered pairs. Values only."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class ModelOffer:
 
 
 def best_that_sees(entries: Iterable[ModelEntry]) -> ModelEntry | None:
-    """The installed main model that sees pictures and is best to go on with: one that fits, used last.
+    """The installed main model that sees pictures and is best to continue with: one that fits, used last.
 
-    The one that comes with the app knows too little to follow another model than the starter, or to go before one.
+    The one that comes with the app is used only in place of the starter.
     """
     listed = list(entries)
     of_starter = any(each.is_main and each.comes_with_app for each in listed)

@@ -1,4 +1,4 @@
-"""Other machines as plain values: those that are paired, what pairing came to, and a plan of layers over two."""
+"""Other machines as values: paired ones, the result of pairing, and a plan of layers over two."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 from engine import EngineError, MachineRefusal, MachineRoute, MachineUnavailable, RankPlan
 
 _SOONER = 0.5
-_SOONER_S = 0.001  # of a round trip, and less by this: so much is worth another address
+_SOONER_S = 0.001  # a new address has to be faster by this much, and by this share
 _SLOWER = 4.0
 _AWAY = (MachineRefusal.UNREACHABLE, MachineRefusal.NO_ROUTE, MachineRefusal.STRANGER)
 
@@ -29,7 +29,7 @@ class MachineEntry:
     was_at: str = ""  # before this address, in this run
 
     def measured(self, ways: Sequence[MachineRoute]) -> MachineEntry:
-        """With the ways to it that were tried just now."""
+        """With the addresses that were just tried."""
         own = next((way for way in ways if way.address == self.address), None)
         error, trip_s = (own.error, own.trip_s) if own is not None else (None, None)
         best = min((way for way in ways if way is not own and way.error is None), key=_trip_s, default=None)
@@ -43,13 +43,13 @@ class MachineEntry:
 
     @property
     def has_moved(self) -> bool:
-        """Its address is no longer its own, and where it is now is no slower. What is slower, its user may choose."""
+        """Whether it has left its address for one that is no slower. A slower one is the user's choice."""
         if self.elsewhere is None or not is_away(self.error):
             return False
         return self.usual_s is None or self.elsewhere.trip_s <= self.usual_s * _SLOWER
 
     def at(self, address: str) -> MachineEntry:
-        """As it is paired at this address, of which what was measured last holds until it is measured again."""
+        """With another address, and the last measurement there."""
         if address == self.address:
             return self
         fresh = MachineEntry(self.fingerprint, self.name, address)
@@ -60,7 +60,7 @@ class MachineEntry:
 
 
 def is_away(error: EngineError | None) -> bool:
-    """Whether another machine may have another address by now."""
+    """Whether the machine may have another address by now."""
     return isinstance(error, MachineUnavailable) and error.why in _AWAY
 
 
@@ -98,7 +98,7 @@ class PlanView:
 
     @property
     def may_change(self) -> bool:
-        """The machine may be back again, have the model by now, or more memory."""
+        """Whether asking again may help: the machine, its models or its memory may have changed."""
         if self.state is AskingState.DONE:
             return not self.fits
         return self.state is AskingState.REFUSED and isinstance(self.error, MachineUnavailable)

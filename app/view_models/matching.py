@@ -1,7 +1,7 @@
-"""Finding what the user means by a few letters: in the command palette and in the search of the settings.
+"""Fuzzy matching for the command palette and the search in settings.
 
-Latin letters may be left out ("nwc" finds "New Chat"). Korean is found by its initial consonants (ㅊㅌ finds 채팅) and
-while a syllable is being composed (채티 finds 채팅). Japanese is found in either kana.
+Latin letters may be left out ("nwc" finds "New Chat"). Korean is matched by initial consonants (ㅊㅌ finds 채팅) and
+while a syllable is composed (채티 finds 채팅). Japanese is matched in either kana.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CLOSE = 3  # letters
 
 @lru_cache(maxsize=4096)
 def folded(text: str) -> str:
-    """The same for upper and lower case, accents, full and half width, and both kana."""
+    """The text with case, accents, width and kind of kana removed."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     bare = "".join(_INITIALS[ord(each) - _FIRST_JAMO] if each in _JAMO else _without_accent(each) for each in plain)
     return "".join(chr(ord(each) - _TO_HIRAGANA) if ord(each) in _KATAKANA else each for each in bare)
@@ -42,10 +42,9 @@ def _without_accent(letter: str) -> str:
 
 
 def distance(query: str, *texts: str) -> int | None:
-    """How far `query` is from the texts together, 0 being the nearest; None where they do not have it.
+    """Distance of `query` from the texts, 0 being nearest; None if a word of it is not found.
 
-    Every word of the query must be found. What is in a later text counts as farther, and is taken as it is:
-    letters that are left out are found in nearly every sentence.
+    Later texts count as farther, and no letters may be left out: otherwise nearly every sentence matches.
     """
     words = dict.fromkeys(folded(query).split())  # of a long text that was pasted, each once
     total = 0

@@ -34,7 +34,7 @@ class UpkeepState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """What was found when the user asked whether a model is sound, or the newest."""
+    """Result of checking a model's files, or for a newer version."""
 
     state: UpkeepState = UpkeepState.NONE
     share: float = 0.0  # of the files that were read

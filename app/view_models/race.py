@@ -43,18 +43,18 @@ class RaceView:
 
     @property
     def identical(self) -> bool:
-        """Whether both laps wrote the same tokens, one by one."""
+        """Whether both laps have the same tokens."""
         plain, drafted = self.laps
         return plain.tokens == drafted.tokens
 
     @property
     def factor(self) -> float | None:
-        """As under a reply; the lap without the draft has measured what plain passes take."""
+        """The speed-up as in the footer; plain passes are those of the lap without the draft."""
         return self.laps[1].stats.speed_up
 
     @property
     def is_apart(self) -> bool:
-        """Whether the times of the two laps differ, whatever they are worth."""
+        """Whether the times of the two laps differ from each other."""
         plain, drafted = (lap.stats.tokens_per_second for lap in self.laps)
         if not plain or not drafted:
             return False
@@ -62,7 +62,7 @@ class RaceView:
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether the times of the two laps say something else, because the machine was not the same for both."""
+        """Whether the times contradict the speed-up, because other load differed between the laps."""
         interval = self.laps[1].stats.speed_up_interval
         plain, drafted = (lap.stats.tokens_per_second for lap in self.laps)
         if interval is None or not plain or not drafted:

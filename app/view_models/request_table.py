@@ -46,9 +46,9 @@ class RequestRow:
 
 
 class RequestTableModel(QAbstractTableModel):
-    """Newest first: those of this run, and as many older ones as were asked for.
+    """Newest first: requests of this run, and the loaded pages of older ones.
 
-    Where there are very many, the oldest one goes as a new one comes: it is on the disk.
+    Above a limit the oldest row is dropped for each new one; it is on the disk.
     """
 
     trimmed = Signal()

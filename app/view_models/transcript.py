@@ -35,7 +35,7 @@ _CUT_SHORT = (
     ReplyStatus.CONTEXT,
     ReplyStatus.MEMORY,
 )
-_STARTER_REFUSALS = (  # each of them names the way; in older chats it led through Settings
+_STARTER_REFUSALS = (  # Sentences of the starter model's refusals; older chats have other wordings.
     *("Models → Find", "모델 → 찾기", "モデル → 探す", "模型 → 查找"),
     *("Settings → Models", "설정 → 모델", "設定 → モデル", "设置 → 模型"),
 )
@@ -95,19 +95,18 @@ class TranscriptMessage:
 
     @property
     def needs_larger_model(self) -> bool:
-        """The starter model says, in words that it was taught, that it knows only Hunch."""
+        """The starter model answers, in sentences that it was trained on, that it knows only Hunch."""
         of_starter = self.status is ReplyStatus.DONE and self.model == STARTER_NAME and not self.from_user
         return of_starter and any(words in self.text for words in _STARTER_REFUSALS)
 
     @property
     def can_continue(self) -> bool:
-        """It broke off, met its limit, or ends with words that no model has measured, such as the user's."""
+        """It was cut short, or has text of the user."""
         broke_off = self.status in (*_UNFINISHED, ReplyStatus.LENGTH) or (self.finished and self.stats is None)
         return not self.from_user and broke_off and bool(self.text.strip())
 
 
 def transcript_row(stored: StoredMessage) -> TranscriptMessage:
-    """A message as it is stored."""
     return TranscriptMessage(
         id=stored.id,
         from_user=stored.role is MessageRole.USER,
@@ -139,7 +138,7 @@ class TranscriptModel(QObject):
         super().__init__(parent)
         self.messages: list[TranscriptMessage] = []
         self.has_earlier = False  # of a long chat: more messages are to come before these
-        self._rows: dict[int, int] = {}  # without those that were prepended since
+        self._rows: dict[int, int] = {}  # indices before later prepended rows
         self._prepended = 0
 
     def row_of(self, message_id: int) -> int | None:
@@ -157,7 +156,7 @@ class TranscriptModel(QObject):
         self.was_reset.emit()
 
     def show_branch(self, messages: Iterable[TranscriptMessage]) -> None:
-        """Another state of the same chat: only what differs comes, goes and changes."""
+        """Show another state of the same chat: only differing rows are inserted, removed and changed."""
         new = list(messages)
         old_ids = [each.id for each in self.messages]
         new_ids = [each.id for each in new]
@@ -167,7 +166,7 @@ class TranscriptModel(QObject):
             self._replace_rows(0, len(self.messages), new)
 
     def show_end(self, messages: Iterable[TranscriptMessage]) -> None:
-        """Likewise the end of a long chat: what is shown before the first of these stays."""
+        """Show the end of a long chat: rows before the first of these stay."""
         new = list(messages)
         row = self.row_of(new[0].id) if new else None
         if row is None:
@@ -176,7 +175,7 @@ class TranscriptModel(QObject):
             self._replace_rows(row, len(self.messages), new)
 
     def show_before(self, message_id: int, messages: Iterable[TranscriptMessage]) -> None:
-        """Likewise what comes right before a message; without any, that is the first one."""
+        """Show the messages before one; none: it is the first message."""
         new = list(messages)
         end = self._row(message_id)
         row = self.row_of(new[0].id) if new else 0
@@ -215,7 +214,7 @@ class TranscriptModel(QObject):
         self.message_inserted.emit(row)
 
     def note_edit(self, message_id: int, edit: EditView) -> None:
-        """What is typed into a field, which shows it already."""
+        """The text in an edit field changed; the field shows it already."""
         row = self.row_of(message_id)
         if row is not None:
             self.messages[row].edit = edit
@@ -252,12 +251,11 @@ class TranscriptModel(QObject):
         self._rows.update((message.id, row) for row, message in enumerate(self.messages[first:], start))
 
     def _row(self, message_id: int) -> int:
-        """Of a message that is there."""
         return self._rows[message_id] + self._prepended
 
 
 def _same(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many are the same from the start on."""
+    """Length of the common beginning."""
     return next(
         (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
     )

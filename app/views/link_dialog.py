@@ -14,16 +14,15 @@ _ALLOWED = ("http", "https", "mailto")
 
 
 def ask_to_open(link: str, theme: Theme, parent: QWidget) -> Dialog | None:
-    """The open question; None for a link of a kind that is never followed."""
+    """Returns the open question; None for a kind of link that is never opened."""
     if not may_open(link):
         return None
     url = _url(link)
-    # Not to be undone: what is asked for leaves this machine.
+    # Opening cannot be undone: the request leaves this machine.
     return ask(theme, parent, lambda: _words(url), lambda: QDesktopServices.openUrl(url))
 
 
 def may_open(link: str) -> bool:
-    """Whether it is of a kind that is ever followed."""
     url = _url(link)
     return url.scheme() in _ALLOWED and bool(url.host() or url.scheme() == "mailto")
 
@@ -42,7 +41,7 @@ def _words(url: QUrl) -> DialogText:
 
 
 def _destination(url: QUrl) -> str:
-    """Encoded, so that a letter that only looks like another one shows itself."""
+    """The address, encoded, so that lookalike letters are visible."""
     if url.scheme() == "mailto":
         return url.path()
     return url.host(QUrl.ComponentFormattingOption.FullyEncoded)

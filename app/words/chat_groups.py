@@ -1,4 +1,4 @@
-"""The headings of the chat list (pinned, folders, a day, a week, or a month), and titles that the app gives."""
+"""Headings of the chat list (pinned, folders, a day, a week, or a month), and generated titles."""
 
 from __future__ import annotations
 
@@ -38,14 +38,13 @@ def group_text(group: ChatGroup | date) -> str:
 
 
 def copy_titles(title: str) -> Iterator[str]:
-    """Titles for a copy of a chat, the best first. A copy of a copy is counted on."""
+    """Titles for a copy of a chat, the best first; copies of copies count on."""
     once = QCoreApplication.translate("ChatGroups", "%1 copy", "the title of a chat's copy")
     again = QCoreApplication.translate("ChatGroups", "%1 copy %2", "the title of a second or later copy")
     yield from _numbered(_original(title, once, again), once, again)
 
 
 def folder_names() -> Iterator[str]:
-    """Names for a folder that has none yet."""
     name = QCoreApplication.translate("ChatGroups", "New Folder")
     again = QCoreApplication.translate("ChatGroups", "%1 %2", "the name of a second new folder: New folder 2")
     yield from _numbered(name, "%1", again)
@@ -60,7 +59,7 @@ def _numbered(title: str, once: str, again: str) -> Iterator[str]:
 
 
 def _original(title: str, *forms: str) -> str:
-    """The title that a copy was made from; the title itself where it is not one of a copy."""
+    """The title without a copy's number."""
     for form in forms:
         pattern = re.escape(form).replace("%1", "(.+)").replace("%2", r"\d+")
         if found := re.fullmatch(pattern, title, re.DOTALL):

@@ -1,6 +1,6 @@
-"""What a program is given to reach the server: for each client a command or a text, and where that goes.
+"""How programs connect to the server: for each client a command or a text, and where to put it.
 
-The texts are what the clients read, and the same in every language; where they go is said in the user's.
+The texts are not translated, since programs read them; where they go is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.words.formats import count, fill
 from app.words.model_names import human_name
 
 AGENT_TOKENS = 32_768  # of context: an agent's instructions and tools take some 12,000 before the first file is read
-_NO_KEY = "hunch"  # for clients that insist on one
+_NO_KEY = "hunch"  # for clients that require one
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Reached:
     """The server, and the model that it answers with."""
 
     address: str  # "http://127.0.0.1:4862"
-    model: str = "default"  # which names whatever is loaded
+    model: str = "default"  # stands for whatever is loaded
     context_tokens: int = 0  # 0: not known
     key: str = ""
     calls_tools: bool = True
@@ -41,7 +41,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class LaunchCommand:
-    """A program of the terminal, which gets all by its environment and arguments."""
+    """A terminal program that is configured by environment and arguments."""
 
     program: str
     arguments: tuple[str, ...] = ()
@@ -57,16 +57,16 @@ class ClientProgram:
     name: str
     text: Callable[[Reached], str]  # to paste
     place: Callable[[Reached], str]  # in words
-    command: Callable[[Reached], LaunchCommand] | None = None  # which `hunch launch` starts
-    install: str = ""  # how a program that is not there is installed
-    is_agent: bool = False  # works by tools alone
+    command: Callable[[Reached], LaunchCommand] | None = None  # for `hunch launch`
+    install: str = ""  # how to install a missing program
+    is_agent: bool = False  # needs tool calls
 
 
 def _claude(reached: Reached) -> LaunchCommand:
     environment = {
         "ANTHROPIC_BASE_URL": reached.address,
         "ANTHROPIC_AUTH_TOKEN": reached.sent_key,
-        "ANTHROPIC_API_KEY": "",  # one of the user's account is not sent here
+        "ANTHROPIC_API_KEY": "",  # an account's key must not be sent here
         "ANTHROPIC_MODEL": reached.model,
         "ANTHROPIC_DEFAULT_HAIKU_MODEL": reached.model,
         "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
@@ -79,9 +79,7 @@ def _claude(reached: Reached) -> LaunchCommand:
 
 
 def _codex(reached: Reached) -> LaunchCommand:
-    """Each option is a line of its config.toml, where a string is written as in JSON. The key is no argument, since
-    other users of the machine see those.
-    """
+    """Options in config.toml's syntax. The key is in the environment: other users can see arguments."""
     provider = {"name": "Hunch", "base_url": f"{reached.address}/v1", "wire_api": "responses"}
     environment = {}
     if reached.key:
@@ -168,7 +166,7 @@ def _json(value: Any) -> str:
 
 
 def _for_a_reply(reached: Reached) -> int:
-    """Of the context; a client that keeps all of it for replies would have no room for a prompt."""
+    """Context tokens for the reply, leaving room for a prompt."""
     return max(1, reached.context_tokens // 4)
 
 
@@ -213,7 +211,7 @@ CLIENTS: dict[str, ClientProgram] = {
 
 
 def lack_of(client: ClientProgram, reached: Reached) -> str:
-    """Why the model cannot serve the program; "" where it can, or nothing says that it cannot."""
+    """Why the model cannot serve the program; "" if it can, or nothing is known."""
     if client.is_agent and not reached.calls_tools:
         sentence = QCoreApplication.translate("Clients", "%1 works with tools, and %2 calls none.")
         return fill(sentence, client.name, human_name(reached.model))

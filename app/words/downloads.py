@@ -9,7 +9,7 @@ from engine import Retry
 
 
 def time_left(seconds: float) -> str:
-    """Coarse, so that it does not flicker: seconds are of no use here."""
+    """Rounded coarsely, so that it does not flicker."""
     if seconds < 60:
         return fill(QCoreApplication.translate("Downloads", "%1 s left"), count(max(5, 5 * round(seconds / 5))))
     minutes = round(seconds / 60)

@@ -20,12 +20,12 @@ _QUOTES = {QLocale.Language.Korean: ("‘", "’"), QLocale.Language.Japanese: (
 
 
 def fill(sentence: str, *values: str) -> str:
-    """Replaces %1, %2 … in one pass, so that a value that itself contains "%2" stays as it is."""
+    """Replaces %1, %2 … in one pass, so that a "%2" in a value stays."""
     return _PLACEHOLDER.sub(lambda found: values[int(found[1]) - 1], sentence)
 
 
 def in_menu(name: str) -> str:
-    """A name that was given: a menu is as wide as its longest entry, and takes "&" for the mark of a key."""
+    """A name for a menu: shortened, with "&" escaped."""
     ends = list(accumulate(2 if east_asian_width(char) in "WF" else 1 for char in name))
     shown = bisect_right(ends, _MENU_COLUMNS)
     kept = name if shown == len(name) else name[: shown - 1].rstrip() + "…"
@@ -57,18 +57,18 @@ def labelled(name: str, said: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name that was given, in the quotes that the translations have."""
+    """A name in the quotation marks of the language."""
     first, last = _QUOTES.get(QLocale().language(), ("“", "”"))
     return f"{first}{name}{last}"
 
 
 def _is_wide() -> bool:
-    """Japanese and Chinese have punctuation marks of their own, which bring their own space."""
+    """Whether the language has full-width punctuation, which includes its space."""
     return QLocale().language() in (QLocale.Language.Japanese, QLocale.Language.Chinese)
 
 
 def times(factor: float) -> str:
-    """ "1.6×", or "0.85×": never nothing at all."""
+    """ "1.6×" or "0.85×"; never 0."""
     return exact_times(max(factor, 0.01), 1 if factor >= 1 else 2)
 
 
@@ -82,7 +82,7 @@ def number(value: float, decimals: int = 0) -> str:
 
 
 def rounded_up(value: float) -> str:
-    """A positive figure with one digit that counts, no smaller than it is: "0.04", "0.00008"."""
+    """A positive figure rounded up to one significant digit: "0.04", "0.00008"."""
     decimals = max(0, -math.floor(math.log10(value)))
     scale = 10**decimals
     return number(math.ceil(round(value * scale, 6)) / scale, decimals)

@@ -11,7 +11,7 @@ from app.words.formats import fill, number, size
 from app.words.pairs import drafter_text, fit_text, parameters_text, seeing_text
 from engine import FitLevel, HubModel
 
-_MOST_COUNTED = 2**31 - 1  # Qt's plural forms know no more; a list is painted, where an exception ends the process
+_MOST_COUNTED = 2**31 - 1  # Qt's plural forms hold no more
 
 
 def hub_line(model: HubModel, fit: FitLevel | None) -> str:
@@ -27,7 +27,7 @@ def hub_line(model: HubModel, fit: FitLevel | None) -> str:
 
 
 def hub_record(model: HubModel) -> str:
-    """Who made it, how often it was fetched, and when it was changed last; what the hub has not said is left out."""
+    """Maker, number of downloads, and date of the last change, as far as known."""
     parts = [model.author]
     if model.downloads:
         parts.append(_Counts().downloads(model.downloads))
@@ -39,7 +39,7 @@ def hub_record(model: HubModel) -> str:
 
 
 def long_lines() -> tuple[str, str]:
-    """Both lines about as long as they get in this language, for the room of a row."""
+    """Both lines at about their longest in this language, for the size of a row."""
     model = HubModel(
         "lmstudio-community/x", parameters=235_000_000_000, bits=4, size_bytes=132_200_000_000, size_is_estimated=True,
         downloads=1_234_567, updated_at=1_798_000_000, gated=True,

@@ -40,7 +40,7 @@ def lending_words(state: LendingState, address: str, port: int) -> str:
 
 
 def use_words(state: LendingState) -> str:
-    """Which model another machine runs here, and what that takes."""
+    """The model that another machine runs here, and its memory."""
     name = human_name(model_name(Path(state.folder)))
     used = size(state.used_bytes) if state.used_bytes else ""
     return " · ".join(filter(None, (name, used)))
@@ -99,7 +99,7 @@ def _elsewhere_words(address: str, error: EngineError | None) -> str:
 
 
 def _way(address: str) -> str:
-    """An address of one cable or network is known by that."""
+    """The name of an address's cable or network."""
     interface = address.partition("%")[2].partition("]")[0]
     return "Thunderbolt" if interface == _THUNDERBOLT else interface or address
 

@@ -31,7 +31,7 @@ ARROW = " ← "  # between a main model and its draft
 
 @lru_cache(maxsize=4096)
 def human_name(repository: str) -> str:
-    """Of "owner/name", a name alone, or "owner/name/folder"; what has no other words, or has spaces, stays."""
+    """Name for display of "owner/name", a name alone, or "owner/name/folder"; names with spaces stay."""
     name = repository.partition("/")[2].replace("/", "-") or repository
     if " " in name:
         return name  # written for users
@@ -41,7 +41,7 @@ def human_name(repository: str) -> str:
 
 
 def question_hint(main: str) -> str:
-    """What can be asked of a main model, as the settings name it. Those that come with the app know only one thing."""
+    """Placeholder of the composer. The models that come with the app answer only about one thing."""
     if main == STARTER_EYES:
         return QCoreApplication.translate("Composer", "Ask about a shape or a digit")
     if comes_with_app(main):

@@ -1,4 +1,4 @@
-"""What a notice consists of, the texts of its buttons, and why a reply was drafted or was not."""
+"""The contents of a notice, its buttons' texts, and why a reply was drafted or was not."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Notice:
     sentence: str
     hint: str = ""
     action: NoticeAction | None = None
-    detail: str = ""  # for a report: English, of the engine or of a library below it; a tooltip shows it
+    detail: str = ""  # English text of the engine or a library, for reports and a tooltip
 
 
 def action_text(action: NoticeAction | None) -> str:
@@ -87,7 +87,7 @@ class NoticeRow:
     hint: str = ""
     action: NoticeAction | None = None
     values: tuple[str, ...] = ()
-    when: Callable[[Any], bool] = lambda _error: True  # of several rows for one error the first that holds is taken
+    when: Callable[[Any], bool] = lambda _error: True  # the first matching row of an error is used
 
 
 def QT_TRANSLATE_NOOP(_context: str, source: str) -> str:  # noqa: N802 - lupdate looks for this name; Qt's own has no types
@@ -95,5 +95,5 @@ def QT_TRANSLATE_NOOP(_context: str, source: str) -> str:  # noqa: N802 - lupdat
 
 
 def translated(source: str, context: str = "Messages") -> str:
-    """The words of a row, now that they are shown."""
+    """The words of a row, translated when it is shown."""
     return QCoreApplication.translate(context, source) if source else ""

@@ -26,7 +26,7 @@ def option_name(name: str) -> str:
 
 
 def empty_words(name: str) -> str:
-    """What applies where no number is given."""
+    """What applies if the field is empty."""
     return {
         "seed": QCoreApplication.translate("Options", "Random"),
         "max_tokens": QCoreApplication.translate("Options", "No limit"),

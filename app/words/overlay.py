@@ -1,4 +1,4 @@
-"""Drafted text in words: the card over a correction, and the sentence that explains the marks once."""
+"""Drafted text in words: the card of a correction, and the explanation of the marks."""
 
 from __future__ import annotations
 

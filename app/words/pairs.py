@@ -24,7 +24,7 @@ from engine import (
     drafter_names,
 )
 
-LEAST_TOLD = 1.05  # below, an estimate promises nothing
+LEAST_TOLD = 1.05  # smaller estimates are not shown
 
 _MOST_NAMES = 3
 _NAME_WORD = re.compile(r"[^\s_/-]+")
@@ -71,7 +71,7 @@ def precision_text(bits: float | None, full_bits: int = 0, method: str = "") -> 
 
 
 def _bits_text(bits: float) -> str:
-    """With a hyphen, or a space, at which no line ends."""
+    """With a hyphen or space where no line breaks."""
     text = fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))
     return text.replace("-", "\N{NON-BREAKING HYPHEN}").replace(" ", "\N{NO-BREAK SPACE}")
 
@@ -195,7 +195,7 @@ def some(names: tuple[str, ...]) -> str:
 
 
 def name_beside(name: str, other: str) -> str:
-    """What of a model's name the other one's does not say: "0.6B" of Qwen3-0.6B-4bit beside Qwen3-8B-4bit."""
+    """The part of a model's name that differs from another's: "0.6B" of Qwen3-0.6B-4bit beside Qwen3-8B-4bit."""
     known = {word.casefold() for word in _NAME_WORD.findall(other)}
     return " ".join(word for word in _NAME_WORD.findall(name) if word.casefold() not in known) or name
 

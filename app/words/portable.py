@@ -42,7 +42,8 @@ def exported_words(name: str, too_many: int, unreadable: int) -> tuple[str, str,
     """As a banner's text: sentence, title, hint, button. The numbers: of pictures that are not in it."""
     sentence = QCoreApplication.translate("Portable", "Exported to “%1”.")
     left_out = QCoreApplication.translate(
-        "Portable", "Pictures left out: %1. JSON takes 150 MB of them from each chat, Markdown takes all."
+        "Portable",
+        "Pictures left out: %1. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.",
     )
     gone = QCoreApplication.translate("Portable", "Pictures left out because their files are missing or damaged: %1.")
     missing = [fill(words, count(number)) for words, number in ((left_out, too_many), (gone, unreadable)) if number]

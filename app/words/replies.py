@@ -1,6 +1,6 @@
-"""What the screen says about a reply: the line under it, what comes in place of its end, its state in the table.
+"""A reply in words: its footer, a notice at its end, its state in the table.
 
-Formats what `RequestStats` says and computes no rate of its own.
+Formats `RequestStats` and computes no rates of its own.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from engine import DraftingState, EngineError, RequestStats
 
 # Within this distance of 1× a difference is noise, and the line says that drafting neither gained nor cost.
 PAR_MARGIN = 0.05
-# A verdict needs this many tokens, and this share of them from rounds that drafted: the pace of a few words, or of a
-# reply that was written plainly but for one probe, says nothing about drafting.
+# A verdict needs this many tokens, and this share of them from drafted rounds: few words, or a mostly plain reply, say
+# nothing about drafting.
 VERDICT_TOKENS = 12
 VERDICT_SHARE = 0.2
 SEPARATOR = " · "
@@ -28,7 +28,7 @@ SEPARATOR = " · "
 _TENTHS_BELOW = 1.75
 _HALVES_BELOW = 3.25
 _LEAST_PLAIN_PASSES = 4  # fewer are not what a figure rests on
-_LEAST_LOSS = 0.01  # a smaller loss is not given as a figure
+_LEAST_LOSS = 0.01  # smaller losses are not shown
 _LOOKUP = "lookup"  # the engine's name for guesses that no model makes
 # By how a reply ended. One with no words that was cut short is not continued but tried again.
 _ENDS = {
@@ -79,11 +79,11 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FooterLine:
-    gain: str  # "1.6× faster": the one thing under a reply; empty when there is nothing to say
-    details: str  # "38 tok/s · 71 % accepted · 2.9 tok/pass": for those who want figures there, too
+    gain: str  # "1.6× faster"; "" if nothing is known
+    details: str  # "38 tok/s · 71 % accepted · 2.9 tok/pass", if the user shows figures
     tone: Tone
     tooltip: str
-    link: str = ""  # the words of the link to other drafting, where drafting costs time
+    link: str = ""  # text of the link to drafting options, where drafting costs time
 
     @property
     def text(self) -> str:
@@ -142,7 +142,7 @@ def speed_up_text(stats: RequestStats) -> str:
 
 
 def gain_text(stats: RequestStats) -> str:
-    """The one thing under a reply. Never a gain beside a draft that is paused; nothing while unknown."""
+    """The footer's verdict; none while unknown, and no gain while the draft is parked."""
     tone = tone_of(stats)
     if tone is Tone.GAIN:
         return _faster(stats)
@@ -240,12 +240,12 @@ def shown_drafting(stats: RequestStats) -> DraftingState:
 
 
 def _is_copied(stats: RequestStats) -> bool:
-    """Whether what was drafted came from the chat's own text, though a draft model may be loaded."""
+    """Whether drafted tokens came from the chat's own text rather than a model."""
     return stats.proposer == _LOOKUP and stats.drafted > 0
 
 
 def is_company_why(stats: RequestStats) -> bool:
-    """Whether others that shared its passes are why nothing was drafted, or next to nothing."""
+    """Whether sharing passes with other replies is why little or nothing was drafted."""
     if not stats.shared_rounds or stats.drafting in (DraftingState.NO_DRAFT, DraftingState.OFF):
         return False
     return not stats.drafted or (not drafted_enough(stats) and 2 * stats.shared_rounds > stats.rounds)
@@ -267,7 +267,7 @@ def source_sentence(stats: RequestStats) -> str:
 
 
 def why_undrafted(stats: RequestStats) -> str:
-    """Why nothing was drafted; nothing of a draft that was ready and did not get to it."""
+    """Why nothing was drafted; "" if the draft was ready."""
     return "" if stats.drafting is DraftingState.ACTIVE else source_sentence(stats)
 
 
@@ -277,7 +277,7 @@ def _tooltip(stats: RequestStats) -> str:
 
 
 def reply_notice(status: ReplyStatus, error: EngineError | None, *, empty: bool) -> Notice | None:
-    """What comes at the end of a reply that did not come to its own end; `empty` as in `reply_footer`."""
+    """The notice after a reply that was cut short; `empty` as in `reply_footer`."""
     if status is ReplyStatus.FAILED and error is not None:
         return notice_for(error)
     row = _ENDS.get(status)
@@ -316,7 +316,7 @@ def status_text(status: ReplyStatus) -> str:
 
 
 def end_sentence(status: ReplyStatus) -> str:
-    """Of the reply that is on the screen, or of the only one, for those who do not look."""
+    """The reply's end, for screen readers."""
     if status is ReplyStatus.FAILED:
         return QCoreApplication.translate("ReplyEnds", "Reply failed.")
     if status is ReplyStatus.DONE:

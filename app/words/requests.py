@@ -1,4 +1,4 @@
-"""The table of requests and the totals in words: the names of columns and groups, and what a cell says."""
+"""The table of requests and totals in words: columns, groups and cells."""
 
 from __future__ import annotations
 

@@ -37,5 +37,5 @@ def port_words(error: str, port: int) -> str:
 
 
 def is_port_problem(state: ServerState) -> bool:
-    """Another port may help."""
+    """Whether another port may help."""
     return state.phase is ServerPhase.FAILED and state.error in tuple(AddressProblem)

@@ -95,7 +95,7 @@ def measured_against(stats: RequestStats | None) -> str:
 
 
 def plain_sentence(stats: RequestStats | None) -> str:
-    """The whole of it in one sentence."""
+    """The result in one sentence."""
     if stats is None:
         return QCoreApplication.translate("Inspector", "Send a message first.")
     if not stats.generated_tokens:
@@ -109,13 +109,13 @@ def plain_sentence(stats: RequestStats | None) -> str:
 
 
 def _why_not(stats: RequestStats) -> str:
-    """Nothing where the headline has said it."""
+    """The reason, unless the headline has it."""
     headline_says_it = not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED
     return "" if stats.drafted and (headline_says_it or stats.speed_up is None) else source_sentence(stats)
 
 
 def has_charts(stats: RequestStats) -> bool:
-    """Whether enough passes checked a draft for a picture of them."""
+    """Whether enough passes verified a draft for charts."""
     return stats.drafted > 0 and stats.draft_rounds >= _LEAST_PASSES
 
 
@@ -186,7 +186,7 @@ def time_words(stats: RequestStats) -> str:
 
 
 def time_shares(stats: RequestStats) -> list[str]:
-    """Of each part; together 100 %: what rounding down leaves goes to those that lost most by it."""
+    """Each part's percentage, rounded so that they add up to 100."""
     seconds = [part_s for _, part_s in time_parts(stats)]
     if sum(seconds) <= 0:
         return [NOT_KNOWN] * len(seconds)

@@ -97,9 +97,7 @@ class LogitsBroken(ModelError):
 
 @dataclass(eq=False)
 class ModelTooLarge(ModelError):
-    """`needed_bytes` includes a chat of `context_tokens`; `others_bytes` more would be available if other programs used
-    less.
-    """
+    """`needed_bytes` includes a chat of `context_tokens`; `others_bytes` more is in use by other programs."""
 
     needed_bytes: int
     available_bytes: int

@@ -72,6 +72,7 @@ class ModelFailed:
     folder: str
     error: EngineError
     began: bool = True  # False: refused; a load in progress, of the same folder perhaps, continues
+    again_at: float | None = None  # when it is loaded again without being asked for, in seconds of `time.monotonic`
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,33 @@
-"""Small files: read again if the disk fails once; written so that a power cut leaves the old or the new content."""
+"""Files: opened without waiting for a pipe's writer; read again if the disk fails once; written so that a power cut
+leaves the old or the new content."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 _TRIES = 3
 _PAUSE_S = 0.01
 _UNFINISHED = re.compile(r".+\.[0-9a-f]{8}\.new")
 _UNFINISHED_S = 60.0  # a younger file may be of a write in progress
-_LASTING = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 T = TypeVar("T")
+
+
+class NotPlainFile(OSError, ValueError):
+    """In the place of a file there is a folder, a pipe or a device."""
+
+
+_LASTING = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, NotPlainFile)
 
 
 def patiently(read: Callable[[], T]) -> T:
@@ -35,12 +44,32 @@ def patiently(read: Callable[[], T]) -> T:
     raise AssertionError
 
 
-def write_atomically(path: Path, data: bytes | str, *, private: bool = True, mode: int | None = None) -> None:
+def open_plain(path: Path, flags: int = 0) -> BinaryIO:
+    """For reading; `flags` of `os.open` are added. Raises OSError, also NotPlainFile.
+
+    Nothing is waited for, as the writer of a pipe would be: also where the file was exchanged for one just now.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NotPlainFile(errno.EINVAL, "no plain file", str(path))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def write_atomically(
+    path: Path, data: bytes | str, *, private: bool = True, mode: int | None = None, most_bytes: int | None = None
+) -> None:
     """Replace `path` by a file of `data` (text as UTF-8), making its folder if there is none. Any thread.
 
-    `private`: only this user may read it, unless `mode` says who may. Raises OSError; then `path` is unchanged and
-    nothing else is left.
+    `private`: only this user may read it, unless `mode` says who may. `most_bytes`: what the file's reader takes.
+    Raises OSError, with EFBIG for more than that; then `path` is unchanged and nothing else is left.
     """
+    data = data.encode("utf-8") if isinstance(data, str) else data
+    if most_bytes is not None and len(data) > most_bytes:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -49,7 +78,7 @@ def write_atomically(path: Path, data: bytes | str, *, private: bool = True, mod
         with os.fdopen(os.open(temporary, flags, first_mode), "wb") as file:
             if mode is not None:
                 temporary.chmod(mode)
-            file.write(data.encode("utf-8") if isinstance(data, str) else data)
+            file.write(data)
             file.flush()
             sync_file(file.fileno())
         temporary.replace(path)

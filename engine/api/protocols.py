@@ -42,7 +42,7 @@ class ChatEngine(Protocol):
 
         `helping`: experimental, machines that hold some of its layers: how many, is planned as it loads. One that does
         not help is a failure with MachineUnavailable. One that is lost ends replies with RankLost, and the model is
-        not loaded any more.
+        loaded again by itself, later each time; ModelFailed says when.
         """
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:

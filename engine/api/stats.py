@@ -42,7 +42,7 @@ class RequestStats:
     first_token_s: float = 0.0  # from submit to the first token
     decode_s: float = 0.0  # from the first token to the last
     draft_s: float = 0.0  # of decode_s: drafting, extrapolated from the rounds that timed it
-    verify_s: float = 0.0  # of decode_s: the main model's forwards, extrapolated likewise, and all plain rounds
+    verify_s: float = 0.0  # of decode_s: the main model's forwards, extrapolated in the same way, and all plain rounds
     shared_rounds: int = 0  # rounds in a batch
     shared_gained: int = 0  # tokens beyond one a round that drafts brought these
     shared_s: float = 0.0  # of decode_s: these rounds, with other replies' steps between
@@ -103,13 +103,13 @@ class RequestStats:
     def speed_up(self) -> float | None:
         """The reply's time without a draft, divided by its time.
 
-          speed-up = tokens per pass / break-even = (N - 1) / plain_rounds
+        speed-up = tokens per pass / break-even = (N - 1) / plain_rounds
 
         `plain_rounds`: time of its passes, each in plain passes at the same time and depth, so that load from elsewhere
         cancels out (`drafting/pass_ratio.py`). A race's figure is the same, with plain passes of its plain lap. Shared
         passes count as neither gain nor loss. The first pass ends the prefill and does not count.
 
-        1 if it is near that and not significant. None while too little is known.
+        1 if the difference is small and not significant. None while too little is known.
         """
         own = self._own_ratio
         interval = self.speed_up_interval

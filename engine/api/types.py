@@ -382,6 +382,7 @@ class EngineState:
     draft: ModelInfo | None = None
     loading_main: str | None = None  # the folder
     loading_draft: str | None = None
+    again_at: float | None = None  # when a main model that was lost is loaded again, in seconds of `time.monotonic`
     queued: tuple[RequestId, ...] = ()
     running: tuple[RequestId, ...] = ()
     background: tuple[RequestId, ...] = ()  # of queued and running, those that yield to the others

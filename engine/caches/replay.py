@@ -74,8 +74,6 @@ class Replay:
 
 
 class _Step:
-    """Records one step."""
-
     def __init__(self, watched: set[int]) -> None:
         self.calls: list[ModuleCall] = []
         self._watched = watched

@@ -1,6 +1,6 @@
-"""Machines in this network that lend their memory find each other by Bonjour. No name of a model is announced.
+"""Discovery of machines that lend their memory, by Bonjour. No model names are announced.
 
-What is found is a hint and no more: who is at an address is proven by its certificate.
+Results are hints: a machine's certificate proves its identity.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from pathlib import Path
 from engine.api.errors import InvalidRequest
 from engine.api.files import write_atomically
 from engine.api.ranks import Machine
-from engine.models.model_files import FileError, entries, parse_object, read_limited
+from engine.models.model_files import FileError, entries, parse_object, read_limited, start_of
 
 MOST_NAME = 64
 _MOST_BYTES = 1 << 20
@@ -31,7 +31,7 @@ _WANTED = f"a folder that can be written, with {_KEY} and its {_CERTIFICATE} or 
 
 
 class Identity:
-    """Any thread, and any process. Made where the folder has none; raises InvalidRequest for what cannot be used."""
+    """Any thread, any process. Created if the folder has none; raises InvalidRequest for unusable files."""
 
     def __init__(self, folder: Path, name: str = "") -> None:
         self.folder = folder
@@ -41,7 +41,7 @@ class Identity:
             with _alone(folder):
                 if not (folder / _CERTIFICATE).is_file():
                     _make_certificate(folder)
-            self.certificate = (folder / _CERTIFICATE).read_text()
+            self.certificate = start_of(folder / _CERTIFICATE, _MOST_BYTES).decode()
             self.fingerprint = fingerprint_of(self.certificate)
             self.server_context()
         except (OSError, ValueError) as error:
@@ -52,7 +52,7 @@ class Identity:
         return tuple(machine for machine, _ in self._known())
 
     def pair_with(self, machine: Machine, certificate: str) -> None:
-        """In place of what is known of it, or of another one at the same address."""
+        """Store a pairing; replaces a former one of that machine, or at its address."""
         with _alone(self.folder):
             others = [known for known in self._known() if known[0].fingerprint != machine.fingerprint]
             if machine.address:
@@ -60,7 +60,7 @@ class Identity:
             self._write([*others, (machine, certificate)])
 
     def move(self, fingerprint: str, address: str) -> None:
-        """It has proven to be there now."""
+        """Store the address where the machine has proven itself."""
         with _alone(self.folder):
             known = self._known()
             self._write(
@@ -104,7 +104,7 @@ class Identity:
         return context
 
     def _known(self) -> list[tuple[Machine, str]]:
-        """What cannot be read is not trusted."""
+        """The trusted certificates; unreadable ones are not trusted."""
         try:
             content = parse_object(read_limited(self.folder / _MACHINES, _MOST_BYTES), _MACHINES)
         except FileError:
@@ -123,7 +123,7 @@ class Identity:
             {"name": machine.name, "address": machine.address, "certificate": certificate}
             for machine, certificate in known
         ]
-        write_atomically(path, json.dumps({"machines": content}, indent=1))
+        write_atomically(path, json.dumps({"machines": content}, indent=1), most_bytes=_MOST_BYTES)
 
 
 def fingerprint(certificate: bytes) -> str:

@@ -55,7 +55,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LentMemory:
-    """What is lent now."""
+    """The memory that is lent at present."""
 
     machine: Machine
     folder: str
@@ -124,7 +124,7 @@ class Lender:
         return int(self._listening.getsockname()[1])
 
     def stop(self) -> None:
-        """Ends what is lent; returns once its process has ended."""
+        """End what is lent; returns when its process has ended."""
         with self._lock:
             listening = self._listening
             self._listening = None
@@ -148,13 +148,13 @@ class Lender:
             _end(connection)
 
     def invite(self) -> str:
-        """New digits, for one machine to be paired with this one; former ones no longer hold."""
+        """Make new digits for pairing one machine; former ones become invalid."""
         self._invitation = invitation = Invitation()
         return invitation.code
 
     @property
     def invited_s(self) -> float:
-        """For which the latest digits still hold; 0: none do."""
+        """Seconds for which the latest digits are valid; 0: none are."""
         return 0.0 if self._invitation is None else self._invitation.left_s
 
     @property
@@ -192,7 +192,7 @@ class Lender:
                 connected.close()
 
     def _takes(self, connection: _Connection) -> bool:
-        """In place of the oldest that may only be paired, if need be: such ones keep out none that is paired."""
+        """Whether to accept a connection; drops the oldest unpaired one if necessary, so that paired ones get in."""
         with self._lock:
             if len(self._connections) >= MOST_CONNECTIONS:
                 oldest = next((each for each in self._connections if each.machine is None), None)
@@ -205,7 +205,6 @@ class Lender:
             return self._listening is not None
 
     def _serve(self, connection: _Connection) -> None:
-        """One connection, to its end."""
         try:
             with connection.socket, suppress(OSError, WireEnded, WireBroken):
                 self._shake_hands(connection)
@@ -228,7 +227,7 @@ class Lender:
             self._talk(*relayed(secure, SILENT_S), connection)
 
     def _machine(self, shown: bytes | None) -> Machine | None:
-        """That certificate's."""
+        """The paired machine with that certificate."""
         machines = self._identity.machines() if shown else ()
         return next((machine for machine in machines if machine.fingerprint == fingerprint(shown or b"")), None)
 

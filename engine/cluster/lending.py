@@ -1,4 +1,4 @@
-"""Lends this machine's memory from a process of its own, which ends with this one, however that may be."""
+"""Lends this machine's memory, in another process that ends with this one."""
 
 from __future__ import annotations
 

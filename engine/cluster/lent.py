@@ -1,4 +1,4 @@
-"""Asks other machines: to be paired, what they offer, and for a rank that runs there.
+"""Requests to other machines: pairing, what they offer, and starting a rank there.
 
 Each call makes a connection of its own, takes a quarter of a minute at most, and raises MachineUnavailable.
 """
@@ -48,7 +48,7 @@ from engine.models.watch import Question, never
 DEFAULT_PORT = 7791
 _PINGS = 5
 _LAST_PROTOCOL = 31  # what else listens there begins with a letter or a digit
-_LATER_S = 1.5  # after one address of a machine has answered, a slower one is given so long
+_LATER_S = 1.5  # after one address has answered, others have this much longer
 _PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
 _Kind = TypeVar("_Kind", Answer, MemoryOffer, Pong)
 _Answers = queue.SimpleQueue[tuple[str, socket.socket | EngineError]]
@@ -64,7 +64,7 @@ class MachineOffer:
 
 
 def pair_machines(identity: Path, address: str, code: str, cancelled: Question = never) -> Machine:
-    """With the machine there, which shows these digits. Neither is paired if it is `cancelled` in time."""
+    """Pair with the machine that shows these digits. Neither is paired if it is `cancelled` in time."""
     own = Identity(identity)
     with _refusals(address):
         connected, certificate = _connected(own, None, address)
@@ -149,7 +149,7 @@ def _in_time(answers: _Answers, expected_answers: int) -> Iterator[tuple[str, so
 
 
 def _trips_s(wires: dict[str, Wire]) -> dict[str, float]:
-    """The shortest of each. They take turns: what is busy for a moment is so for all."""
+    """The shortest round trip to each, measured in turn, so that load affects all alike."""
     trips_s = dict.fromkeys(wires, inf)
     for address in [address for _ in range(_PINGS) for address in wires]:
         if address in trips_s:

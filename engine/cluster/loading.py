@@ -61,9 +61,9 @@ def loading_over_ranks(
 
 
 def aside(work: Callable[[Question], _Result], unwanted: Callable[[_Result], object]) -> Generator[None, None, _Result]:
-    """What `work` returns or raises, on a thread of its own: the engine's waits for no disk and no other machine.
+    """Run `work` on another thread, in slices: the engine's waits for no disk or machine. Returns or raises its result.
 
-    In slices. If it is closed early (`work` can ask), the thread runs on, and `unwanted` gets its result.
+    If it is closed early (`work` can ask), the thread continues, and `unwanted` gets its result.
     """
     outcome: Future[_Result] = Future()
     closed = threading.Event()

@@ -1,7 +1,7 @@
-"""What rank 0 asks the other ranks, what machines ask each other, and what is answered: values, never objects that run.
+"""Messages between ranks and between machines, and their answers: values, never objects that run.
 
-Each goes over a socket as JSON, some with raw bytes after them. Nothing that arrives is trusted to be one of these:
-`decoded` checks name, fields, types and ranges.
+Sent as JSON, some with raw bytes after it. Nothing that arrives is trusted: `decoded` checks name, fields, types and
+ranges.
 """
 
 from __future__ import annotations

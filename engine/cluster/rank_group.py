@@ -128,7 +128,7 @@ class RankGroup:
         return states, dtype
 
     def is_short(self) -> bool:
-        """Whether a step since this was asked last has left one of them little memory."""
+        """Whether any rank has reported little memory since the last call."""
         short = self._short
         self._short = False
         return short
@@ -151,7 +151,7 @@ class RankGroup:
         self._send_all(Copy(sequence, source, end))
 
     def look(self) -> RankLost | None:
-        """Between operations, without waiting: whether one was lost, with what has come since."""
+        """Check between operations, without waiting, whether a rank was lost."""
         with suppress(RankLost):
             beats = time.monotonic() >= self._idle_beat_at
             if beats:
@@ -216,7 +216,7 @@ class RankGroup:
         return value, data
 
     def _unasked(self, rank: int, value: Value) -> RankLost:
-        """The error of an answer to another question."""
+        """The error for an answer to another operation."""
         if isinstance(value, RankBroken):
             return self._lose(rank, RankEnd.FAILED, f"{value.error}: {value.detail}")
         return self._lose(rank, RankEnd.MISBEHAVED, type(value).__name__)

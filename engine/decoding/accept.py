@@ -33,7 +33,6 @@ class Draft:
 
     @property
     def host_arrays(self) -> tuple[mx.array | None, ...]:
-        """The arrays that are read on the host."""
         return self.tokens, self.probabilities, self.guesses
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -173,6 +173,7 @@ class Grammar:
     alone: LLMatcher
     after_thinking: LLMatcher
     opener: int | None = None
+    for_drafts: Grammar | None = None  # the same, with matchers of their own
 
 
 def compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | None = None) -> Grammar:
@@ -180,6 +181,10 @@ def compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | Non
 
     Raises InvalidRequest, in llguidance's words, for what it cannot enforce.
     """
+    return replace(_compiled(parts, model, opener), for_drafts=_compiled(parts, model, opener))
+
+
+def _compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | None) -> Grammar:
     vocabulary = vocabulary_of(model)
     answers = [{"name": f"answer_{at}", **part} for at, part in enumerate(parts)]
     answer = " | ".join(f"@answer_{at}" for at in range(len(parts)))
@@ -209,4 +214,5 @@ def check(matcher: LLMatcher) -> None:
 
 
 def _refusal(why: str) -> InvalidRequest:
-    return InvalidRequest("constraint", why.strip()[:_SHOWN], "what can be enforced")
+    shown = why.removesuffix("<non-verbose/>").strip()[:_SHOWN]
+    return InvalidRequest("constraint", shown, "what can be enforced")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
@@ -66,52 +66,43 @@ class ThinkingMarkers:
     text: Callable[[int], bytes] = _no_text  # the text of a token
 
 
-@dataclass(slots=True)
 class Guide:
     """The allowed tokens of one reply, followed token by token. Engine thread only.
 
-    `most_thinking`: the number of tokens after which thinking is ended; None: no limit.
+    The states of a matcher's lexer stay after a rollback and count against its limits. So the committed tokens, with a
+    mask before each, have their own matchers: they reach a limit at the same token with any draft.
     """
 
-    grammar: Grammar | None
-    thinking: ThinkingMarkers = field(default_factory=ThinkingMarkers)
-    most_thinking: int | None = None
-    _place: _Place = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._place = _Place(Phase.ANSWER if self._opener is None else Phase.FREE)
-        if self.thinking.begun:
-            self._place = _Place(Phase.THINKING)
-        elif self.thinking.may_open and self.thinking.opens:
-            self._place = _Place(Phase.OPENING)
-
-    @property
-    def _opener(self) -> int | None:
-        return None if self.grammar is None else self.grammar.opener
-
-    @property
-    def _begins_free(self) -> bool:
-        """Whether an answer may begin with any token."""
-        return self.grammar is None or self.grammar.opener is not None
+    def __init__(
+        self, grammar: Grammar | None, thinking: ThinkingMarkers | None = None, most_thinking: int | None = None
+    ) -> None:
+        """`most_thinking`: the number of tokens after which thinking is ended; None: no limit."""
+        thinking = thinking or ThinkingMarkers()
+        self._grammar = grammar
+        self._thinking = thinking
+        self._most_thinking = most_thinking
+        self._committed = _Follower(grammar, thinking)
+        self._drafted = _Follower(None if grammar is None else grammar.for_drafts, thinking)
 
     def acts_within(self, rows: int) -> bool:
         """Whether any of the next `rows` tokens may be restricted."""
-        if self.grammar is not None and (not self._begins_free or rows > 1 or self._place.phase is Phase.ANSWER):
+        place = self._committed.place
+        if self._grammar is not None and (rows > 1 or not self._committed.is_free):
             return True
-        if self.most_thinking is None or not self.thinking.ends:
+        if self._most_thinking is None or not self._thinking.ends:
             return False
-        left = self.most_thinking - self._place.thought
-        if self._place.phase is Phase.OPENING:
-            left += len(self.thinking.opens) - self._place.opened
-        return left < rows and self._place.phase in (Phase.OPENING, Phase.THINKING)
+        left = self._most_thinking - place.thought
+        if place.phase is Phase.OPENING:
+            left += len(self._thinking.opens) - place.opened
+        return left < rows and place.phase in (Phase.OPENING, Phase.THINKING)
 
     def end_thinking(self) -> None:
         """End thinking at the next token that is not drawn yet, if the reply is still thinking there."""
-        self.most_thinking = 0
+        self._most_thinking = 0
 
     def masked(self, logits: mx.array, draft: Draft) -> mx.array:
         """`logits` (rows, vocabulary) with -inf for tokens that are not allowed; the rows are the last of the n + 1
-        after `draft`.
+        after `draft`. A row whose mask cannot be made allows no token.
 
         Starts computing the logits first, so the masks are made while the device works.
         """
@@ -119,7 +110,7 @@ class Guide:
             return logits
         mx.async_eval(logits)
         rows, width = logits.shape
-        words = (width + 31) // 32 if self.grammar is None else self.grammar.vocabulary.words
+        words = (width + 31) // 32 if self._grammar is None else self._grammar.vocabulary.words
         masks = np.full((rows, words), -1, dtype=np.int32)
         self._fill(masks, integers(draft.tokens))
         if (masks == -1).all():
@@ -127,67 +118,153 @@ class Guide:
         allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, :width]
         return mx.where(mx.array(allowed.view(np.bool_)), logits, -mx.inf)
 
+    def _fill(self, masks: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:
+        """Fill a mask for each position before, between and after `tokens`; or one, after `tokens`, which are then sure
+        to be committed.
+        """
+        sure = tokens if len(masks) == 1 else ()
+        with self._committed.looking_ahead():
+            for token in sure:
+                self._committed.follow(token)
+            self._committed.fill(masks[0], self._most_thinking)
+        with self._drafted.looking_ahead():
+            for mask, token in zip(masks[1:], tokens[len(sure) :], strict=True):
+                self._drafted.follow(token)
+                self._drafted.fill(mask, self._most_thinking)
+
     def forced(self) -> list[int]:
         """The next tokens, as far as exactly one is allowed at each position."""
-        place = self._place
+        place = self._committed.place
         if place.phase is Phase.OPENING and place.opened:
-            return [] if self._begins_free else list(self.thinking.opens[place.opened :])
-        if self._has_to_end(place):
-            return list(self.thinking.ends[place.closed :])
-        if place.phase is not Phase.ANSWER or self.grammar is None:
+            return [] if self._committed.begins_free else list(self._thinking.opens[place.opened :])
+        if self._committed.has_to_end_thinking(self._most_thinking):
+            return list(self._thinking.ends[place.closed :])
+        if place.phase is not Phase.ANSWER or self._grammar is None:
             return []
-        return self._matcher(place).compute_ff_tokens()[:_MOST_FORCED]
+        return self._drafted.matcher.compute_ff_tokens()[:_MOST_FORCED]
 
-    def commit(self, tokens: Sequence[int]) -> None:
-        for token in tokens:
-            self._place = self._after(self._place, token)
-        if self.grammar is not None:
-            check(self._matcher(self._place))
+    def commit(self, tokens: list[int]) -> list[int]:
+        """Advance by `tokens`, up to the first whose mask cannot be made; returns those before it."""
+        for at, token in enumerate(tokens):
+            if at and self._grammar is not None:
+                self._committed.fill(np.zeros(self._grammar.vocabulary.words, dtype=np.int32), self._most_thinking)
+                if self._committed.at_end:
+                    return tokens[:at]
+            self._committed.follow(token)
+            self._drafted.follow(token)
+        return tokens
 
-    def _fill(self, masks: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:
-        """Fill a mask for each of the last `rows` positions before, between and after `tokens`."""
-        first = len(tokens) + 1 - len(masks)
-        places = [self._place]
-        with self._undone(places):
-            for before in range(len(tokens) + 1):
-                if before:
-                    places.append(self._after(places[-1], tokens[before - 1]))
-                if before >= first:
-                    self._fill_row(masks[before - first], places[-1])
+    def check(self) -> None:
+        """Raises InvalidRequest if no mask can be made for the next token."""
+        if self._grammar is not None:
+            check(self._committed.matcher)
+
+
+class _Follower:
+    """A position in the reply, with its own matchers."""
+
+    def __init__(self, grammar: Grammar | None, thinking: ThinkingMarkers) -> None:
+        self._grammar = grammar
+        self._thinking = thinking
+        self.place = _Place(Phase.ANSWER if self._opener is None else Phase.FREE)
+        if thinking.begun:
+            self.place = _Place(Phase.THINKING)
+        elif thinking.may_open and thinking.opens:
+            self.place = _Place(Phase.OPENING)
+
+    @property
+    def matcher(self) -> LLMatcher:
+        if self._grammar is None:
+            raise RuntimeError("a reply without a grammar")
+        return self._grammar.alone if self.place.alone else self._grammar.after_thinking
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the grammar allows no token: the reply has ended, or the matcher has reached one of its limits."""
+        return self._grammar is not None and (self.place.phase is Phase.ENDED or self.matcher.is_error())
 
     @contextmanager
-    def _undone(self, places: list[_Place]) -> Iterator[None]:
+    def looking_ahead(self) -> Iterator[None]:
+        """Restore the position afterwards."""
+        place = self.place
         try:
             yield
         finally:
-            while len(places) > 1:
-                self._undo(places)
+            if self.place.consumed > place.consumed:
+                self.matcher.rollback(self.place.consumed - place.consumed)
+            self.place = place
 
-    def _undo(self, places: list[_Place]) -> None:
-        place = places.pop()
-        if place.consumed > places[-1].consumed:
-            self._matcher(place).rollback(1)
+    def follow(self, token: int) -> None:
+        self.place = self._after(self.place, token)
+
+    @property
+    def _opener(self) -> int | None:
+        return None if self._grammar is None else self._grammar.opener
+
+    @property
+    def begins_free(self) -> bool:
+        """Whether an answer may begin with any token."""
+        return self._grammar is None or self._grammar.opener is not None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the grammar restricts nothing here, if it may begin later."""
+        return self.begins_free and self.place.phase not in (Phase.ANSWER, Phase.ENDED)
+
+    def has_to_end_thinking(self, most_thinking: int | None) -> bool:
+        """Whether thinking has reached its token limit."""
+        most = most_thinking if self._thinking.ends and self.place.phase is Phase.THINKING else None
+        return most is not None and self.place.thought >= most
+
+    def fill(self, row: np.ndarray[Any, Any], most_thinking: int | None) -> None:
+        """Fill the mask of the next token; no token is allowed if it cannot be made."""
+        self._fill(row, most_thinking)
+        if self.at_end:
+            row[:] = 0
+
+    def _fill(self, row: np.ndarray[Any, Any], most_thinking: int | None) -> None:
+        place = self.place
+        vocabulary = None if self._grammar is None else self._grammar.vocabulary
+        if self.has_to_end_thinking(most_thinking):
+            row[:] = 0
+            _set(row, [self._thinking.ends[place.closed]])
+        elif vocabulary is None or self.is_free:
+            return
+        elif place.phase in (Phase.ANSWER, Phase.ENDED):  # computing a mask reports a failed consume
+            self._fill_answer(row, vocabulary)
+        elif place.phase is Phase.OPENING:
+            row[:] = 0
+            if not place.opened:
+                self._fill_answer(row, vocabulary)
+            _set(row, [self._thinking.opens[place.opened]])
+        elif place.phase is Phase.THINKING:
+            _clear(row, [*vocabulary.ends, *self._beyond(place.tail, vocabulary)])
+
+    def _fill_answer(self, row: np.ndarray[Any, Any], vocabulary: GrammarVocabulary) -> None:
+        known = row[: vocabulary.known_words]
+        row[known.size :] = 0  # the output layer's padding
+        self.matcher.unsafe_compute_mask_ptr(known.ctypes.data, known.nbytes)
 
     def _after(self, place: _Place, token: int) -> _Place:
         match place.phase:
-            case Phase.OPENING | Phase.FREE if (token,) == self.thinking.opens[place.opened : place.opened + 1]:
+            case Phase.OPENING | Phase.FREE if (token,) == self._thinking.opens[place.opened : place.opened + 1]:
                 thinking = Phase.THINKING if place.phase is Phase.OPENING else Phase.ASIDE
                 opened = place.opened + 1
-                return _Place(thinking) if opened == len(self.thinking.opens) else replace(place, opened=opened)
-            case Phase.OPENING if self._begins_free and not place.opened and self.thinking.text(token).isspace():
+                return _Place(thinking) if opened == len(self._thinking.opens) else replace(place, opened=opened)
+            case Phase.OPENING if self.begins_free and not place.opened and self._thinking.text(token).isspace():
                 return place
             case Phase.OPENING | Phase.FREE if self._opener not in (None, token):
                 return _Place(Phase.FREE)
-            case Phase.THINKING | Phase.ASIDE if self.grammar is None or token not in self.grammar.vocabulary.ends:
+            case Phase.THINKING | Phase.ASIDE if self._grammar is None or token not in self._grammar.vocabulary.ends:
                 return self._after_thought(place, token)
-            case Phase.OPENING | Phase.FREE | Phase.ANSWER if self.grammar and (self._begins_free or not place.opened):
+            case Phase.OPENING | Phase.FREE | Phase.ANSWER if self._grammar and (self.begins_free or not place.opened):
                 answer = replace(place, phase=Phase.ANSWER, opened=0)
-                return self._after_answer(answer, token, self.grammar.vocabulary)
+                return self._after_answer(answer, token, self._grammar.vocabulary)
         return replace(place, phase=Phase.ENDED)
 
     def _after_thought(self, place: _Place, token: int) -> _Place:
-        closes = self.thinking.closes
-        ends = self.thinking.ends
+        closes = self._thinking.closes
+        ends = self._thinking.ends
         tail = place.tail + self._text(token)
         closed = 0
         if ends:
@@ -198,54 +275,20 @@ class Guide:
         return replace(place, thought=place.thought + 1, tail=tail, closed=closed)
 
     def _text(self, token: int) -> bytes:
-        return self.thinking.text(token) if self.grammar is None else self.grammar.vocabulary.text(token)
-
-    def _has_to_end(self, place: _Place) -> bool:
-        """Whether thinking has reached its token limit."""
-        most = self.most_thinking if self.thinking.ends and place.phase is Phase.THINKING else None
-        return most is not None and place.thought >= most
+        return self._thinking.text(token) if self._grammar is None else self._grammar.vocabulary.text(token)
 
     def _after_answer(self, place: _Place, token: int, vocabulary: GrammarVocabulary) -> _Place:
         goes_on = token not in vocabulary.ends and token < len(vocabulary.texts)  # ids beyond them occur in drafts only
-        if goes_on and self._matcher(place).try_consume_tokens([token]):
+        if goes_on and self.matcher.try_consume_tokens([token]):
             return replace(place, consumed=place.consumed + 1)
         return replace(place, phase=Phase.ENDED)
 
-    def _fill_row(self, row: np.ndarray[Any, Any], place: _Place) -> None:
-        vocabulary = None if self.grammar is None else self.grammar.vocabulary
-        if self._has_to_end(place):
-            row[:] = 0
-            _set(row, [self.thinking.ends[place.closed]])
-        elif vocabulary is None or (self._begins_free and place.phase is not Phase.ANSWER):
-            return
-        elif place.phase is Phase.ANSWER:
-            self._fill_answer(row, place, vocabulary)
-        elif place.phase is Phase.OPENING:
-            row[:] = 0
-            if not place.opened:
-                self._fill_answer(row, place, vocabulary)
-            _set(row, [self.thinking.opens[place.opened]])
-        elif place.phase is Phase.THINKING:
-            _clear(row, [*vocabulary.ends, *self._beyond(place.tail, vocabulary)])
-
-    def _fill_answer(self, row: np.ndarray[Any, Any], place: _Place, vocabulary: GrammarVocabulary) -> None:
-        matcher = self._matcher(place)
-        known = row[: vocabulary.known_words]
-        row[known.size :] = 0  # the output layer's padding
-        matcher.unsafe_compute_mask_ptr(known.ctypes.data, known.nbytes)
-        check(matcher)
-
     def _beyond(self, tail: bytes, vocabulary: GrammarVocabulary) -> Iterator[int]:
         """Tokens with the end marker and the beginning of an answer, which the grammar could not check."""
-        closes = self.thinking.closes
+        closes = self._thinking.closes
         for length in range(1, len(closes)):
             if tail.endswith(closes[:length]):
                 yield from vocabulary.longer_than(closes[length:])
-
-    def _matcher(self, place: _Place) -> LLMatcher:
-        if self.grammar is None:
-            raise RuntimeError("a reply without a grammar")
-        return self.grammar.alone if place.alone else self.grammar.after_thinking
 
 
 def _set(row: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:

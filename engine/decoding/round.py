@@ -68,7 +68,7 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
         verdict = verify(sequence, NO_DRAFT, sampler)
     if look_ahead:
         start_next_forward(sequence, verdict, sampler)
-    emitted = valid_tokens(integers(verdict), sequence)  # waits for the device
+    emitted = valid_tokens(integers(verdict), sequence, sampler)  # waits for the device
     ending(emitted)
     _commit(sequence, sampler, emitted)
     return Round(tuple(emitted), perf_counter() - started, typical=typical)
@@ -81,7 +81,7 @@ def speculative_round(sequence: Sequence, sampler: Sampler, propose: Callable[[]
     """
     draft = propose()
     verdicts = verdicts_on(draft, sequence, sampler)
-    emitted, drafted, accepted = cut_at_end(draft, verdicts, sequence, ending)
+    emitted, drafted, accepted = cut_at_end(draft, verdicts, sequence, sampler, ending)
     _commit(sequence, sampler, emitted)
     return Round(tuple(emitted), drafted=drafted, accepted=accepted, draft=draft)
 
@@ -163,11 +163,13 @@ def failure_of(arrays: Iterable[mx.array | None], wait: Callable[..., None] = mx
     return None
 
 
-def cut_at_end(draft: Draft, verdicts: list[int], sequence: Sequence, ending: Ending) -> tuple[list[int], int, int]:
+def cut_at_end(
+    draft: Draft, verdicts: list[int], sequence: Sequence, sampler: Sampler, ending: Ending
+) -> tuple[list[int], int, int]:
     """(emitted, drafted, accepted) of a round, without drafted tokens after the reply's end."""
     drafted = draft.tokens.size
     accepted = accepted_tokens(integers(draft.tokens), verdicts)
-    emitted = valid_tokens(verdicts[: accepted + 1], sequence)
+    emitted = valid_tokens(verdicts[: accepted + 1], sequence, sampler)
     kept = ending(emitted)
     if kept < len(emitted):
         emitted = emitted[:kept]
@@ -207,17 +209,19 @@ def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) 
     mx.async_eval(sequence.in_flight)
 
 
-def valid_tokens(drawn: list[int], sequence: Sequence) -> list[int]:
-    """The tokens before the first NO_TOKEN; raises LogitsBroken if the very first is NO_TOKEN.
+def valid_tokens(drawn: list[int], sequence: Sequence, sampler: Sampler) -> list[int]:
+    """The tokens before the first NO_TOKEN, which the reply's guide follows. If the very first is NO_TOKEN, raises
+    InvalidRequest where its grammar is at a limit, else LogitsBroken.
 
     So a reply breaks at the same token with any draft: the next round begins there.
     """
-    if NO_TOKEN not in drawn:
-        return drawn
-    before = drawn[: drawn.index(NO_TOKEN)]
-    if not before:
-        raise LogitsBroken(sequence.model.info.folder)
-    return before
+    guide = sampler.guide
+    before = drawn[: drawn.index(NO_TOKEN)] if NO_TOKEN in drawn else drawn
+    if before:
+        return before if guide is None else guide.commit(before)
+    if guide is not None:
+        guide.check()
+    raise LogitsBroken(sequence.model.info.folder)
 
 
 def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int]) -> None:

@@ -134,8 +134,6 @@ class Sampler:
         self._noises.clear()
         if self.scores is not None:
             self.scores.commit(tokens)
-        if self.guide is not None:
-            self.guide.commit(tokens)
         if self._counts is not None:
             self._counts = _counted(self._counts, tokens)
 

@@ -209,7 +209,6 @@ def within_vocabulary(tokens: mx.array, model: LoadedModel) -> mx.array:
 
 
 def common_prefix(a: Tokens[int], b: Tokens[int]) -> int:
-    """Length of the common prefix."""
     end = min(len(a), len(b))
     for start in range(0, end, _COMPARED_AT_ONCE):
         stop = min(start + _COMPARED_AT_ONCE, end)

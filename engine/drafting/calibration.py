@@ -546,6 +546,6 @@ def _write(path: Path | None, kept: dict[str, Any]) -> None:
     if path is None:
         return
     try:
-        write_kept(path, kept)
+        write_kept(path, kept, _LIMIT_BYTES)
     except (OSError, ValueError) as error:  # the next start measures again
         _log.warning("could not keep the calibration: %s", error)

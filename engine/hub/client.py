@@ -109,7 +109,7 @@ class HubClient:
         return self._patience.file_tries
 
     def head_of(self, commit: str, name: str, most_bytes: int) -> bytes:
-        """The beginning of a small file; empty if there is none, or no access (a gated model)."""
+        """The beginning of a small file; empty if it is missing or not accessible (a gated model)."""
 
         def read() -> bytes:
             data = bytearray()

@@ -32,6 +32,7 @@ from engine.api.errors import (
     StorageFailed,
 )
 from engine.api.events import DownloadProgress
+from engine.api.files import open_plain
 from engine.api.hub import FileProgress, PeerModel, Retry
 from engine.api.types import DownloadId
 from engine.hub.client import HubClient
@@ -299,7 +300,7 @@ class Download:
         return self.staging / FILES
 
     def _record(self, promised_bytes: int = 0) -> None:
-        """For a later try, for lists of unfinished downloads, and for others that need room on the disk."""
+        """Record the download for a later try, for lists of unfinished downloads, and for reserving disk space."""
         known = {"repository": self.repository, "commit": self._begun, "total_bytes": self.total_bytes}
         write_json(self.staging / RECORD, {**known, "promised_bytes": promised_bytes})
 
@@ -394,7 +395,7 @@ class Download:
 
     def _copy(self, source: Path, target: Path) -> None:
         """Gigabytes may take a minute: a stop is noticed meanwhile."""
-        with source.open("rb") as former, target.open("wb") as copy:
+        with open_plain(source) as former, target.open("wb") as copy:
             while piece := former.read(MIB):
                 self.stop.check()
                 copy.write(piece)

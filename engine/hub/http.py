@@ -218,7 +218,7 @@ class HubHttp:
         return httpx2.Timeout(patience.first_byte_s if of_file else patience.read_s, connect=patience.connect_s)
 
     def _reason(self, error: Exception) -> HubSilence:
-        """Through a proxy, only the proxy can be unreachable or refuse."""
+        """The reason; with a proxy only the proxy can be unreachable or refuse."""
         reason = reason_of(error)
         by_proxy = bool(self._hub.proxy) and not self._is_here()
         return HubSilence.PROXY if by_proxy and reason in BEFORE_ANY_ANSWER else reason

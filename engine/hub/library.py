@@ -28,7 +28,6 @@ from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,
-    FileError,
     object_at,
     object_in,
     stamp,
@@ -100,7 +99,7 @@ class Inspected:
             return
         self._known = {folder: known for folder, known in self._known.items() if folder in seen}
         rows = {folder: {"identity": identity, **asdict(info)} for folder, (identity, info) in self._known.items()}
-        write_kept(path, {"made_by": _maker(), "models": rows}, private=False)
+        write_kept(path, {"made_by": _maker(), "models": rows}, INDEX_LIMIT_BYTES, private=False)
         self._changed = False
 
 
@@ -188,7 +187,7 @@ class _Place:
 
 
 def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledModel | None:
-    """None for a partial download in another program's folder."""
+    """The model in a folder; None for a partial download in another program's folder."""
     info: ModelInfo | None = None
     error: ModelError | None = None
     files = FolderFiles.of(_stats(folder))
@@ -318,7 +317,7 @@ def _changed_at(folder: Path) -> float:
 def _main_commit(repository: Path) -> str:
     try:
         return start_of(repository / "refs" / "main", 64).decode("ascii", "replace").strip()
-    except (FileError, OSError):
+    except OSError:
         return ""
 
 
@@ -409,7 +408,7 @@ def _omlx_base(home: Path) -> Path:
     """By oMLX's rules: the environment, the file that its app writes, or its folder in the home."""
     try:
         moved = start_of(home / _OMLX_MOVED_TO, 4096).decode("utf-8", "replace").strip()
-    except (FileError, OSError):
+    except OSError:
         moved = ""
     return _folder(os.environ.get("OMLX_BASE_PATH") or moved, home) or home / ".omlx"
 

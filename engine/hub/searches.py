@@ -331,7 +331,7 @@ class _Search:
         self.error = None
 
     def go_on_without(self, asked: _List, error: EngineError) -> None:
-        """Continue with the other lists. Raises `error` if they will hardly be answered, either."""
+        """Continue without this list. Raises `error` if the others will hardly answer, either."""
         _log.info("A part of a search has no answer: %s", error)
         asked.failed = True
         self.error = self.error or error

@@ -170,7 +170,7 @@ class TryAgain(Exception):
 
 
 def unreachable(about: str, endpoint: str, error: Exception, reason: HubSilence) -> HubUnreachable:
-    """Errors are logged and shown, so passwords are removed from addresses."""
+    """The error, with passwords removed from addresses: it is logged and shown."""
     return HubUnreachable(without_password(about), without_password(endpoint), str(error), reason)
 
 

@@ -186,9 +186,7 @@ class ModelStore:
     def _look_after(
         self, look: Callable[[StopSignal], StoreEvent], failed: Callable[[EngineError], StoreEvent], verified: str = ""
     ) -> None:
-        """Runs on its own thread: reading gigabytes must not delay a scan. Sends an event at its end, unless
-        stopped.
-        """
+        """Runs on its own thread: reading gigabytes must not delay a scan. Sends an event at its end unless stopped."""
         stop = StopSignal()
 
         def work() -> None:
@@ -205,8 +203,7 @@ class ModelStore:
 
     def _scan(self) -> None:
         if not self._leftovers_reported:
-            self._leftovers_reported = True
-            self._attempt(self._downloads.report_leftovers)  # if this fails, models are listed all the same
+            self._attempt(self._report_leftovers)  # if this fails, models are listed all the same
         with self._lock:
             places = self._places
             home = self._home
@@ -217,6 +214,10 @@ class ModelStore:
         if models and self._root.is_dir():
             save_known(self._root / VOCABULARIES)
             self._inspected.save(self._root / INSPECTED, {model.folder for model in models})
+
+    def _report_leftovers(self) -> None:
+        self._downloads.report_leftovers()
+        self._leftovers_reported = True
 
     def _delete(self, folder: Path) -> None:
         starter = self._places.starter
@@ -236,7 +237,7 @@ class ModelStore:
 
 
 class Downloads:
-    """Each on a thread of its own, and what is left of those of earlier runs."""
+    """Running downloads, and unfinished ones of earlier runs. Each has a thread."""
 
     def __init__(self, root: Path, sink: Sink, tuning: Tuning) -> None:
         self._root = root
@@ -275,7 +276,7 @@ class Downloads:
         return number
 
     def stop(self, number: DownloadId, kind: StopKind) -> bool:
-        """Whether it is in progress."""
+        """Stop a download; returns whether it was in progress."""
         found = self._found(number)
         for download in found:
             download.stop.request(kind)
@@ -430,7 +431,7 @@ class _Reading:
 
 
 def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSignal) -> UpdateChecked:
-    """Raises Stopped."""
+    """Whether the hub has a newer version. Raises Stopped."""
     repository = repository_of(folder)
     installed = read_manifest(folder).get("revision")
     if not repository:

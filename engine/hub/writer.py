@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ChecksumMismatch, HubMisbehaved
-from engine.api.files import sync_file
+from engine.api.files import open_plain, sync_file
 from engine.hub.client import HubClient
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import StopSignal, TryAgain
@@ -64,10 +64,7 @@ def part_path(folder: Path, file: RemoteFile) -> Path:
 
 
 def is_right(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int], None] = lambda _bytes: None) -> bool:
-    """Whether `path` already is the hub's file; an unreadable one is not.
-
-    `read` is called with the length of each piece.
-    """
+    """Whether `path` already is the hub's file; False if it is unreadable. `read` gets the length of each piece."""
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size_bytes:
             return False
@@ -79,7 +76,7 @@ def is_right(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int
 
 def _checksum(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int], None]) -> str:
     digest = file.new_hash()
-    with path.open("rb") as content:
+    with open_plain(path) as content:
         while chunk := content.read(MIB):
             digest.update(chunk)
             read(len(chunk))

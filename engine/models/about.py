@@ -51,13 +51,13 @@ def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> 
 
 
 def _model_type(config: JsonObject) -> str:
-    """Of its text part, if its own is no family's (a drafter's)."""
+    """The model type of the text part, if the config's own is not a family's (a drafter's)."""
     own, inner = (str(each.get("model_type") or "") for each in (config, object_at(config, "text_config")))
     return inner if inner and family_for(own).name == own else own
 
 
 def template_text(folder: Path) -> str:
-    """All its chat templates; "" if they cannot be read: loading reports why."""
+    """All its chat templates; "" if they cannot be read, which loading reports."""
     try:
         path = folder / "chat_template.jinja"
         if path.is_file():
@@ -87,7 +87,7 @@ def _front_matter(folder: Path) -> dict[str, list[str]]:
     """Plain values and lists between the first two `---` lines; no other YAML."""
     try:
         lines = start_of(folder / "README.md", _HEAD_BYTES).decode("utf-8", "replace").splitlines()
-    except (FileError, OSError):
+    except OSError:
         return {}
     if not lines or lines[0].strip() != "---":
         return {}

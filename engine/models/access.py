@@ -14,7 +14,7 @@ from mlx_lm.models.cache import make_prompt_cache
 
 from engine.caches.hooks import hooked, own_array
 
-_SAME = 1e-2  # relative tolerance of a scale over the numbers of an embedding, in half precision
+_SAME = 1e-2  # relative tolerance when an embedding's scale is measured, in half precision
 _TINY = 1e-30
 _GROWING = (1, 2, 4, 8)  # powers of two, which cause no rounding
 _LINEAR = (nn.Linear, nn.QuantizedLinear)
@@ -26,7 +26,7 @@ class NoAccess(Exception):
 
 
 class ModelAccess:
-    """Of one network. Engine thread only, not inside its forwards."""
+    """Access to one network's parts. Engine thread only, not inside its forwards."""
 
     def __init__(self, network: Any) -> None:
         """Raises NoAccess. Runs a forward over a few tokens, of which only the embedding is computed."""
@@ -57,7 +57,7 @@ class ModelAccess:
         return logits[0]
 
     def projected(self, states: mx.array) -> mx.array:
-        """The same before scaling or capping: the output of the last linear map."""
+        """The logits before scaling or capping: the output of the last linear map."""
         returned: list[mx.array] = []
 
         def projecting(module: Any, run: Any, *arguments: Any) -> Any:
@@ -71,14 +71,14 @@ class ModelAccess:
 
     @cached_property
     def norm(self) -> Any:
-        """The norm after the last layer. The only part that is found by its name."""
+        """The norm after the last layer: the only part that is found by its name."""
         found = getattr(self._body, "norm", None)
         if not isinstance(found, nn.Module):
             raise NoAccess("nothing is called the norm behind the layers")
         return found
 
     def make_caches(self) -> list[Any]:
-        """Of each layer with keys and values (later layers share them), as mlx-lm makes them."""
+        """Caches of the layers with keys and values of their own, as mlx-lm makes them."""
         return make_prompt_cache(self._network)
 
     def keep_rows(self, layer: int, states: mx.array, cache: Any) -> None:
@@ -97,7 +97,7 @@ class ModelAccess:
         def embedded(module: Any, run: Any, *arguments: Any, **keywords: Any) -> Any:
             rows = run(*arguments, **keywords)
             if not called:
-                rows = rows * mx.array(_GROWING, rows.dtype)[:, None]  # a norm would undo this
+                rows = rows * mx.array(_GROWING, rows.dtype)[:, None]  # a norm would cancel these factors
                 called.append((module, own_array(rows)))
             return rows
 

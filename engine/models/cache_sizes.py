@@ -35,9 +35,9 @@ def cache_sizes(config: JsonObject, *, widened: bool = False) -> CacheSizes:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """Numbers in its cache, not bytes."""
+    """A layer's cache, in numbers rather than bytes."""
 
-    row: int = 0  # for each token
+    row: int = 0  # numbers for each token
     window: int = 0  # tokens
     window_row: int = 0
     state: int = 0
@@ -108,7 +108,7 @@ class _Fields:
 
     @property
     def full_row(self) -> int:
-        """Of a layer without a window, if it differs from one with."""
+        """Numbers in a row of layers without a window, if they differ from those with one."""
         if "swa_head_dim" in self.config:
             return self.kv_heads * (self.head + self.number("v_head_dim", default=self.head))
         heads = self.number("num_global_key_value_heads") if self.config.get("attention_k_eq_v") is True else 0
@@ -133,7 +133,7 @@ class _Fields:
         return self.number("kv_lora_rank") + self.number("qk_rope_head_dim")
 
     def kinds(self) -> list[str]:
-        """Of each layer: "full", "window", "state" or "none"."""
+        """Kind of each layer: "full", "window", "state" or "none"."""
         named = self.listed("hybrid_override_pattern", "layers_block_type", "layer_types")
         if named:
             return [_kind(str(name)) for name in named[: self.layers or None]]
@@ -198,7 +198,7 @@ def _kind(name: str) -> str:
 
 
 def _mixed(fields: _Fields, full: _Layer, state: _Layer) -> list[_Layer]:
-    """A layer for each, by its kind."""
+    """One `_Layer` for each kind."""
     window = _Layer(window=fields.window, window_row=fields.window_row)
     layers = {"full": full, "window": window, "state": state, "none": _Layer()}
     return [layers[kind] for kind in fields.kinds()]

@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 from types import MappingProxyType
 
-# The first argument of such an app, before those of the module's `run`.
+# The first argument of such an app; the rest is for the module's `run`.
 TRY_MODEL, RUN_RANK, LEND = CHILDREN = ("--try-model", "--run-rank", "--lend")
 _MODULES = MappingProxyType(
     {TRY_MODEL: "engine.models.first_use_child", RUN_RANK: "engine.cluster.worker", LEND: "engine.cluster.lend_child"}
 )
 
 # Of the process that tries a model
-OUR_FAULTS = frozenset({1, 2})  # exit statuses of a process that could not try at all: Python's, and a command line's
+OUR_FAULTS = frozenset({1, 2})  # exit statuses of a process that could not try: Python's, a wrong command line's
 PROBE = "--probe"  # after the folder: print how these texts are cut
 PROBES = {
     "en": "The quick brown fox doesn't jump over 13 lazy dogs.\n\n    return x + 1",
@@ -40,5 +40,5 @@ def environment() -> dict[str, str]:
 
 
 def run_child(child: str, *arguments: str) -> int:
-    """In such an app: is this child, one of CHILDREN, to its end; the exit status."""
+    """In such an app: run this child, one of CHILDREN, until it ends; returns its exit status."""
     return int(importlib.import_module(_MODULES[child]).run(*arguments))

@@ -11,14 +11,15 @@ from engine.models.names import is_named_after, stem
 from engine.models.token_map import LEAST_SHARED, TokenMap
 from engine.models.vocabulary import MAX_TOKENS, read_table, read_vocabulary
 
-# A chat model of up to this share of the main model's parameters pays as a draft on most machines.
+# A chat model of at most this share of the main model's parameters speeds up most machines as a draft.
 RECOMMENDED_SHARE = 1 / 5
 
 
 def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:
-    """None if `draft` can draft for `main`. Opens no file: if vocabularies differ, `check_pair` looks closer.
+    """None if `draft` can draft for `main`.
 
-    The same folder can, if it contains a drafter beside the model.
+    Opens no file: if vocabularies differ, `check_pair` compares them. A folder can draft for itself if it contains a
+    drafter beside the model.
     """
     if _is_same(main, draft):
         return DraftIsMain(draft.folder) if main.own_drafter is None else None
@@ -61,7 +62,7 @@ def is_made_for(main: ModelInfo, drafter: ModelInfo) -> bool:
 
 
 def is_good_draft(main: ModelInfo, draft: ModelInfo) -> bool:
-    """Of one that can draft for `main`: whether it is made for that, or small enough; one in its own folder, too."""
+    """Whether a possible draft is made for the main model, or small enough, or in the main model's own folder."""
     if draft.folder == main.folder:
         return draft.own_drafter is not None
     if draft.drafter is not None:
@@ -70,7 +71,7 @@ def is_good_draft(main: ModelInfo, draft: ModelInfo) -> bool:
 
 
 def best_draft(main: ModelInfo, models: Iterable[ModelInfo]) -> ModelInfo | None:
-    """A drafter made for `main`, else its own with a head in it, else the largest good draft."""
+    """A drafter made for `main`, else the head in its own folder, else the largest good draft."""
     good = [info for info in models if draft_problem(main, info) is None and is_good_draft(main, info)]
     return max(good, key=lambda info: (info.drafter is not None, info.parameters), default=None)
 

@@ -1,7 +1,8 @@
-"""What a tokenizer declares of its replies for transformers (`response_template`), where mlx-lm knows no calls of it.
+"""Thinking and tool calls by a tokenizer's `response_template` for transformers, where mlx-lm has no parser for it.
 
-Read are fields that begin and end with plain text, or with patterns that do. What is found between is taken apart by
-transformers' own parser. Its patterns are the folder's: none is long or counts, and each search has a limit of time.
+Only fields that begin and end with plain text, or with patterns that do, are used. The text between is parsed by
+transformers. Its patterns come from the folder: their length and repetitions are limited, and so is the time of each
+search.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from transformers.utils.chat_parsing.response_templates import load_response_tem
 _SEARCH_S = 0.1  # of processor time
 _MOST_FIELDS = 16
 _MOST_LETTERS = 400  # of a pattern, or of a text that begins or ends something
-_THINKING = ("reasoning_content", "thinking", "reasoning")  # in the templates that are about
+_THINKING = ("reasoning_content", "thinking", "reasoning")  # names of the field in templates
 _PARTS = re.compile(r"\\(?:x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|\d+|.)|.", re.DOTALL)
-_MEANING = frozenset(".^$*+?{}[]|()")  # characters of a pattern that do not stand for themselves
+_MEANING = frozenset(".^$*+?{}[]|()")  # characters with a special meaning in patterns
 
 _log = logging.getLogger(__name__)
 
@@ -38,9 +39,9 @@ content_parsers.re = SimpleNamespace(  # type: ignore[attr-defined]
 
 
 def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
-    """Add to mlx-lm's wrapper of a tokenizer what that declares of thinking and calls.
+    """Add the declared thinking and tool-call markers to mlx-lm's wrapper of a tokenizer.
 
-    Returns what is to be left out of answers: the marks around them.
+    Returns the marks around answers, which are no part of them.
     """
     declared = getattr(tokenizer._tokenizer, "response_template", None)  # noqa: SLF001  not forwarded if it is missing
     if declared is None or tokenizer.has_tool_calling:
@@ -70,7 +71,7 @@ def _set(tokenizer: Any, name: str, ends: tuple[str, str]) -> None:
 
 
 def _checked(declared: Any) -> dict[str, dict[str, Any]]:
-    """Its fields. Raises ValueError for patterns that are not to be compiled, and for no template at all."""
+    """The template's fields. Raises ValueError if there are none, or for patterns that must not be compiled."""
     fields = declared["fields"]
     if len(fields) > _MOST_FIELDS or not all(isinstance(field, dict) for field in fields.values()):
         raise ValueError("fields without measure")
@@ -94,7 +95,7 @@ def _patterns(part: Any) -> Iterator[str]:
 
 
 class _Limited:
-    """A pattern, with a limit of time."""
+    """A pattern whose searches have a time limit."""
 
     def __init__(self, pattern: Any) -> None:
         self._pattern = pattern
@@ -104,7 +105,7 @@ class _Limited:
 
 
 class DeclaredCalls:
-    """A parser as mlx-lm's of calls as a template's field has them, from `start` to `end`; "": to the reply's end."""
+    """A parser of tool calls like mlx-lm's, by a template's field: from `start` to `end`; "": to the reply's end."""
 
     def __init__(self, declared: dict[str, Any], start: str, end: str) -> None:
         self.start = start
@@ -122,7 +123,7 @@ class DeclaredCalls:
         self._template = replace(template, fields=limited, defaults={})
 
     def __call__(self, text: str, tools: Sequence[Any]) -> list[Any]:
-        """Unlike mlx-lm's it takes the markers, too. Raises what transformers' does; ValueError for more than calls."""
+        """Unlike mlx-lm's, it gets the markers too. Raises what transformers' parser does, or ValueError."""
         parser = ResponseParser(self._template, prefix="", tools=list(tools))
         parser.feed(text)
         message, _ = parser.finalize()
@@ -146,7 +147,7 @@ def _calls(declared: dict[str, Any], fields: dict[str, dict[str, Any]]) -> Decla
 
 
 def _begin(parts: Sequence[str]) -> str:
-    """The characters that a pattern begins with, as far as they stand for themselves."""
+    """The literal characters that a pattern begins with."""
     plain = list(takewhile(bool, map(_letter, parts)))
     if parts[len(plain) :][:1] and parts[len(plain)] in "*+?":
         del plain[-1:]
@@ -154,7 +155,7 @@ def _begin(parts: Sequence[str]) -> str:
 
 
 def _letter(part: str) -> str:
-    """ "" for what stands for something else."""
+    """The character that a token of a pattern stands for; "" if it is not literal."""
     if part == r"\n":
         return "\n"
     if len(part) == 1:
@@ -174,7 +175,7 @@ def _texts(texts: Any) -> Iterable[str]:
 
 
 def _marks_of_answers(declared: dict[str, Any], fields: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """What opens and closes an answer, and a reply."""
+    """The marks before and after an answer and a reply."""
     content = fields.get("content", {})
     given = (declared.get("start_anchor"), content.get("open"), content.get("close"))
     yield from list(dict.fromkeys(text for texts in given for text in _texts(texts)))[:_MOST_FIELDS]

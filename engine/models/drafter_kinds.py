@@ -37,16 +37,16 @@ _FOLDER = re.compile(r"(?:mtp[-_]?)?draft(?:er)?(?:[-_]model)?|assistant|specula
 class Kind:
     name: str  # for users
     network: str  # "module:class"; imported only where drafters are loaded
-    is_marked: Callable[[Published], bool]  # by its config, or by a tensor that only this kind has
+    is_marked: Callable[[Published], bool]  # by its config, or by a tensor of this kind alone
     in_names: tuple[str, ...]  # parts of repositories' names, lower case
-    searched: str = ""  # how a hub is asked for it; "": another kind's word finds it, too
-    tensors: str = ""  # regular expression of those that only this kind has
+    searched: str = ""  # the word for a hub's search; "": another kind's word finds it, too
+    tensors: str = ""  # regular expression of tensors of this kind alone
     read: Callable[[DrafterKind, Published], DrafterConfig] = block_config
     unmet_need: Callable[[JsonObject], str] = layer_need  # the name of a part that is not computed here; "": none
     in_one_forward: bool = True  # it drafts all tokens at once
 
 
-KINDS: dict[DrafterKind, Kind] = {  # the first one that is marked, or in a name, counts
+KINDS: dict[DrafterKind, Kind] = {  # the first marked kind counts, else the first whose name matches
     "dfly": Kind(
         name="DFly",
         network=f"{_NETWORKS}.dfly:DFlyDrafter",
@@ -121,7 +121,7 @@ KINDS: dict[DrafterKind, Kind] = {  # the first one that is marked, or in a name
         name="MTP",
         network=f"{_NETWORKS}.mtp:mtp_network",
         is_marked=lambda said: said.model_type.endswith("_mtp") or said.model_type in ASSISTANTS,
-        in_names=(),  # a main model that has such a head is called so, too
+        in_names=(),  # a main model with such a head has the same name
         searched="MTP",
         read=mtp_config,
         unmet_need=assistant_need,
@@ -131,7 +131,7 @@ KINDS: dict[DrafterKind, Kind] = {  # the first one that is marked, or in a name
 
 
 def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKind | None:
-    """By the config's own type, or by parts that only one kind has. Never raises."""
+    """By the config's own type, or by a part of this kind alone. Never raises."""
     return _kind_of(Published(config, tensors))
 
 
@@ -155,9 +155,9 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
 
 
 def unmet_need(config: JsonObject) -> str:
-    """The name of a part of a drafter that is not computed here, as in its config; "" if there is none.
+    """The name in the config of a drafter's part that is not computed here; "" if there is none.
 
-    A kind that has no network here is such a part, too: its others may be named as another kind's.
+    A kind without a network here counts as such a part.
     """
     named = config.get("speculators_model_type")
     if named is not None and str(named).lower() not in KINDS:
@@ -167,19 +167,19 @@ def unmet_need(config: JsonObject) -> str:
 
 
 def known_kind(name: str) -> DrafterKind:
-    """Raises ValueError for one of another version."""
+    """The kind of that name. Raises ValueError for a kind of another version."""
     if name not in KINDS:
         raise ValueError(f"no kind of drafter: {name[:100]}")
     return name
 
 
 def drafter_names() -> dict[DrafterKind, str]:
-    """For users."""
+    """Names of all kinds, for users."""
     return {kind: row.name for kind, row in KINDS.items()}
 
 
 def kind_in_name(repository: str) -> DrafterKind | None:
-    """By the name alone, as hubs list it."""
+    """The kind by a repository's name alone, for lists of a hub."""
     name = repository.casefold()
     return next((kind for kind, row in KINDS.items() if any(part in name for part in row.in_names)), None)
 

@@ -1,6 +1,6 @@
 """Which tensors of a drafter's folder have a place in its network, by their names alone. Read without MLX.
 
-One without a place is a missing part: a learnt mask, a norm, an attention sink. The drafter would still draft, but
+One without a place is a missing part: a learnt mask, a norm, an attention sink. Without it the drafter would draft, but
 badly. Names of an MTP head are known only by the main model's family: they are checked when it is loaded.
 """
 
@@ -38,14 +38,14 @@ _IN_ASSISTANT = f"(?!self_attn\\.(?:[kv]_proj|k_norm))(?:{_IN_LAYERS}|{_OF_GEMMA
 
 
 def is_unused(name: str) -> bool:
-    """Whether a network without a place for it loses nothing."""
+    """Whether a network that has no place for it loses nothing."""
     return _UNUSED.fullmatch(name.removeprefix("model.")) is not None
 
 
 def unplaced(config: DrafterConfig, tensors: Iterable[str]) -> str:
-    """The first tensor that no drafter of the kind and with such layers has; "" if there is none.
+    """The first tensor without a place in drafters of the kind and with such layers; "" if there is none.
 
-    What only another one with other sizes has is found when it is loaded.
+    Tensors of drafters with other sizes are found when it is loaded.
     """
     left = sorted(name for name in tensors if not is_unused(name))
     return next((name[:_LONGEST_NAME] for name in left if not _has_place(config, _plain(name))), "")

@@ -25,8 +25,8 @@ from engine.models.mtp_families import FAMILIES, family_of, own_name
 
 MTP: DrafterKind = "mtp"
 _RAW_HEADS = ("mtp.", "mtp_layers.")
-_PARALLEL_MASKS = ("mask_token_id", "ptd_token_id", "pard_token")  # speculators' name for it, and vLLM's
-_DEPTHS = 8  # that P-EAGLE is trained for, if the config says nothing
+_PARALLEL_MASKS = ("mask_token_id", "ptd_token_id", "pard_token")  # speculators', vLLM's and PARD's name
+_DEPTHS = 8  # depths that P-EAGLE was trained for, if the config does not say
 _MTP_INPUTS = ("join", "token_norm", "state_norm")
 _FULL_LAYER = "full_attention"
 _SLIDING_LAYER = "sliding_attention"
@@ -101,8 +101,8 @@ class BlockConfig:
     output_scale: float
     embedding_scale: float
     sinks: bool = False  # learnt attention sinks of the heads
-    said: Mapping[str, Any] = field(default_factory=dict, compare=False)  # entries; each network reads its own parts'
-    held: frozenset[str] = field(default=frozenset(), compare=False)  # names of tensors, where they are known
+    said: Mapping[str, Any] = field(default_factory=dict, compare=False)  # config entries, for the network's own parts
+    held: frozenset[str] = field(default=frozenset(), compare=False)  # names of the folder's tensors, if known
 
     @property
     def tokens(self) -> int:
@@ -110,16 +110,14 @@ class BlockConfig:
         return self.block_rows if self.anchor_first else self.block_rows - 1
 
     def size(self, entry: str, least: int = 1) -> int:
-        """Of a part that not all kinds have; 0 where the config has no entry. Raises FileError for one that no array
-        can have.
-        """
+        """A size in the config; 0 if there is no entry. Raises FileError for an impossible size."""
         size = whole(self.said, entry)
         if not least <= size <= _MOST_OF_A_PART:
             raise FileError(f"config.json: {entry} {size}")
         return size
 
     def has(self, tensor: str, entry: str, *, unsaid: bool) -> bool:
-        """Whether the folder holds `tensor`; where its tensors are not known, as `entry` of its config says."""
+        """Whether the folder holds `tensor`; if its tensors are not known, whether the config has `entry`."""
         return tensor in self.held if self.held else flag(self.said, entry, default=unsaid)
 
 
@@ -170,7 +168,7 @@ DrafterConfig = BlockConfig | EagleConfig | MtpConfig | AssistantConfig
 
 
 class Published:
-    """What a folder says of its drafter: the config, and the names of its tensors where they are known."""
+    """The files of a drafter's folder: the config, and the names of its tensors if known."""
 
     def __init__(self, config: JsonObject, tensors: Collection[str] = ()) -> None:
         self.config = config
@@ -197,9 +195,7 @@ def block_config(
     first_row: str = "sample_from_anchor",
     first_row_drafts: bool = False,
 ) -> BlockConfig:
-    """`short_texts`: it is trained on such. `first_row`: the entry that says whether that drafts, too;
-    `first_row_drafts`: where no entry does.
-    """
+    """`short_texts`: trained on such. `first_row`: entry that says if row 0 drafts; `first_row_drafts`: default."""
     flat = published.said
     backbone = _backbone(flat)
     main_layers = _main_layers(flat)
@@ -410,7 +406,7 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
 
 
 def _rope_scaling(rope: JsonObject) -> dict[str, Any] | None:
-    """None: the rotation is not scaled. Raises FileError for numbers that cannot scale it."""
+    """The scaling of the rotation; None if it has none. Raises FileError for invalid numbers."""
     kind = str(rope.get("rope_type") or rope.get("type") or "default")
     if kind == "default":
         return None
@@ -426,7 +422,7 @@ def _rope_scaling(rope: JsonObject) -> dict[str, Any] | None:
 
 
 def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:
-    """Layers whose output is read. The input of a layer is the output of the one before it."""
+    """The layers whose outputs are read. The input of a layer is the output of the one before it."""
     inputs = entries(flat, "eagle_aux_hidden_state_layer_ids") or entries(flat, "aux_hidden_state_layer_ids")
     named = inputs or entries(flat, "target_layer_ids") or entries(flat, "dspark_target_layer_ids")
     if not all(type(layer) is int for layer in named):
@@ -438,14 +434,14 @@ def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:
 
 
 def default_eagle_layers(main_layers: int) -> tuple[int, ...]:
-    """If the config has none: the inputs of layers 2, the middle one and the last but two."""
+    """Layers if the config has none: the inputs of layers 2, the middle one and the last but two."""
     if main_layers < 5:
         raise ValueError(f"the layers to read are not named, and {main_layers} are too few to guess them")
     return 1, main_layers // 2 - 1, main_layers - 4
 
 
 def default_block_layers(main_layers: int, drafter_layers: int) -> tuple[int, ...]:
-    """If the config has none: spread evenly from the second layer to the last but three."""
+    """Layers if the config has none: spread evenly from the second to the last but three."""
     if main_layers < 4 or drafter_layers < 1:
         return ()
     if drafter_layers == 1:
@@ -467,12 +463,12 @@ def _windows(flat: dict[str, Any], layers: int) -> tuple[int, ...]:
 
 
 def _at_most_seen(windows: tuple[int, ...]) -> tuple[int, ...]:
-    """A window for all layers where none has one, in kinds that are trained on texts of about that length."""
+    """A window of the training length for all layers, where no layer has a window."""
     return windows if any(windows) else (SEEN_ROWS,) * len(windows)
 
 
 def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
-    """The first entry that exists: for all layers, for the block; else sliding layers are causal."""
+    """Whether each layer is causal: by the first entry that exists; by default sliding layers are."""
     if flag(flat, "sliding_window_non_causal") or flat.get("model_type") == MUSE:
         return False
     said = [flag(flat, key) for key in ("is_causal", "causal", "dflash_query_causal") if flat.get(key) is not None]
@@ -521,7 +517,7 @@ def layer_need(config: JsonObject) -> str:
 
 
 def _odd_part(said: JsonObject) -> str:
-    """Around the layers."""
+    """The same for parts around the layers."""
     if odd := next((key for key, known in _ONLY.items() if said.get(key) not in (None, known)), ""):
         return f"{odd} {said[odd]}"[:100]
     head = str(said.get("markov_head_type") or _MARKOV_HEADS[0])
@@ -542,7 +538,7 @@ def assistant_need(config: JsonObject) -> str:
 
 
 def unsupported_rope(said: JsonObject, types: Iterable[str]) -> str:
-    """Gemma 4 has rotations for each type of layer, or no entry."""
+    """A rotation that is not implemented: Gemma 4 may have one for each type of layer."""
     rope = object_at(said, "rope_parameters")
     lacking = next((kind for kind in types if not isinstance(rope.get(kind), dict)), "") if rope else ""
     return f"rope_parameters.{lacking}"[:100] if lacking else ""

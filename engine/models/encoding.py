@@ -1,6 +1,6 @@
-"""Text to tokens, abortable: a text may be megabytes, and a tokenizer from elsewhere slow.
+"""Text to tokens, abortable: a text may be megabytes, and a third-party tokenizer slow.
 
-A library's call cannot be stopped. It runs on a thread of its own, which is abandoned when the result is not wanted.
+A library's call cannot be stopped. It runs on its own thread, which is abandoned when the result is no longer needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from engine.api.events import OwnThread
 from engine.models.watch import Aborted, Question, never
 
-BETWEEN_S = 0.01  # between two questions
+BETWEEN_S = 0.01  # between two calls of `aborted`
 _MOST_CALLS = 4  # at once in this process, abandoned ones included
 _calls = threading.BoundedSemaphore(_MOST_CALLS)
 
@@ -24,10 +24,10 @@ T = TypeVar("T")
 
 
 class AwaitedThread(Generic[T]):
-    """Work on a thread of its own, started before its result is needed. May use `apart`; must ask its question."""
+    """Work on its own thread, started before its result is needed. It may use `apart`; it must ask whether to abort."""
 
     def __init__(self, work: Callable[[Question], T]) -> None:
-        """`work` gets a question: whether its result is no longer wanted. Then it raises Aborted."""
+        """`work` gets a function that says whether its result is no longer needed; then it has to raise Aborted."""
         self._result: Future[T] = Future()
         self._unwanted = threading.Event()
         self._thread = _start(partial(work, self._unwanted.is_set), self._result)
@@ -56,7 +56,7 @@ def encode(tokenizer: Any, text: str, *, special: bool = True, aborted: Question
 
 
 def apart(work: Callable[[], T], aborted: Question) -> T:
-    """What `work` returns or raises on a thread of its own; Aborted as soon as `aborted` returns True."""
+    """The result or exception of `work` on its own thread; Aborted as soon as `aborted` returns True."""
     calls = _calls
     while not calls.acquire(timeout=BETWEEN_S):
         _ask(aborted)
@@ -92,7 +92,7 @@ def _run(work: Callable[[], T], result: Future[T], ended: Callable[[], None]) ->
         result.set_exception(error)
     finally:
         ended()
-        del work, result  # else an error's frames would refer to the error, and to a model, in a cycle
+        del work, result  # else the error's frames would hold the error, and a model, in a cycle
 
 
 def _encode(tokenizer: Any, text: str, special: bool) -> list[int]:

@@ -80,7 +80,7 @@ class Caches(Enum):
     LATENT_TWICE = auto()
     LATENT_INDEXED = auto()  # … and the keys of an index
     KEYS_INDEXED = auto()
-    COMPRESSED = auto()  # one row for several tokens
+    COMPRESSED = auto()  # one row for a group of tokens
     DELTA = auto()  # some layers with a state of gated deltas
     DELTA_KEYED = auto()  # Kimi's: latent rows in the layers between
     LINEAR = auto()  # some layers with a state of linear attention

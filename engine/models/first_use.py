@@ -1,6 +1,6 @@
-"""Whether a folder's tokenizer and template behave, tried in a process of its own before their first use here.
+"""Tries a folder's tokenizer and template in another process before their first use here.
 
-Results are kept with the identities of the files, so each version of them is tried once.
+Results are stored by the identities of the files, so each version of them is tried once.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ _log = logging.getLogger(__name__)
 
 
 class FirstUse:
-    """`file` keeps the results, as exit statuses; None: for the life of the process."""
+    """`file` stores the results, as exit statuses; None: only in memory."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
         self._answers = _read(file) if file is not None else {}
 
     def check(self, folder: Path, on_try: Callable[[], None] = lambda: None) -> Generator[None, None, None]:
-        """In slices; closing the generator ends the process. Raises TokenizerBroken if the files are bad.
+        """Try the files in slices; closing the generator ends the process. Raises TokenizerBroken if they are bad.
 
-        `on_try` is called if the result is not known yet. If a try has no result nothing is raised; if its process was
-        killed twice TokenizerBroken is, but only this time.
+        `on_try` is called if the result is not known yet. A try without a result raises nothing; if the process was
+        killed twice TokenizerBroken is raised, but not stored.
         """
         identity = identity_of(folder)
         status = self._answers.get(identity)
@@ -87,7 +87,7 @@ class FirstUse:
         self._answers = dict([*self._answers.items(), (identity, status)][-_MOST_KEPT:])
         if self._file is not None:
             try:
-                write_kept(self._file, {"answers": self._answers})
+                write_kept(self._file, {"answers": self._answers}, CONFIG_LIMIT_BYTES)
             except (OSError, ValueError) as error:  # ValueError: an invalid file name
                 _log.info("the answer is not kept: %s", error)
 
@@ -117,7 +117,7 @@ def _try(folder: Path) -> Generator[None, None, int | None]:
 
 
 def _ended_from_outside(status: int) -> bool:
-    """Whether a signal ended the process that the tried files cannot have caused."""
+    """Whether the process was ended by a signal that the files cannot have caused."""
     return status < 0 and status not in {*_OWN_SIGNALS, _KILLED}
 
 

@@ -56,7 +56,7 @@ def main(folder: Path) -> int:
 
 
 def probe(folder: Path) -> int:
-    """Prints the tokens of each probe, as JSON. Raises what the tokenizer raises."""
+    """Print the tokens of each probe, as JSON. Raises what the tokenizer raises."""
     _set_limits()
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     found = {name: tokenizer.encode(text, add_special_tokens=False).ids for name, text in PROBES.items()}
@@ -68,7 +68,7 @@ def probe(folder: Path) -> int:
 
 
 def _set_limits() -> None:
-    for number in (signal.SIGXCPU, signal.SIGINT):  # so that the exit status says what ended this process
+    for number in (signal.SIGXCPU, signal.SIGINT):  # the exit status says what ended this process
         signal.signal(number, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -124,7 +124,7 @@ def _try_templates(folder: Path) -> None:
 
 
 def _templates(folder: Path) -> list[str]:
-    """All in the folder, under any name."""
+    """All templates in the folder, under any name."""
     found: list[object] = []
     with suppress(FileError, UnicodeDecodeError):
         found.append(read_limited(folder / "chat_template.jinja", TEMPLATE_LIMIT_BYTES).decode())
@@ -139,7 +139,7 @@ def _templates(folder: Path) -> list[str]:
 
 
 def run(folder: str, how: str = "") -> NoReturn:
-    """Ends the process with its exit status."""
+    """Try the folder, and end the process with the result as its exit status."""
     status = GOOD
     try:
         status = probe(Path(folder)) if how == PROBE else main(Path(folder))

@@ -12,8 +12,8 @@ from functools import cache
 
 from engine.api.types import CacheSizes, FitLevel, MemoryFit, ModelInfo
 
-LEAST_CONTEXT_TOKENS = 4096  # a model with memory for less is of no use for a chat
-SYSTEM_BYTES = 2 << 30  # left to the system and to the app
+LEAST_CONTEXT_TOKENS = 4096  # with memory for a shorter context a model is useless for chats
+SYSTEM_BYTES = 2 << 30  # reserved for the system and the app
 OVERHEAD = 1.05  # on weights: buffers are rounded up, and a forward needs memory
 _TIGHT = 0.85  # share of the available memory
 _LARGE_MAC_BYTES = 36 << 30  # from this size macOS gives the GPU three quarters of memory, below two thirds
@@ -24,12 +24,12 @@ _aside = [0]
 
 
 def memory_fit(info: ModelInfo, context_tokens: int, available_bytes: int | None = None) -> MemoryFit:
-    """With a chat of `context_tokens`, or of the model's limit if that is less."""
+    """Memory with a chat of `context_tokens`, or of the model's limit if that is less."""
     return fit_together((info,), context_tokens, available_bytes)
 
 
 def fit_together(models: Sequence[ModelInfo], context_tokens: int, available_bytes: int | None = None) -> MemoryFit:
-    """A main model, given first, and its drafts: each keeps the same chat."""
+    """Memory of a main model, given first, and its drafts: each keeps the same chat."""
     available = model_memory_bytes() if available_bytes is None else available_bytes
     caches = [info.caches or _typical_caches(info) for info in models]
     limit = models[0].context_tokens or context_tokens
@@ -43,17 +43,17 @@ def fit_together(models: Sequence[ModelInfo], context_tokens: int, available_byt
 
 
 def estimated_weight_bytes(parameters: int, bits: float | None) -> int:
-    """Of a model that is not on disk. `bits` None: half precision, not quantized."""
+    """Weights of a model that is not on disk. `bits` None: half precision, not quantized."""
     return int(parameters * (16.0 if bits is None else bits + _SCALES_BITS) / 8)
 
 
 def model_memory_bytes() -> int:
-    """Memory for models and chats together on this machine, without asking its device."""
+    """Memory for models and chats on this machine, without asking its device."""
     return memory_share(physical_bytes(), is_mac=sys.platform == "darwin")
 
 
 def set_aside(size: int) -> None:
-    """Of this machine's memory, for a process that may not have taken it yet: nothing that needs it is loaded here."""
+    """Reserve memory for a process that may not have taken it yet, so that no model is loaded into it."""
     _aside[0] = size
 
 
@@ -80,7 +80,7 @@ def _level(needed: int, available: int) -> FitLevel:
 
 
 def _typical_caches(info: ModelInfo) -> CacheSizes:
-    """Of drafters one layer or five; of other models by their size."""
+    """Cache sizes assumed by the model's size; drafters have one layer or five."""
     if info.drafter is not None:
         return CacheSizes(4 * info.width, 0)
     return CacheSizes(int(_TYPICAL_TOKEN_BYTES * (max(info.parameters, 1) / _TYPICAL_PARAMETERS) ** 0.5), 0)

@@ -1,4 +1,4 @@
-"""A model folder's files, read in milliseconds without loading anything: a ModelInfo, or why not.
+"""Reads a model folder's files in milliseconds, without loading the model: a ModelInfo, or a ModelError.
 
 Files are not trusted: sizes and numbers have limits, and nothing in the folder is ever run.
 """
@@ -6,6 +6,7 @@ Files are not trusted: sizes and numbers have limits, and nothing in the folder 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from engine.api.errors import (
     ModelRunsCode,
     ModelUnsupported,
 )
+from engine.api.files import open_plain
 from engine.api.types import ModelInfo
 from engine.models.about import read_about
 from engine.models.cache_sizes import cache_sizes
@@ -80,7 +82,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         own = own_drafter_config(config, tensors) if drafter is None else None
     except (FileError, OSError) as error:
         raise ModelDamaged(str(path), str(error)) from error
-    vocabulary = read_vocabulary(path) if drafter is None else Vocabulary(0, "")  # a drafter has its main model's
+    vocabulary = read_vocabulary(path) if drafter is None else Vocabulary(0, "")  # a drafter uses its main model's
     rows = _number(config, "vocab_size")
     name = model_name(path)
     quantization = _quantization(config)
@@ -109,7 +111,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
 
 
 def _usable_drafter(folder: Path, config: JsonObject, tensors: dict[str, Tensor]) -> DrafterConfig | None:
-    """Raises FileError, or DrafterUnsupported for one with tensors that have no place here."""
+    """The drafter in the folder. Raises FileError, or DrafterUnsupported for tensors without a place here."""
     drafter = drafter_config(config, tensors)
     if drafter is not None and (left := unplaced(drafter, tensors) or gated(drafter, tensors)):
         raise DrafterUnsupported(str(folder), left)
@@ -117,7 +119,7 @@ def _usable_drafter(folder: Path, config: JsonObject, tensors: dict[str, Tensor]
 
 
 def inspect_drafter(folder: Path) -> DrafterConfig | None:
-    """The config of the drafter in an inspected folder, even beside a main model; None if there is none."""
+    """The drafter's config in an inspected folder, also one beside a main model; None if there is none."""
     try:
         config = read_config(folder)
         tensors = _tensors(folder, _weight_files(folder))
@@ -159,7 +161,7 @@ def _without_config(folder: Path) -> ModelError:
 
 
 def check_config(folder: str, config: JsonObject) -> None:
-    """Checks of config.json alone: the hub runs them before it downloads gigabytes."""
+    """Checks of config.json alone, which the hub client runs before it downloads gigabytes."""
     if config.get("model_file") is not None:  # `auto_map` is harmless: mlx-lm has its own code for known types
         raise ModelRunsCode(folder)
     model_type = config.get("model_type")
@@ -216,10 +218,10 @@ def _tensors(folder: Path, files: list[Path]) -> dict[str, Tensor]:
 
 
 def content_digest(folder: Path) -> str:
-    """Equal on every machine for the same network: of config.json, all headers of weights and 4 KiB of each tensor.
+    """A digest of a network that is equal on every machine: of config.json, all headers, and 4 KiB of each tensor.
 
-    Reading all the weights would take as long as loading them. Files that have not changed are read once. Raises
-    FileError, OSError or ModelHasNoWeights.
+    Reading all the weights would take as long as loading them. Unchanged files are read once. Raises FileError, OSError
+    or ModelHasNoWeights.
     """
     files = _weight_files(folder)
     return _digest_of_files(tuple((path, stamp(path.stat())) for path in (folder / "config.json", *files)))
@@ -227,13 +229,13 @@ def content_digest(folder: Path) -> str:
 
 @lru_cache(maxsize=256)
 def _digest_of_files(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
-    """`files`: config.json and those with weights, and which state of theirs it is of."""
+    """`files`: config.json and the weights, each with its stamp."""
     digest = hashlib.sha256(read_limited(files[0][0], CONFIG_LIMIT_BYTES))
     for path, _ in files[1:]:
         tensors = sorted(read_header(path).items(), key=lambda item: item[1].begin)
         digest.update(repr(tensors).encode())
-        with path.open("rb") as file:
-            body = path.stat().st_size - max((tensor.end for _, tensor in tensors), default=0)
+        with open_plain(path) as file:
+            body = os.fstat(file.fileno()).st_size - max((tensor.end for _, tensor in tensors), default=0)
             for _, tensor in tensors:
                 file.seek(body + tensor.begin)
                 digest.update(file.read(min(_SAMPLE_BYTES, tensor.end - tensor.begin)))
@@ -241,13 +243,13 @@ def _digest_of_files(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
 
 
 def text_tensors(folder: Path) -> dict[str, Tensor]:
-    """Of an inspected folder, by name, without the parts for pictures and sounds."""
+    """The tensors of an inspected folder, by name, without the parts for pictures and sounds."""
     tensors = _tensors(folder, _weight_files(folder))
     return {name: tensor for name, tensor in tensors.items() if not _SENSES & set(name.split(".", 3)[:3])}
 
 
 def _idle_bytes(config: JsonObject, tensors: dict[str, Tensor]) -> int:
-    """Bytes that mlx-lm skips when it loads a model with vision or audio as a chat model."""
+    """Bytes that mlx-lm skips in a model with vision or audio."""
     if str(config.get("model_type")) in _SEEING:
         return 0
     tower = tower_of(config) if sight_refusal(config, tensors) is None else None
@@ -256,7 +258,7 @@ def _idle_bytes(config: JsonObject, tensors: dict[str, Tensor]) -> int:
 
 
 def tower_bytes(folder: Path) -> int:
-    """Of the part of an inspected model that sees, in its files."""
+    """Bytes of an inspected model's vision part in its files."""
     tower = tower_of(read_config(folder))
     tensors = _tensors(folder, _weight_files(folder))
     return sum(tensor.end - tensor.begin for name, tensor in tensors.items() if tower_name(tower, name))
@@ -281,7 +283,7 @@ def _method(quantization: JsonObject) -> str:
 
 
 def _parameters(tensors: dict[str, Tensor], quantization: JsonObject) -> int:
-    """Logical parameters: packed words count as the numbers in them, their scales and biases not at all."""
+    """The number of weights: packed words count as several, scales and biases not at all."""
     return sum(_logical_elements(name, tensor, tensors, quantization) for name, tensor in tensors.items())
 
 
@@ -297,7 +299,7 @@ def _logical_elements(name: str, tensor: Tensor, tensors: dict[str, Tensor], qua
 
 
 def _group_size(layer: str, quantization: JsonObject) -> int:
-    """Mixed recipes have entries for single layers in the same object."""
+    """The group size; mixed recipes have further entries for single layers in the same object."""
     for source in (object_at(quantization, layer), quantization):
         size = source.get("group_size")
         if type(size) is int and 1 <= size <= 1024:
@@ -319,7 +321,7 @@ def _context_tokens(folder: Path, config: JsonObject) -> int:
 
 
 def _yarn_context(config: JsonObject) -> int:
-    """Context with YaRN, whose users need not change the limit beside it. 0: no YaRN."""
+    """The context with YaRN, whose users may leave the limit beside it unchanged. 0: no YaRN."""
     rope = object_at(config, "rope_scaling") or object_at(config, "rope_parameters")
     original = rope.get("original_max_position_embeddings")
     factor = rope.get("factor")

@@ -1,7 +1,7 @@
-"""What was measured, tried or inspected, kept as a JSON object with a sum over it.
+"""Files of measurements and other results: a JSON object with a checksum.
 
-A bit that turns on the disk would make a time, a size or an answer another one that is as possible, and it would stay:
-with the sum the file counts as missing, and all in it is made again.
+A flipped bit could turn a time or a size into another plausible one, which would stay. With a wrong checksum the file
+counts as missing, and its content is computed again.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from engine.models.model_files import FileError, JsonObject, read_object
 _SUM = "sum"
 
 
-def write_kept(path: Path, value: JsonObject, *, private: bool = True) -> None:
-    """Raises OSError, or ValueError for an invalid name of a file."""
-    write_atomically(path, json.dumps(value | {_SUM: _sum(value)}), private=private)
+def write_kept(path: Path, value: JsonObject, limit_bytes: int, *, private: bool = True) -> None:
+    """`limit_bytes`: as it is read with. Raises OSError, or ValueError for an invalid name of a file."""
+    write_atomically(path, json.dumps(value | {_SUM: _sum(value)}), private=private, most_bytes=limit_bytes)
 
 
 def read_kept(path: Path, limit_bytes: int) -> JsonObject:
-    """{} if there is none, or not as it was written."""
+    """The object in the file; {} if there is none, or its checksum is wrong."""
     try:
         value = read_object(path, limit_bytes)
         return value if value.pop(_SUM, None) == _sum(value) else {}

@@ -1,7 +1,7 @@
 """From a folder to a model that can run: checks first, then mlx-lm's loader, every failure as a typed error.
 
-Files that mlx-lm and transformers open by themselves must be plain ones of limited size, without more added tokens than
-a tokenizer can add in some seconds. Runs on the engine thread only. Never executes code from a model's folder.
+Files that mlx-lm and transformers open themselves must be plain files of limited size, with a limited number of added
+tokens. Runs on the engine thread only. Never executes code from a model's folder.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ from engine.models.model_files import (
     object_at,
     object_in,
     stamp,
+    start_of,
 )
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import MOST_ADDED, check_groups, check_read_numbers
@@ -69,8 +70,7 @@ from engine.models.vision_config import VisionConfig, encoding_bytes, read_visio
 from engine.models.watch import Aborted, Question, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
-# machine's first user: for all other users replies fail. MEASURED: a token takes as long without (11.4 against 11.3
-# ms).
+# machine's first user: for other users replies fail. MEASURED: without it a token takes as long (11.4 against 11.3 ms).
 if mx.default_device() == mx.cpu:
     mx.disable_compile()
 
@@ -78,13 +78,13 @@ JSON_CALLS = frozenset({"json_tools", "mistral"})  # mlx-lm's parsers of calls w
 _HANDFUL_BYTES = 64 << 20
 _MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _BUILDING_S = 20.0  # of processor time; the largest models take about one
-# For each module with weights a network has a few without (activations, rotations).
+# Modules that a network may have beside one for each weight: activations, rotations.
 _PARTS_A_TENSOR = 8
 _PARTS_BESIDE = 256
 
 _NEW_PART = nn.Module.__init__.__code__
 MOST_ENDS = 1024
-MOST_NAMED = 2**14  # in a list of special tokens: transformers compares each with all before it
+MOST_NAMED = 2**14  # special tokens: transformers compares each with all before it
 _TEMPLATES = "additional_chat_templates"
 _MOST_TEMPLATES = 64
 _SUFFIXES = {".json", ".jsonl", ".jinja", ".txt", ".model", ".tiktoken", ".spm", ".vocab", ".bpe", ".codes"}
@@ -102,8 +102,8 @@ _LIMITS: Mapping[str, int] = {
 class DraftTranslation:
     """A `TokenMap` for arrays: a draft's logits over the main model's vocabulary, and drafted tokens as the draft's.
 
-    A token of the main model that the draft does not have gets -inf. So every drafted token is one of the main model's,
-    drawn with the noise of the main model's position.
+    Tokens that the draft does not have get -inf. So every drafted token is one of the main model's, drawn with the
+    noise of its position.
     """
 
     def __init__(self, tokens: TokenMap, main_rows: int) -> None:
@@ -114,11 +114,11 @@ class DraftTranslation:
         mx.eval(self._source, self._shared)
 
     def logits(self, logits: mx.array) -> mx.array:
-        """`logits` (n, draft rows) of the draft as those of the main model's tokens (n, main rows)."""
+        """The draft's `logits` (n, draft rows) over the main model's tokens (n, main rows)."""
         return mx.where(self._shared, mx.take(logits, self._source, axis=-1), mx.array(-mx.inf, logits.dtype))
 
     def drafted(self, tokens: mx.array) -> mx.array:
-        """Drafted `tokens` (n,), of the main model, as the draft's."""
+        """Drafted `tokens` (n,) of the main model, as tokens of the draft."""
         return self._source[tokens]
 
 
@@ -129,27 +129,27 @@ class LoadedModel:
     info: ModelInfo
     network: Any
     tokenizer: Any
-    logit_width: int  # the vocabulary with the padding of the output layer
+    logit_width: int  # rows of the output layer, padding included
     make_caches: Callable[[], CacheSet]
     need: MemoryNeed
-    identity: str  # of the files that it was loaded from: caches of other files do not fit
-    template: ChatTemplate | None = None  # None: it has none, or a renderer of mlx-lm's or transformers'
+    identity: str  # of its files: caches of other files do not fit
+    template: ChatTemplate | None = None  # None: none, or a renderer of mlx-lm's or transformers' own
     # Generation-prompt length in tokens by thinking flag (cache).
     announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
-    vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars: one, once needed
+    vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars
     unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
     translation: DraftTranslation | None = None  # of a draft with another vocabulary than its main model
-    vision: VisionConfig | None = None  # None: it does not see
+    vision: VisionConfig | None = None  # None: text only
     ranks: int = 1  # processes that hold its layers, this one included
-    first_layer: int = 0  # of those that are here: the number of the first
-    # Around forwards of which only what is here is looked at: the others run none.
+    first_layer: int = 0  # index of the first layer that is in this process
+    # Around forwards that need only the layers of this process, so the others run none.
     alone: Callable[[], AbstractContextManager[None]] = field(default=nullcontext, compare=False, repr=False)
-    close: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)  # ends the others
-    # Why it can only be loaded again; None: it need not be.
+    close: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)  # ends the other processes
+    # Why it has to be loaded again; None: it works.
     lost: Callable[[], EngineError | None] = field(default=lambda: None, compare=False, repr=False)
-    # Whether the others' memory has become short since this was asked last.
+    # Whether the other processes' memory has become short since the last call.
     short: Callable[[], bool] = field(default=lambda: False, compare=False, repr=False)
-    # What the rooms above make of it and keep with it.
+    # Caches of other modules about this model, by their own keys.
     beside: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -159,14 +159,14 @@ class LoadedModel:
 
     @property
     def thinking_end(self) -> tuple[int, ...]:
-        """The tokens of the marker that ends thinking; () where it cannot be forced: one of them ends a reply, say."""
+        """The tokens of the marker that ends thinking; () if thinking cannot be ended."""
         tokens = tuple(self.tokenizer.think_end_tokens) if self.tokenizer.has_thinking else ()
         forcible = all(0 <= token < self.logit_width for token in tokens) and not self.ends & {*tokens}
         return tokens if forcible else ()
 
     @property
     def call_opener(self) -> int | None:
-        """The token that opens calls of tools, where what follows it is JSON; None: they are of another kind."""
+        """The token that opens tool calls, if they are JSON; else None."""
         parser = self.tokenizer.tool_parser
         tokens = self.tokenizer.tool_call_start_tokens
         is_json = parser is not None and parser.__module__.rpartition(".")[2] in JSON_CALLS
@@ -174,7 +174,7 @@ class LoadedModel:
 
     @property
     def source(self) -> str:
-        """The name of its drafts, if it drafts."""
+        """The name of its drafts, when it is the draft."""
         return self.info.drafter.kind if self.info.drafter is not None else "draft"
 
 
@@ -214,7 +214,7 @@ def loading(
     on_try: Callable[[], None] = lambda: None,
     front: Front | None = None,
 ) -> Slices:
-    """Load a model's folder, in slices, or raise a ModelError that says why it cannot be used.
+    """Load a model's folder, in slices. Raises a ModelError if it cannot be used.
 
     A draft has to fit beside `main`, and shares its tokenizer. `front`: some of its layers are elsewhere.
 
@@ -248,7 +248,7 @@ def loading(
 
 @dataclass(frozen=True, slots=True)
 class LoadedPart:
-    """A network whose weights are read, as far as they are to be."""
+    """A network with its weights loaded, or those of its own layers."""
 
     network: Any
     make_caches: Callable[[], CacheSet]
@@ -263,16 +263,16 @@ class Front(Protocol):
         """In slices; the other processes begin to load."""
 
     def cut(self, network: Any) -> Any:
-        """Leave out of a network, not evaluated, what others hold; returns what has `parameters` to be read here."""
+        """Remove layers of other processes from an unevaluated network; returns what has `parameters` to load here."""
 
     def joined(self, part: LoadedPart) -> Generator[Any, None, Callable[[], CacheSet]]:
-        """In slices, until the others have loaded, too: from then on forwards run through all. Returns their caches."""
+        """Wait, in slices, until the others have loaded; then forwards run through all. Returns the caches."""
 
     def identity_of(self, part: LoadedPart) -> str: ...
 
 
 def checked(path: Path) -> ModelInfo:
-    """What a folder says that has a main model or a draft in it, whose files may be opened."""
+    """The folder's ModelInfo. Raises if it has no main model or draft, or files that must not be opened."""
     info = inspect_model(path)
     if info.drafter is not None:
         raise ModelOnlyDrafts(info.folder, info.drafter.kind)
@@ -287,7 +287,7 @@ def reading(
     vision: VisionConfig | None = None,
     cut: Callable[[Any], Any] | None = None,
 ) -> Generator[Any, None, LoadedPart]:
-    """The network of a checked folder, in slices as `loading`; of what is cut, the layers that are left."""
+    """The network of a checked folder, in slices as `loading`; after `cut`, with the remaining layers only."""
     path = Path(info.folder)
     read = partial(guarded, info.folder, ModelDamaged, aborted)
     _check_architecture(info)
@@ -323,13 +323,13 @@ def handfuls(network: Any) -> Iterator[tuple[list[mx.array], LoadProgress]]:
 
 
 def model_identity(folder: Path, info: ModelInfo) -> str:
-    """A digest that is equal only for the very same files: a replaced file has another time or inode.
+    """A digest of the very files: a replaced file has another time or inode.
 
     Hashing gigabytes of weights would take as long as loading them; the small files are hashed. Raises ModelNotFound if
     the folder was removed.
     """
     try:
-        small = ((folder / "config.json").read_bytes(), info.vocabulary_digest)
+        small = (start_of(folder / "config.json", CONFIG_LIMIT_BYTES), info.vocabulary_digest)
         weights = [(file.name, *stamp(file.stat())) for file in sorted(folder.glob(WEIGHTS))]
     except FileNotFoundError as error:
         raise ModelNotFound(str(folder)) from error
@@ -337,7 +337,7 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
 
 
 def _vision_of(info: ModelInfo) -> VisionConfig | None:
-    """None if it does not see; where its small files are at fault, a request with pictures is refused."""
+    """The vision part; None: text only. If its small files are damaged, a request with pictures is refused later."""
     with suppress(CannotSee):
         return read_vision_config(info.folder) if info.sees else None
     return None
@@ -363,7 +363,7 @@ def _check_architecture(info: ModelInfo) -> None:
 
 
 def check_memory(info: ModelInfo, need: MemoryNeed, beside: LoadedModel | None) -> None:
-    """Raise ModelTooLarge if it does not fit beside that model, each with a chat of the shortest useful length."""
+    """Raise ModelTooLarge unless the model fits beside the other one, each with a chat of the least useful length."""
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
     needed = need.at(context)
     in_all = available_bytes()
@@ -373,7 +373,7 @@ def check_memory(info: ModelInfo, need: MemoryNeed, beside: LoadedModel | None) 
 
 
 def has_room(weight_bytes: int, *beside: LoadedModel) -> bool:
-    """Whether so many bytes of weights can be loaded while those models stay, each with a chat."""
+    """Whether this many bytes of weights can be loaded beside those models, each with a chat."""
     return weight_bytes + sum(map(_held_bytes, beside)) <= available_bytes()
 
 
@@ -382,12 +382,14 @@ def _held_bytes(model: LoadedModel) -> int:
 
 
 def widens() -> bool:
-    """MEASURED: the CPU backend multiplies half precision at a ninth of the speed of float32, and rounds by width."""
+    """Whether half precision is computed in float32. MEASURED: in half precision the CPU backend takes nine times as
+    long, and rounds by width.
+    """
     return bool(mx.default_device() == mx.cpu)
 
 
 def most_parts(path: Path) -> int:
-    """A network with more modules than this has a config that does not match these weights."""
+    """Most modules of a network: with more, its config does not match these weights."""
     return _PARTS_BESIDE + _PARTS_A_TENSOR * weight_tensors(path)
 
 
@@ -398,7 +400,7 @@ class _Literal(PosixPath):
 
 
 def _build_network(path: Path) -> Any:
-    """With weights that are not read yet."""
+    """The network, with its weights not loaded yet."""
     check_groups(object_in(path / "hf_quant_config.json", CONFIG_LIMIT_BYTES))
     network, _ = mlx_utils.load_model(
         _Literal(path), lazy=True, get_model_classes=_classes_that_check, trust_remote_code=False
@@ -418,7 +420,7 @@ def checked_classes(config: JsonObject) -> tuple[type, type]:
 
 
 def _classes_that_check(config: JsonObject) -> tuple[type, type]:
-    """With a network that looks at how its tensors are packed, and drops those of an MTP head if mlx-lm does not."""
+    """mlx-lm's classes, but the network checks how its tensors are packed, and drops an MTP head if mlx-lm keeps it."""
     network, arguments = checked_classes(config)
     is_head = head_to_leave_out(config)
     theirs = getattr(network, "sanitize", None)
@@ -435,7 +437,7 @@ def _classes_that_check(config: JsonObject) -> tuple[type, type]:
 
 
 def _check_packings(network: nn.Module, weights: dict[str, mx.array]) -> None:
-    """Raises ValueError where there are more scales than numbers: groups of 0 for mlx-lm (see `check_groups`)."""
+    """Raises ValueError for more scales than numbers, which mlx-lm would take for groups of 0 (see `check_groups`)."""
     for name, module in network.named_modules():
         scales = weights.get(f"{name}.scales")
         groups_at = 0 if f"{name}.qweight" in weights else -1  # AWQ and GPTQ are turned round afterwards
@@ -444,14 +446,14 @@ def _check_packings(network: nn.Module, weights: dict[str, mx.array]) -> None:
 
 
 def _logit_width(network: Any) -> int:
-    """Runs one token through the network, which proves that it works at all."""
+    """Width of the logits. Runs one token through the network, which proves that it works at all."""
     logits = network(mx.array([[0]]))
     mx.eval(logits)
     return int(logits.shape[-1])
 
 
 def _load_tokenizer(path: Path, width: int) -> Any:
-    """Without end tokens outside the network's vocabulary."""
+    """The tokenizer, without end tokens outside the network's vocabulary."""
     config = mlx_utils.load_config(path)
     eos = _token_ids(config.get("eos_token_id"), width)
     load = partial(mlx_utils.load_tokenizer, path, eos_token_ids=eos)
@@ -468,7 +470,7 @@ def _load_tokenizer(path: Path, width: int) -> Any:
 
 
 def _usual_config(model_type: str) -> PreTrainedConfig:
-    """A tokenizer needs only the model type."""
+    """A config with the model type alone, which is all that a tokenizer needs."""
     return CONFIG_MAPPING[model_type]() if model_type in CONFIG_MAPPING else PreTrainedConfig()
 
 

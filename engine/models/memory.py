@@ -23,7 +23,7 @@ from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
 from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD, SYSTEM_BYTES, aside_bytes, physical_bytes
 
-_NEARLY = 0.97  # share of the limit at which a reply ends, so that the current step still fits
+_NEARLY = 0.97  # share of the limit at which a reply ends, so that its current step still fits
 _WIRED_SHARE = 0.8  # of the recommended size; wiring all of it has frozen machines
 _MARGIN_BYTES = 512 << 20
 _BUFFER_CACHE_BYTES = 1 << 30
@@ -48,7 +48,7 @@ class MemoryNeed:
         return int(self.weight_bytes * OVERHEAD) + self.fixed_bytes + context_tokens * self.token_bytes
 
     def with_tower(self, tower_bytes: int, encoding_bytes: int) -> MemoryNeed:
-        """With a tower, which is read at the first picture, and what it takes to look at one."""
+        """With a vision tower, which is loaded at the first picture, and the memory that encoding one takes."""
         return MemoryNeed(self.weight_bytes + tower_bytes, self.token_bytes, self.fixed_bytes + encoding_bytes)
 
 
@@ -72,12 +72,12 @@ def memory_need(network: Any, layers: list[Any]) -> MemoryNeed:
 
 @cache
 def most_bytes() -> int:
-    """For models and chats together, if no other program needs it."""
+    """Memory for models and chats, if no other program needs it."""
     return min(_recommended_bytes() or physical_bytes(), physical_bytes() - SYSTEM_BYTES)
 
 
 def available_bytes() -> int:
-    """For models and chats together now: what they use already is included, what other programs use is not."""
+    """Memory for models and chats at present: what they use is included, what other programs use is not."""
     return _at_most(most_bytes() - aside_bytes())
 
 
@@ -88,12 +88,12 @@ def _at_most(most: int) -> int:
 
 
 def kept_caches_bytes(share: float) -> int:
-    """Limit of kept caches; they are evicted first when memory is short."""
+    """The limit of kept caches; they are evicted first when memory is short."""
     return int(share * most_bytes())
 
 
 def is_short() -> bool:
-    """What is set aside keeps a model from being loaded, and ends no reply."""
+    """Whether memory is short. What `set_aside` reserves prevents loading a model, and ends no reply."""
     return is_nearly(_at_most(most_bytes()))
 
 
@@ -125,11 +125,11 @@ def _recommended_bytes() -> int:
     return int(mx.device_info().get("max_recommended_working_set_size", 0))
 
 
-# What the system could give now: memory that is free, or reclaimable from programs.
+# Memory that the system could give: free, or reclaimable from programs.
 
 
 def free_bytes() -> int | None:
-    """At most half a second old. None if the system does not say."""
+    """Free memory, measured at most half a second ago; None if the system does not say."""
     return _free_in(int(time.monotonic() / _BETWEEN_S))
 
 
@@ -164,6 +164,6 @@ def _system() -> Any:
 
 @cache
 def _host(system: Any) -> Any:
-    """Each call increments a reference count of the system's that is never released."""
+    """The host port. Each call increments a reference count in the system, which is never released."""
     system.mach_host_self.restype = ctypes.c_uint32
     return ctypes.c_uint32(system.mach_host_self())

@@ -14,7 +14,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from engine.api.files import patiently
+from engine.api.files import open_plain, patiently
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -54,10 +54,8 @@ def read_limited(path: Path, limit_bytes: int) -> bytes:
 
 
 def start_of(path: Path, most_bytes: int) -> bytes:
-    """Raises FileError if it is not a plain file (opening a pipe would block), or an OSError."""
-    if not path.is_file():
-        raise FileError(f"{path.name}: not a file")
-    with path.open("rb") as file:
+    """Raises OSError, also for what is no plain file; ValueError for an invalid name."""
+    with open_plain(path) as file:
         return file.read(most_bytes)
 
 
@@ -76,7 +74,7 @@ def read_object(path: Path, limit_bytes: int) -> JsonObject:
 
 
 def object_in(path: Path, limit_bytes: int) -> JsonObject:
-    """{} if there is none that can be read."""
+    """The object in the file; {} if it cannot be read."""
     try:
         return read_object(path, limit_bytes)
     except FileError:
@@ -148,15 +146,15 @@ class Tensor:
 
 
 def stamp(stat: os.stat_result) -> tuple[int, int, int, int]:
-    """(size, times of change in nanoseconds, inode): a file that was replaced or written to has another."""
+    """(size, times of change in nanoseconds, inode): differs after the file was replaced or written to."""
     return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 
 def read_header(path: Path) -> dict[str, Tensor]:
     """Raises FileError when the file is truncated, padded or malformed."""
     try:
-        with path.open("rb") as file:
-            size = path.stat().st_size
+        with open_plain(path) as file:
+            size = os.fstat(file.fileno()).st_size
             prefix = file.read(8)
             length = struct.unpack("<Q", prefix)[0] if len(prefix) == 8 else -1
             if not 2 <= length <= min(size - 8, HEADER_LIMIT_BYTES):

@@ -3,7 +3,7 @@
 A head combines the embedding of a token with the main model's state before it, and feeds that to an ordinary layer of
 the family. Its tensors are in the main model's own repository, where mlx-lm skips them, or in a folder of their own.
 
-Not supported, and refused by name:
+Not supported:
 - deepseek_v41, kimi_k3, kimi_linear, bailing_moe_linear, longcat_flash_ngram, minimax_m3_vl: no folder with a head, or
   no layout of it, was available to check; a wrong one shows only in a lower accept rate
 - minimax: configs mention heads, but no published folder has their tensors
@@ -44,16 +44,16 @@ class MtpFamily:
     own_prefixes: tuple[str, ...]  # in a folder of its own; "": none
     names: Mapping[str, str]  # of tensors outside ordinary layers, with their names here
     layers: tuple[str, ...] = ("layers.0.",)  # what precedes an ordinary layer's names; "": nothing
-    changes: Callable[[Mapping[str, Any]], dict[str, Any]] = dict  # to the main model's config, for the head's layers
-    state_first: bool = False  # the state, then the embedding
+    changes: Callable[[Mapping[str, Any]], dict[str, Any]] = dict  # to the main model's config, for the head
+    state_first: bool = False  # it concatenates the state, then the embedding
     zero_centred: bool = False  # norms of raw shards are stored minus 1; raw shards have untransposed convolutions
-    mask_array: bool = False  # its attention adds to the mask
-    before_norm: bool = False  # its input and output states are those before the norm
-    main_norm: bool = False  # that norm is the main model's: the head has none of its own
-    raw_mark: str = ""  # occurs in names of raw shards only, whose norms are stored minus 1
+    mask_array: bool = False  # its attention adds the mask
+    before_norm: bool = False  # its input and output states are not normalized
+    main_norm: bool = False  # it uses the main model's last norm
+    raw_mark: str = ""  # occurs only in tensor names of raw shards, where norms are stored minus 1
     window: Callable[[Mapping[str, Any]], int] = lambda config: 0  # of its layer's attention, in tokens; 0: none
     left_out: bool = True  # mlx-lm drops the head's tensors from the main model
-    factors: Callable[[Mapping[str, Any]], dict[str, float]] = dict  # of weights of its layer, by ends of names
+    factors: Callable[[Mapping[str, Any]], dict[str, float]] = dict  # of its layer's weights, by ends of names
 
 
 _QWEN = MtpFamily(
@@ -123,7 +123,7 @@ _NEMOTRON = MtpFamily(
 
 
 def _exaone_layer(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Without experts. Beside sliding layers a full one has no rotations, so the main model's are in the list."""
+    """A layer without experts. A full one beside sliding layers has no rotations, so the list has the main model's."""
     kind = next(iter(config.get("mtp_layer_types") or ()), "full_attention")
     if kind != "full_attention":
         raise ValueError(f"config.json: mtp_layer_types {str(kind)[:40]}")
@@ -149,7 +149,7 @@ def _mellum_kind(config: Mapping[str, Any]) -> str:
 
 _MELLUM = replace(
     _EXAONE,
-    # The other kind is in the list because the family looks for a layer with full attention.
+    # The list has the other kind because the family looks for a layer with full attention.
     changes=lambda config: {"num_hidden_layers": 1, "layer_types": [_mellum_kind(config), "full_attention"]},
     window=lambda config: int(config["sliding_window"]) if _mellum_kind(config) == "sliding_attention" else 0,
     left_out=False,
@@ -171,14 +171,14 @@ _MIMO_V2 = MtpFamily(
     own_prefixes=("mtp.layers.#.", ""),
     names={**_LING.names, "pre_mlp_layernorm": "layers.0.post_attention_layernorm"},
     layers=("",),
-    # A sliding layer without experts; the other kind is in the pattern because the family looks for one of each.
+    # A sliding layer without experts; the pattern has the other kind because the family looks for one of each.
     changes=lambda config: {"num_hidden_layers": 1, "hybrid_layer_pattern": [1, 0], "moe_layer_freq": [0]},
     window=lambda config: int(config["sliding_window_size"]),
 )
 
 
 def _longcat_layer(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Not a layer of its own family, which has two attentions and experts, but DeepSeek's."""
+    """A DeepSeek layer, unlike those of its own family, which have two attentions and experts."""
     return {
         "model_type": "deepseek_v3",
         "num_hidden_layers": 1,
@@ -218,7 +218,7 @@ _LONGCAT = MtpFamily(
 
 
 def _step_layer(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Its lists continue after the main model's layers. Without experts."""
+    """A layer without experts; its lists continue after the main model's layers."""
     at = int(config["num_hidden_layers"])
     lists = ("layer_types", "rope_theta", "partial_rotary_factors", "swiglu_limits", "swiglu_limits_shared")
     found = {name: config[name] for name in lists if isinstance(config.get(name), list)}
@@ -291,7 +291,7 @@ def _family_name(model_type: str) -> str:
 
 
 def head_to_leave_out(config: Mapping[str, Any]) -> Callable[[str], bool] | None:
-    """Which tensors of a main model's folder are a head's, if mlx-lm would load them as its own; else None."""
+    """The tensors of a main model's folder that mlx-lm would load although they are a head's; None if it drops them."""
     family = FAMILIES.get(family_of(str(config.get("model_type", "")), config))
     layers = config.get("num_hidden_layers")
     if family is None or family.left_out or type(layers) is not int:

@@ -8,11 +8,11 @@ _ENDINGS = re.compile(
     r"(?:[-_.](?:mlx|mxfp4|nvfp4|bf16|fp16|fp8|dwq|instruct|it|chat|hf|speculator|gs\d+|qat|\d(?:\.\d+)?-?bit|q\d))+$",
     re.IGNORECASE,
 )
-# A later model of the same name: "instruct2507".
+# A date that marks a later model of the same name: "instruct2507".
 _DATED = re.compile(r"(?:instruct|thinking)?2[3-9](?:0[1-9]|1[0-2])")
 _PART = r"\w(?:[\w.-]{0,94}\w)?"
 _REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
-_MAKERS = "meta-"  # in names of some models, but not of their drafters
+_MAKERS = "meta-"  # omitted in names of drafters
 
 
 def stem(name: str) -> str:

@@ -25,22 +25,22 @@ _LIMITS = {
     **dict.fromkeys(EXPERTS, (0, 1_024)),
     "max_position_embeddings": (1, 2**30),
 }
-_LENGTHS = re.compile(r"\w*(?:position|length|seq|context|ctx|window)\w*")  # of texts, not of parts that are built
+_LENGTHS = re.compile(r"\w*(?:position|length|seq|context|ctx|window)\w*")  # of texts: nothing is built by them
 _LENGTH_LIMITS = (-1, 2**31)
-_BASES = re.compile(r"\w*(?:theta|base)")  # floating-point numbers, even if written without a fraction
+_BASES = re.compile(r"\w*(?:theta|base)")  # floating-point numbers, even if written as integers
 _TOKENS = re.compile(r"\w*_token_ids?")  # checked where they are used
 _OTHER_LIMITS = (-(2**24), 2**24)
 _LIST_LIMIT = 512
 _LONGEST = 10_000  # of any list that a family reads
-_INDICES = {"altup_active_idx": "altup_num_inputs"}  # index: size of its array; a device would read out of bounds
-MOST_GROWTH = 4096.0  # of a text by a tokenizer; real ones have about ten
+_INDICES = {"altup_active_idx": "altup_num_inputs"}  # index -> size of its array: the device would read out of bounds
+MOST_GROWTH = 4096.0  # factor by which a tokenizer may expand a text; real ones have about ten
 MOST_TEXT = 65_536  # characters of one token or one replacement
 MOST_PIECES = 64  # pieces around a text
 MOST_PADDING = 2**16  # tokens
 MOST_ADDED = 72_000  # tokens beside the vocabulary; models with speech have up to 66,000
-MOST_PARTS = 128  # one after the other; real tokenizers have about ten
+MOST_PARTS = 128  # consecutive parts; real tokenizers have about ten
 MOST_WORD = 4096  # characters: WordPiece compares each part of a word with the vocabulary
-_GROWTH = {"ByteLevel": 2.0, "BertNormalizer": 3.0, "NFD": 3.0, "NFKD": 3.0}  # in a chain, each applies again
+_GROWTH = {"ByteLevel": 2.0, "BertNormalizer": 3.0, "NFD": 3.0, "NFKD": 3.0}  # factors multiply along a chain
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 
 
@@ -65,7 +65,7 @@ def check_groups(config: JsonObject) -> None:
 
 
 def check_read_numbers(config: JsonObject, names: Collection[str]) -> None:
-    """All numbers of the entries that a family reads, at any depth. Raises FileError."""
+    """Check all numbers of the entries that a family reads, at any depth. Raises FileError."""
     for name in config.keys() & set(names):
         for key, value in _numbers(name, config[name]):
             _check(key, value, *_limits_of_any(key))
@@ -80,7 +80,7 @@ def _limits_of_any(key: str) -> tuple[int, int]:
 
 
 def _numbers(key: str, value: object) -> Iterator[tuple[str, int]]:
-    """Numbers in lists count under the list's name, those in objects under their own."""
+    """All numbers with their names; those in lists have the list's name, those in objects their own."""
     if isinstance(value, dict):
         for name, part in value.items():
             yield from _numbers(name, part)
@@ -108,7 +108,7 @@ def _within(value: object, low: int, high: int) -> bool:
 
 # How much a tokenizer.json can expand a text, and in how many steps: bounded by its parts, before it gets a text. A
 # chain of forty replacements that each write two letters for one makes a terabyte. It cannot be stopped once it runs,
-# and may need a letter that no test has tried.
+# and may start only at a letter that no test text has.
 
 
 def check_growth(content: JsonObject) -> None:
@@ -151,7 +151,7 @@ def _growth_of(part: JsonObject) -> float:
 
 
 def _objects(value: object) -> Iterator[JsonObject]:
-    """All objects in it, itself first; the JSON parser limits the depth."""
+    """All objects in `value`, itself first; the JSON parser limits the depth."""
     waiting = [value]
     while waiting:
         part = waiting.pop()

@@ -1,8 +1,8 @@
 """OpenBLAS, loaded before the reference BLAS of MLX's Linux wheel. No MLX is imported here.
 
-With the reference library verifying five tokens takes five times as long as one, and no draft can pay; with OpenBLAS
-little longer than one, as on a GPU. It rounds wide and narrow forwards differently, so texts are equal but for near
-ties. `packaging/openblas.py` builds the file; without it (macOS has Metal) MLX uses what it has.
+With the reference library verifying five tokens takes five times as long as one, and no draft can pay; with OpenBLAS it
+takes little longer than one, as on a GPU. It rounds wide and narrow forwards differently, so texts are equal but for
+near ties. `packaging/openblas.py` builds the file; without it (macOS has Metal) MLX uses what it has.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _loaded = False
 def put_in_front(library: Path = LIBRARY) -> bool:
     """Load it before the first import of MLX in this process; True when it is loaded.
 
-    The environment can forbid it (HUNCH_OPENBLAS=0), or set the number of threads (OPENBLAS_NUM_THREADS). Default: one
-    a core, but one core less for the window. MEASURED: its threads wait for each other, so on two busy cores two
-    threads were five times slower.
+    HUNCH_OPENBLAS=0 disables it; OPENBLAS_NUM_THREADS sets the number of threads. Default: one a core, but one core
+    less for the window. MEASURED: its threads wait for each other, so on two busy cores two threads were five times
+    slower.
     """
     if os.environ.get("HUNCH_OPENBLAS") == "0" or "mlx.core" in sys.modules or not library.exists():
         _log.info("MLX keeps the matrix library that it has")
@@ -51,7 +51,7 @@ def is_in_front() -> bool:
 
 
 def _physical_cores() -> int:
-    """That this process may use; two threads of one core share its arithmetic."""
+    """Cores that this process may use; two threads of one core share its arithmetic."""
     return len({_core(processor) for processor in os.sched_getaffinity(0)})
 
 

@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 
 def check_pair(main_folder: Path | str, draft_folder: Path | str) -> PairCheck:
-    """Errors of either model are the result's `error`."""
+    """Compare the two models. Errors of either are the result's `error`."""
     main_path = Path(main_folder)
     draft_path = Path(draft_folder)
     checked = PairCheck(str(main_folder), str(draft_folder), None)
@@ -125,7 +125,7 @@ def _example(token: int, main: TokenTable, draft: TokenTable) -> TokenDifference
 
 
 def _probed(main: Path, draft: Path, tables: tuple[TokenTable, TokenTable]) -> tuple[Probe, ...]:
-    """With both real tokenizers; () if one cannot be used, or takes too long."""
+    """The probes that differ, tokenized by both; () if a tokenizer cannot be used, or takes too long."""
     cuts = [_cut(folder, table) for folder, table in zip((main, draft), tables, strict=True)]
     if any(cut is None for cut in cuts):
         return ()
@@ -141,7 +141,7 @@ def _all_alike(probes: tuple[Probe, ...]) -> bool | None:
 
 
 def _cut(folder: Path, table: TokenTable) -> dict[str, list[str]] | None:
-    """The texts of each probe's tokens."""
+    """Text of each token, for every probe."""
     tokens = cuts(folder)
     if tokens is None:
         return None
@@ -150,7 +150,7 @@ def _cut(folder: Path, table: TokenTable) -> dict[str, list[str]] | None:
 
 
 def cache_kinds(config: JsonObject) -> tuple[CacheKind, ...]:
-    """By the config's entries for its layers; a guess without them, since nothing depends on it."""
+    """Kinds by the config's entries for its layers, or a guess, since nothing depends on it."""
     parts = (config, object_at(config, "text_config"))
     given = [part.get(key) for part in parts for key in ("layer_types", "layers_block_type", "block_types")]
     layers = {str(layer) for types in given if isinstance(types, list) for layer in types}
@@ -175,8 +175,8 @@ def _ends(folder: Path, table: TokenTable) -> set[str]:
     return set()
 
 
-# How a folder's tokenizer cuts a few texts, in a process of its own with limits of time and memory: a tokenizer from
-# elsewhere may run for ever, and while it is loaded or used no other Python thread runs.
+# Tokenizes a few texts in another process, with limits of time and memory: a third-party tokenizer may run for ever,
+# and no other Python thread runs while it is loaded or used.
 
 
 def cuts(folder: Path) -> Cuts | None:

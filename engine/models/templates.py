@@ -1,8 +1,8 @@
 """Chat templates: programs that are not trusted, rendered as transformers renders them, in jinja's sandbox.
 
-A template that is new here is first rendered in a limited child process (first_use.py). What still gets into this one
-ends at a deadline (watch.py), as does its compilation. The deadline is looked at between two lines, so the two
-operators are bounded that one line can compute with for ever.
+A template that is new here is first rendered in a limited child process (first_use.py). In this process compilation and
+rendering end at a deadline (watch.py). It is checked between two lines, so the two operators with which a single line
+can run for ever are bounded.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ChatTemplate:
 
 
 def _cut(text: str, last: str) -> str:
-    """The text up to the end of the last turn, which the template may have trimmed."""
+    """The text up to the end of the last turn; the template may have trimmed it."""
     said = last.removesuffix(_UNFINISHED)
     if said.strip() not in text or _UNFINISHED.strip() not in text:
         raise jinja2.TemplateError("the template leaves out part of the last message, which is to be continued")
@@ -106,7 +106,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.globals |= {"raise_exception": _raise, "strftime_now": _now, "dict": _Dict(), "namespace": _Names}
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Refuse what Python would compute in one step, for which every other thread waits."""
+        """Refuse operations that Python computes in one step while every other thread waits."""
         if isinstance(left, int) and isinstance(right, int):
             bits = left.bit_length() * right if operator == "**" else left.bit_length() + right.bit_length()
             if bits > MOST_BITS:

@@ -1,8 +1,8 @@
 """How a draft with another vocabulary reads and drafts the main model's tokens: token by token, by their texts.
 
-A token that both have is mapped to one token. Any other is spelt with the longest tokens of the draft that fit, always
-in the same way, so the draft's tokens of a text are a prefix of those of a longer text. It drafts only tokens that both
-have. Knows no MLX; `loading.Translation` does this with arrays.
+A token that both have is mapped to one token. Any other is spelt with the longest matching draft tokens, always in the
+same way, so the draft's tokens of a text are a prefix of those of a longer text. It drafts only tokens that both have.
+Without MLX; `loading.DraftTranslation` does this with arrays.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cached_property
 
 from engine.models.vocabulary import TokenTable, meanings
 
-LEAST_SHARED = 0.9  # of the larger vocabulary: below, too much of a text would be spelt in pieces
+LEAST_SHARED = 0.9  # share of the larger vocabulary: with less, too much text would be spelt in pieces
 _LONGEST = 256  # letters of a token that is used to spell others
 _MOST = 1024  # letters of a token that is spelt: longer ones are abnormal
 
@@ -28,7 +28,7 @@ class TokenMap:
         own = self._draft
         self.single = {
             token: own[said] for said, token in first.items() if said in own
-        }  # the draft's that says the same
+        }  # the draft's token with the same text
         self._spelt: dict[int, tuple[int, ...]] = {}
 
     @property
@@ -47,7 +47,7 @@ class TokenMap:
         return self.shared >= LEAST_SHARED * max(self._tokens)
 
     def spell(self, tokens: Iterable[int]) -> list[int]:
-        """`tokens` of the main model as the draft's; at least one for each."""
+        """`tokens` of the main model in the draft's vocabulary; at least one for each."""
         return [spelt for token in tokens for spelt in self.spelling(token)]
 
     def spelling(self, token: int) -> tuple[int, ...]:
@@ -72,5 +72,5 @@ class TokenMap:
 
     @cached_property
     def _fallback(self) -> int:
-        """For tokens without any letters of the draft, and for padding."""
+        """For padding, and tokens without any letter that the draft has."""
         return self._draft.get(" ", min(self._draft.values(), default=0))

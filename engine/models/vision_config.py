@@ -1,4 +1,4 @@
-"""How a model sees, by its files: whether it does, the numbers of its vision part, and how many tokens a picture takes.
+"""A model's vision part by its files: its kind and numbers, and how many tokens a picture takes.
 
 No MLX and no pixels: the app asks before anything is loaded. Files are not trusted.
 """
@@ -29,21 +29,21 @@ from engine.models.model_files import (
 )
 
 PICTURE_CONFIG = "preprocessor_config.json"
-_PROCESSOR_CONFIG = "processor_config.json"  # newer folders have the same in it, as "image_processor"
+_PROCESSOR_CONFIG = "processor_config.json"  # newer folders have the same as its "image_processor"
 _LARGEST_PATCH = 64
 _LARGEST_MERGE = 8
 _WIDEST = 16_384
 _MOST_HEADS = 256
 _DEEPEST = 256
 _MOST_PIXELS = 1 << 26
-_STEEPEST = 200  # sides of a picture to one another, as in Qwen's own code
+_STEEPEST = 200  # largest aspect ratio, as in Qwen's own code
 _OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
 _EMBEDDERS = ("model.vision_embedder.", "vision_embedder.", "model.embed_vision.", "embed_vision.")
 _WITH_PROJECTOR = (
     *("model.vision_tower.vision_model.", "vision_tower.vision_model.", "model.vision_tower.", "vision_tower."),
     *("model.multi_modal_projector.", "multi_modal_projector."),
 )
-_WORK_ROWS = 12  # of a tower's width, that its forward holds for each patch at most
+_WORK_ROWS = 12  # rows of the tower's width that its forward holds for each patch, at most
 # at once, where attention is not fused: at most, and a multiple of
 _QUERIES = 512
 _ALIKE = 64
@@ -58,7 +58,7 @@ _AS_CLIP = {
 
 
 class Tower(StrEnum):
-    """A kind of network that turns pixels into rows of embeddings."""
+    """A kind of vision tower: a network that turns pixels into rows of embeddings."""
 
     QWEN = "qwen"  # Qwen3's
     QWEN2 = "qwen2"
@@ -71,15 +71,15 @@ class Tower(StrEnum):
 
 
 class Mutual(StrEnum):
-    """Where the tokens of a picture attend to all others of it, not only to those before."""
+    """Where a picture's tokens attend to all others of it, not only to earlier ones."""
 
     NO = "no"
     EVERYWHERE = "everywhere"
-    IN_WINDOWS = "in_windows"  # in layers with a sliding window, as far as it reaches back
+    IN_WINDOWS = "in_windows"  # in layers with a sliding window, within that window
 
 
 class Filter(IntEnum):
-    """How a picture is made larger or smaller, by Pillow's numbers."""
+    """A resizing filter, by Pillow's numbers."""
 
     BILINEAR = 2
     BICUBIC = 3
@@ -97,7 +97,7 @@ _TOWERS: Mapping[str, Tower] = MappingProxyType(
         "lfm2-vl": Tower.SIGLIP2,
     }
 )
-_PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # as Hugging Face's folders and MLX's have them
+_PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # Hugging Face's and MLX's names
     {
         **dict.fromkeys((Tower.QWEN, Tower.QWEN2, Tower.QWEN25), _OF_QWEN),
         Tower.SIGLIP: ("vision_tower.vision_model.", "multi_modal_projector."),
@@ -119,12 +119,12 @@ _FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """Large pictures are cut into squares, which are seen one by one, and then the whole made small."""
+    """Large pictures are cut into squares; these are encoded one by one, and then the whole picture made small."""
 
     side: int  # in pixels
     least: int  # squares
     most: int
-    beyond: float  # how much larger than the largest picture that is seen whole
+    beyond: float  # how much larger than the largest picture that is encoded whole
 
     def grid(self, width: int, height: int, most: int) -> tuple[int, int]:
         """(columns, rows) of at most `most` squares, about the shape of the picture."""
@@ -149,21 +149,21 @@ class VisionConfig:
     placeholder: int  # token that stands for a row of a picture in prompts
     patch: int  # side, in pixels
     merge: int  # patches on the side of one token
-    frames: int  # a picture counts as so many equal ones
+    frames: int  # a picture counts as this many equal frames
     least_pixels: int
     most_pixels: int
     mean: tuple[float, ...]
     std: tuple[float, ...]
     resample: Filter
-    square: int = 0  # side that every picture is made to have; 0: each keeps its shape
+    square: int = 0  # side that every picture is resized to; 0: each keeps its shape
     written: int = -1  # token that templates write for a picture; -1: the placeholder
     marks: tuple[int, ...] = ()  # tokens (begin, end) around a picture, which templates do not write
-    lines: str = ""  # around these
+    lines: str = ""  # text around these
     mutual: Mutual = Mutual.NO
     stand_in: int = -1  # token that networks are given for each row; -1: the placeholder
-    largest: bool = False  # small pictures are made as large as the limits allow
-    edge: int = 0  # the longest side, in pixels, of pictures that are only made smaller; 0: of no such
-    breaks: tuple[str, ...] = ()  # words for tokens among a picture's: after each of its lines, after the last
+    largest: bool = False  # small pictures are enlarged to the limits
+    edge: int = 0  # the longest side, in pixels, of pictures that are only made smaller; 0: no such limit
+    breaks: tuple[str, ...] = ()  # tokens among a picture's: after each row, and after the last
     tiling: Tiling | None = None
 
     @property
@@ -217,11 +217,11 @@ class VisionConfig:
         return wide * side, high * side
 
     def tokens(self, width: int, height: int, detail: PictureDetail) -> int:
-        """Of a picture of this size, words among them included."""
+        """Number of tokens of a picture of this size, words among them included."""
         return sum(part if isinstance(part, int) else 1 for part in self.layout(width, height, detail))
 
     def tiles(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
-        """(columns, rows) of squares that it is cut into; (1, 1): it is seen whole."""
+        """(columns, rows) of squares that it is cut into; (1, 1): it is encoded whole."""
         tiling = self.tiling
         side = self.patch * self.merge
         if tiling is None:
@@ -233,7 +233,7 @@ class VisionConfig:
         return tiling.grid(width, height, left // (tiling.side // side) ** 2)
 
     def layout(self, width: int, height: int, detail: PictureDetail) -> list[str | int]:
-        """What stands for a picture: numbers of its own rows, and words between them."""
+        """A picture's rows in the tower's order (numbers), and the words between them."""
         side = self.patch * self.merge
         across, down = self.tiles(width, height, detail)
         columns, rows = (each // side for each in self.size(width, height, detail))
@@ -250,7 +250,7 @@ class VisionConfig:
 
 
 def encoding_bytes(config: VisionConfig, patches: int = 0) -> int:
-    """Memory that the tower's forward takes, in 32 bits. 0 patches: those of the largest picture of normal detail."""
+    """Memory of the tower's forward, in 32 bits. 0 patches: those of the largest picture of normal detail."""
     most = PictureDetail.NORMAL.most_tokens * config.merge**2
     patches = patches or min(most, config.most_pixels // config.patch**2)
     heads = max(1, whole(config.vision, "num_heads") or whole(config.vision, "num_attention_heads"))
@@ -258,7 +258,7 @@ def encoding_bytes(config: VisionConfig, patches: int = 0) -> int:
 
 
 def queries_at_once(patches: int) -> int:
-    """By which a tower attends to all patches: all scores at once would take gigabytes."""
+    """Number of queries at a time, where a tower attends to all patches: all scores at once would take gigabytes."""
     return max(_ALIKE, min(_QUERIES, _SCORES // patches // _ALIKE * _ALIKE))
 
 
@@ -268,7 +268,7 @@ def picture_tokens(folder: str, width: int, height: int, detail: PictureDetail =
 
 
 def sight_refusal(config: JsonObject, tensors: Iterable[str]) -> SightRefusal | None:
-    """Why a model with this config and these names of tensors does not see; None: it does."""
+    """Why a model with this config and these tensor names cannot see pictures; None: it can."""
     if not object_at(config, "vision_config"):
         return SightRefusal.TEXT_ONLY
     tower = tower_of(config)
@@ -291,7 +291,7 @@ def tower_name(tower: Tower | None, name: str) -> str:
 
 
 def refusal_of(folder: str) -> SightRefusal:
-    """Why a model that does not see does not."""
+    """Why the model cannot see pictures."""
     try:
         read_vision_config(folder)
     except CannotSee as error:
@@ -300,7 +300,7 @@ def refusal_of(folder: str) -> SightRefusal:
 
 
 def read_vision_config(folder: str) -> VisionConfig:
-    """From the small files alone. Raises CannotSee."""
+    """The vision part by the small files alone. Raises CannotSee."""
     path = Path(folder)
     try:
         config = read_object(path / "config.json", CONFIG_LIMIT_BYTES)
@@ -365,7 +365,7 @@ def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> Vision
 
 
 def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
-    """Its patches are as large as the tokens of other Gemma 4."""
+    """Patches of this model are as large as the tokens of other Gemma 4."""
     usual = {"max_soft_tokens": whole(vision, "num_soft_tokens", 280)}
     text = {"use_bidirectional_attention": "vision", **object_at(config, "text_config")}
     common = _gemma4({**config, "text_config": text}, vision, {**usual, **given})
@@ -392,7 +392,7 @@ def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> Visio
 def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     patch = positive(vision, "patch_size")
     merge = positive(vision, "spatial_merge_size")
-    size = object_at(given, "size")  # its edges are counts of pixels, in spite of their names
+    size = object_at(given, "size")  # its edges are counts of pixels, despite their names
     least = whole(given, "min_pixels") or whole(size, "shortest_edge") or 56 * 56
     most = whole(given, "max_pixels") or whole(size, "longest_edge") or 28 * 28 * 1280
     if not (patch <= _LARGEST_PATCH and merge <= _LARGEST_MERGE and 1 <= least <= most <= _MOST_PIXELS):
@@ -420,7 +420,7 @@ def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Visio
         raise FileError(f"config.json: {fewest} to {squares} tiles of {side}")
     if squares * side**2 > _MOST_PIXELS:
         raise FileError(f"config.json: {squares} tiles of {side}")
-    # `do_image_splitting` is not asked: MLX's folders say no, as their first program could not.
+    # `do_image_splitting` is ignored: MLX's folders say no, because their first program did not support it.
     tiling = Tiling(side, fewest, squares, max(1.0, real(given, "max_pixels_tolerance", 2.0)))
     placeholder = _either(config, "image_token_id", "image_token_index")
     mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
@@ -429,7 +429,7 @@ def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Visio
     return VisionConfig(*common, _filter(given, Filter.BILINEAR), tiling=tiling)
 
 
-_WIDTHS = {Tower.QWEN2: "embed_dim", Tower.GEMMA4_UNIFIED: "mm_embed_dim"}  # not "hidden_size"
+_WIDTHS = {Tower.QWEN2: "embed_dim", Tower.GEMMA4_UNIFIED: "mm_embed_dim"}  # in place of "hidden_size"
 _USUAL: Mapping[Tower, JsonObject] = {  # numbers that configs may leave out
     Tower.GEMMA4_UNIFIED: {"num_heads": 1, "depth": 1},
     Tower.PIXTRAL: {

@@ -31,7 +31,7 @@ from engine.models.model_files import (
 from engine.models.numbers import check_growth
 
 MAX_TOKENS = 2**20
-_MARK = "▁"  # written for a space
+_MARK = "▁"  # stands for a space
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
 _BETWEEN = "\U0010fffe"  # occurs in no token
 _SPECIAL = "\U0010ffff"
@@ -40,7 +40,7 @@ _OPAQUE = ("tokenizer.model", "tiktoken.model", "qwen.tiktoken")  # compared as 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    tokens: int  # 0: only the tokenizer itself knows
+    tokens: int  # 0: not listed in its files
     digest: str
 
 
@@ -54,7 +54,7 @@ class Spelling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenTable:
-    """All that a tokenizer's file says about its tokens, and how it cuts a text into them."""
+    """A tokenizer file's tokens, and its rules to cut a text into them."""
 
     texts: dict[int, str]  # as written in the file
     added: dict[int, bool]  # tokens beside the vocabulary; True: special, so no text is cut into it
@@ -63,7 +63,7 @@ class TokenTable:
 
 
 def _letters() -> dict[int, str]:
-    """Of byte-level tokenizers, as GPT-2's: from the letter written for a byte to chr(byte)."""
+    """For byte-level tokenizers such as GPT-2's: from the letter written for a byte to chr(byte)."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in shown]
     return {byte: chr(byte) for byte in shown} | {256 + at: chr(byte) for at, byte in enumerate(others)}
@@ -99,7 +99,7 @@ def save_known(path: Path) -> None:
         rows = [[*key, known.tokens, known.digest] for key, known in _known.items()]
     rows = [row for row in rows if os.path.exists(str(row[0]))]  # noqa: PTH110  False for a name that is too long
     if read_kept(path, CONFIG_LIMIT_BYTES) != {"vocabularies": rows}:
-        write_kept(path, {"vocabularies": rows}, private=False)
+        write_kept(path, {"vocabularies": rows}, CONFIG_LIMIT_BYTES, private=False)
 
 
 def load_known(path: Path) -> None:
@@ -149,7 +149,7 @@ def readable(table: TokenTable, token: int) -> str:
 
 
 def _respelt(texts: list[str], spelling: Spelling) -> list[str]:
-    """All at once: one by one takes several times as long."""
+    """The texts respelt, all at once: one by one takes several times as long."""
     joined = _BETWEEN.join(texts)
     if joined.count(_BETWEEN) != len(texts) - 1:  # an abnormal token contains it
         return [text.replace(_BETWEEN, "") for text in texts]
@@ -209,7 +209,7 @@ def _table(path: Path) -> TokenTable:
 
 
 def _checked(path: Path, tokens: Sequence[object], texts: Sequence[object]) -> dict[int, str]:
-    """Checks all at once: one by one takes several times as long."""
+    """Checks all entries at once: one by one takes several times as long."""
     if not (set(map(type, tokens)) <= {int} and set(map(type, texts)) <= {str}):
         wrong = next(pair for pair in zip(tokens, texts, strict=True) if tuple(map(type, pair)) != (int, str))
         raise FileError(f"{path.name}: token {str(wrong[0])[:40]}: {str(wrong[1])[:40]!r}")

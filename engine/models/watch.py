@@ -27,11 +27,11 @@ class TooLong(BaseException):
 
 
 class Aborted(BaseException):
-    """The result is no longer wanted."""
+    """The result is no longer needed."""
 
 
 def never() -> bool:
-    """For callers that never abort."""
+    """`aborted` for callers that never abort."""
     return False
 
 
@@ -42,8 +42,10 @@ def watched(
     counted: CodeType | None = None,
     most_calls: int = sys.maxsize,
 ) -> Iterator[None]:
-    """Raise TooLong in functions called from here on, after `limit_s` of this thread's processor time or `most_calls`
-    calls of `counted`; and Aborted as soon as `aborted` returns True.
+    """Limit functions called from here on.
+
+    They raise TooLong after `limit_s` of this thread's processor time or `most_calls` calls of `counted`, and Aborted
+    soon after `aborted` returns True.
     """
     former = sys.gettrace()
     _trace(_Watch(time.thread_time() + limit_s, aborted, counted, most_calls))

@@ -163,9 +163,7 @@ class PrefixDisk:
             raise
 
     def _matching(self, sequence: Sequence, upto: int) -> list[Part]:
-        """Segments of its owner's conversations that begin like its first `upto` tokens, ordered by start, each with
-        its common prefix.
-        """
+        """Its owner's segments that begin like its first `upto` tokens, by start, each with its common prefix."""
         tokens = sequence.tokens[:upto]
         near = [segment for segment in self._segments(sequence.model.identity).values() if segment.start < upto]
         digests = _digests(tokens, {segment.start for segment in near}, sequence.owner)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -52,11 +52,17 @@ class DrafterCache(Protocol):
 
 class PrefixStore:
     def __init__(
-        self, limit_bytes: int = DEFAULT_LIMIT_BYTES, disk: PrefixDisk | None = None, sequences: int = SEQUENCES
+        self,
+        limit_bytes: int = DEFAULT_LIMIT_BYTES,
+        disk: PrefixDisk | None = None,
+        sequences: int = SEQUENCES,
+        open_disk: Callable[[], PrefixDisk | None] = lambda: None,
     ) -> None:
+        """`open_disk` is called with each `put` while there is no `disk`: it may have been full at the start."""
         self._limit_bytes = limit_bytes
         self._limit_sequences = sequences
         self._disk = disk
+        self._open_disk = open_disk
         self._may_write = disk is not None  # False after a failure, until the next `put`
         self.readers: WeakSet[DrafterCache] = WeakSet()  # the drafters' caches of running replies
         self.kept: list[KeptSequence] = []  # least recently used first
@@ -124,6 +130,7 @@ class PrefixStore:
     def put(self, sequence: Sequence) -> None:
         if sequence.caches.position == 0 or sequence.forgotten:
             return
+        self._disk = self._disk or self._open_disk()
         self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
         # A model over several ranks is not written: each has only its own layers' rows.
@@ -151,9 +158,7 @@ class PrefixStore:
             self._has_written(kept)
 
     def evict_oldest(self) -> bool:
-        """Free memory at once, least recently used first, other programs' before the user's; False when there is
-        nothing left to evict.
-        """
+        """Free memory at once, least recently used first, other programs' before the user's; False if none is left."""
         if self.kept:
             self._drop(next((kept for kept in self.kept if kept.sequence.owner), self.kept[0]))
         return bool(self.kept)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import inf
+from time import monotonic
 
 from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoaded, RepliesUnderWay, as_engine_error
 from engine.api.events import (
@@ -34,7 +33,11 @@ from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
 
-AGAIN_S = 600.0  # a lost model is loaded again automatically only once in this time
+# A main model that was lost is loaded again at once, and where it is lost again or does not come back, after a wait of
+# FIRST_WAIT_S that doubles each time up to MOST_WAIT_S. After HELD_S without a loss it is as at first.
+FIRST_WAIT_S = 10.0
+MOST_WAIT_S = 600.0
+HELD_S = 600.0
 
 # Sends an event to a sink; events about models to the subscribers too. None: to the subscribers alone.
 Post = Callable[[Sink | None, Event], None]
@@ -62,10 +65,13 @@ class PairLoader:
         self._light_drafters = light_drafters and not widens()  # where 16 bits are computed as 32 it saves nothing
         self._next_draft: SetDraft | None = None  # waits for the main model in progress
         self._loaded_by: Load | None = None  # the command that loaded the main model, if any
-        self._loaded_again_at = -inf
+        self._ready_at = 0.0  # when the main model was loaded
+        self._lost: Load | None = None  # loads the lost main model again, now or at `_again_at`
+        self._again_at: float | None = None  # None: it has begun
+        self._wait_s = 0.0  # before the next time
 
     def load(self, command: Load) -> None:
-        self._loaded_again_at = -inf
+        self._give_up_lost()
         self._load(command)
 
     def _load(self, command: Load) -> None:
@@ -90,6 +96,8 @@ class PairLoader:
         self.abort_loads(LoadAborted)
         main = self._scheduler.main
         folder = command.folder
+        if self._lost is not None:
+            self._lost = replace(self._lost, draft=folder)
         if folder is None:
             self._drop_draft(command.sink)
             return
@@ -101,6 +109,7 @@ class PairLoader:
             self._begin_load(ModelRole.DRAFT, command, slices)
 
     def unload(self, command: Unload) -> None:
+        self._give_up_lost()
         self.abort_loads(LoadAborted)
         was_loaded = self._scheduler.main is not None
         self.drop(command.sink)
@@ -115,11 +124,19 @@ class PairLoader:
         self._next_draft = None
         return command
 
+    @property
+    def waits(self) -> bool:
+        """Whether `load_lost_again` has something to do later."""
+        return self._again_at is not None
+
     def load_lost_again(self) -> None:
-        """Load a main model again that has lost some of its layers, once; queued replies wait for it.
+        """Load a main model again that has lost some of its layers; queued replies wait for it.
 
         Its draft is loaded again too, also one that was being loaded.
         """
+        if self._lost is not None and self._again_at is not None and monotonic() >= self._again_at:
+            self._again_at = None
+            self._load(self._lost)
         main = self._scheduler.main
         asked = self._loaded_by
         lost = None if main is None else main.lost()
@@ -137,11 +154,29 @@ class PairLoader:
             self._scheduler.fail_started(lost)
         self.drop(asked.sink)
         self._scheduler.why_no_main = lost
-        if not another_comes and time.monotonic() < self._loaded_again_at + AGAIN_S:
-            self._post(asked.sink, ModelFailed(ModelRole.MAIN, asked.folder, lost))
-        elif not another_comes:
-            self._loaded_again_at = time.monotonic()
-            self._load(replace(asked, draft=draft_folder))
+        if not another_comes:
+            if monotonic() >= self._ready_at + HELD_S:
+                self._wait_s = 0.0
+            self._lost = replace(asked, draft=draft_folder)
+            self._try_lost_later(lost)
+
+    def _try_lost_later(self, why: EngineError) -> None:
+        """At once, or after a wait, which is longer each time; replies fail until it has begun."""
+        assert self._lost is not None
+        wait_s = self._wait_s
+        self._wait_s = min(max(FIRST_WAIT_S, 2 * wait_s), MOST_WAIT_S)
+        if not wait_s:
+            self._load(self._lost)
+            return
+        self._again_at = monotonic() + wait_s
+        self._scheduler.why_no_main = why
+        self._post(self._lost.sink, ModelFailed(ModelRole.MAIN, self._lost.folder, why, again_at=self._again_at))
+
+    def _give_up_lost(self) -> None:
+        """Another command about the main model has come."""
+        self._lost = None
+        self._again_at = None
+        self._wait_s = 0.0
 
     @property
     def _loads_main(self) -> bool:
@@ -178,13 +213,19 @@ class PairLoader:
 
         def ready(model: LoadedModel) -> None:
             self._install(role, model, sink)
-            self._loaded_by = command if isinstance(command, Load) else self._loaded_by
+            if isinstance(command, Load):
+                self._loaded_by = command
+                self._lost = None
+                self._ready_at = monotonic()
             self._post(sink, ModelReady(role, model.info))
 
         def failed(error: BaseException) -> None:
             wanted = isinstance(error, LoadAborted | EngineClosed)
             level = logging.INFO if wanted else logging.WARNING
             _log.log(level, "could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
+            if command is self._lost and not wanted:
+                self._try_lost_later(as_engine_error(error))
+                return
             if role is ModelRole.MAIN and not wanted:
                 self._scheduler.why_no_main = as_engine_error(error)
             self._post(sink, ModelFailed(role, folder, as_engine_error(error)))

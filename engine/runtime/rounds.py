@@ -204,7 +204,7 @@ class Rounds:
 
     def receive(self, draft: Draft, verdicts: list[int], times: Times, failure: Exception | None = None) -> Round:
         """Commit tokens and sampler after a step of a batch, which commits the caches. Then call `learn`."""
-        emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._output.ending)
+        emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._sampler, self._output.ending)
         self._sequence.tokens.extend(emitted)
         self._sampler.commit(emitted)
         return Round(

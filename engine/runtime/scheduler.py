@@ -83,7 +83,7 @@ class Writing:
         return []
 
     def way(self, replies: Sequence[Reply]) -> BatchWay:
-        """How several replies run: with fixed drafts in a batch that can verify them, else in turns; in auto mode the
+        """How several replies run: fixed drafts in a batch that can verify them, else in turns; auto mode the
         fastest.
         """
         pair = self._pair

@@ -102,7 +102,8 @@ class Engine:
         """`plan`: experimental, its layers run in several processes (engine/cluster/README.md).
 
         If one of those is lost, `sink` gets ModelUnloaded, and then the events of a second call like this one: the pair
-        is loaded again by itself, once in ten minutes. At other times it gets ModelFailed with RankLost.
+        is loaded again by itself. Where it is lost again soon, or does not come, that is after a wait, longer each
+        time: before it `sink` gets ModelFailed, which says when.
         """
         draft = None if draft is None else str(draft)
         self._send(Load(str(folder), sink, draft, end_replies, plan, tuple(helping)))

@@ -44,13 +44,17 @@ def _after_model_event(
     main = event.role is ModelRole.MAIN
     match event:
         case ModelLoading(folder=folder):
-            return replace(state, loading_main=folder) if main else replace(state, loading_draft=folder)
+            return replace(state, loading_main=folder, again_at=None) if main else replace(state, loading_draft=folder)
         case ModelReady(info=info):
             state = replace(state, main=info) if main else replace(state, draft=info)
         case ModelUnloaded():
-            return replace(state, main=None) if main else replace(state, draft=None, drafting=DraftingState.NO_DRAFT)
+            if main:
+                return replace(state, main=None, again_at=None)
+            return replace(state, draft=None, drafting=DraftingState.NO_DRAFT)
         case ModelFailed(began=False):
             return state
+        case ModelFailed(again_at=again_at) if main:
+            state = replace(state, again_at=again_at)
     return replace(state, loading_main=None) if main else replace(state, loading_draft=None)
 
 

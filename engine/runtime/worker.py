@@ -41,7 +41,7 @@ from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
 
-LOOK_S = 1.0  # interval in which an idle engine checks that the ranks are alive
+LOOK_S = 1.0  # interval in which an idle engine checks that the ranks are alive, or loads a lost model again
 
 Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
@@ -53,7 +53,8 @@ def make_worker(
     calibration, prefixes, tried = (
         None if kept is None else kept / name for name in ("calibration", "prefixes", "tried.json")
     )
-    store = PrefixStore(kept_caches_bytes(memory_share), _open_disk(prefixes, disk_bytes))
+    open_disk = partial(_open_disk, prefixes, disk_bytes)
+    store = PrefixStore(kept_caches_bytes(memory_share), open_disk(), open_disk=open_disk)
     return EngineThread(
         Scheduler(Tuner(calibration), store), post, ends, FirstUse(tried), light_drafters=light_drafters
     )
@@ -91,7 +92,8 @@ class EngineThread:
     def look_s(self) -> float | None:
         """The longest time between two calls of `step` without work; None: unlimited."""
         main = self._scheduler.main
-        return None if main is None or main.ranks == 1 else LOOK_S
+        looks = self._loader.waits if main is None else main.ranks > 1
+        return LOOK_S if looks else None
 
     def handle(self, command: Command) -> None:
         """Carry out a command. A load only begins here; `step` continues it."""

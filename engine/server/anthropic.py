@@ -36,7 +36,7 @@ from engine.server.problems import Problem, invalid, unsupported
 from engine.server.replies import ReplyOutcome, SharedEngine
 from engine.server.tools import Tools, arguments_of, demanded, function_tool
 
-# A line of Claude Code's with a number that differs from turn to turn: what comes after it would be read again.
+# A line in Claude Code's prompt with a changing number, which would prevent reusing the cache after it.
 _BILLING = re.compile(r"\Ax-anthropic-billing-header[^\n]*\n?")
 _WITHOUT_EFFECT = ("metadata", "service_tier", "cache_control", "context_management", "container", "mcp_servers")
 _ENDS = {
@@ -127,7 +127,7 @@ class AnthropicMessage(ApiCall):
         yield _event("message_stop")
 
     def alive(self, done_tokens: int, total_tokens: int) -> bytes:
-        """For watchdogs of bytes or events; Claude Code's other one counts no pings and is set by its variables."""
+        """For watchdogs of bytes or events; Claude Code's other watchdog ignores pings, and is set by its variables."""
         return _event("ping")
 
     def failure(self, problem: Problem, request_id: str) -> bytes:
@@ -181,7 +181,7 @@ def _stop_reason(end: Finished, called: bool) -> str:
 
 
 def prompt_of(fields: Fields, pictures: SentPictures) -> tuple[Request, tuple[str, ...]]:
-    """What the prompt is made from, and the kinds of tools that are dropped."""
+    """Messages and tools of the prompt, and the kinds of tools that are dropped."""
     for name in _WITHOUT_EFFECT:
         fields.has(name)
     effort = None
@@ -230,7 +230,7 @@ def _system(fields: Fields) -> list[Message]:
 
 
 def _joined(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Neighbours of the user's are one: many templates want turns to alternate."""
+    """Consecutive user messages joined: many templates require alternating roles."""
     joined: list[Message] = []
     for message in messages:
         last = joined[-1] if joined else None
@@ -300,7 +300,7 @@ def _assistants(turn: Fields) -> Message:
 
 
 def _usage(read: int, cached: int, written: int) -> dict[str, Any]:
-    """All that Anthropic's schema asks for; `read` is without what was cached."""
+    """All fields of Anthropic's schema; `read` excludes cached tokens."""
     return {
         "input_tokens": max(0, read),
         "cache_read_input_tokens": cached,

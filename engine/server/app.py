@@ -35,7 +35,7 @@ from engine.server.replies import Client, ClientLeft, Replies, SharedEngine, own
 
 _log = logging.getLogger(__name__)
 
-# The first that owns a request answers it; the last one owns all.
+# A request is answered by the first dialect that owns it; the last one owns all.
 DIALECTS = (ANTHROPIC, GEMINI, LM_STUDIO, OLLAMA, OPENAI)
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.:-]")
@@ -77,7 +77,7 @@ def _routes_of(dialect: Dialect, shared: SharedEngine) -> list[Route]:
 
 
 class _Calling:
-    """An endpoint that has the engine write."""
+    """An endpoint where the engine writes a reply."""
 
     def __init__(self, path: str, call: type[ApiCall], shared: SharedEngine) -> None:
         self._path = path
@@ -128,7 +128,7 @@ class _Calling:
 
 
 class _Stream:
-    """An answer piece by piece: its head at once, the first piece when the prompt's length is known."""
+    """A streamed answer: the head at once, the first piece when the prompt's length is known."""
 
     def __init__(self, call: ApiCall, replies: Replies, send: Send) -> None:
         self._call = call
@@ -140,7 +140,7 @@ class _Stream:
         self._opened = False
 
     async def run(self, request_id: str) -> None:
-        """A failure is the last piece."""
+        """Send all pieces; a failure is the last one."""
         stream_headers = {
             "cache-control": "no-store",
             "x-accel-buffering": "no",
@@ -205,7 +205,7 @@ async def _refuse_route(request: HttpRequest, error: HTTPException) -> Response:
 
 
 async def _leave(_request: HttpRequest, _left: Exception) -> Response:
-    """The client has left, so what is sent does not matter."""
+    """The client has left: anything may be sent."""
     return Response(status_code=400)
 
 

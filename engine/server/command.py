@@ -1,4 +1,4 @@
-"""`python -m engine serve`: a pair, and models in folders when asked for, served until a signal ends it."""
+"""`python -m engine serve`: serves a pair, and further models in folders on demand, until a signal ends it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from types import FrameType
 
 from engine.api.errors import EngineError, InvalidRequest
 from engine.api.events import Event
+from engine.api.files import open_plain
 from engine.api.protocols import ChatEngine
 from engine.api.types import EngineState, ModelInfo
 from engine.hub.library import scan_folders
@@ -88,7 +89,7 @@ def _over_ranks(arguments: argparse.Namespace) -> bool:
 
 
 def shelf_of(arguments: argparse.Namespace, engine: ChatEngine) -> ModelShelf | None:
-    """Once the engine has loaded its pair. None where that is in several processes: it stays."""
+    """The models to serve, once the pair is loaded; None if that runs in several processes."""
     if _over_ranks(arguments):
         return None
     drafts = {Path(main).resolve(): Path(draft).resolve() if draft else None for main, draft in arguments.pair}
@@ -120,7 +121,8 @@ def _key_in(file: Path) -> str:
     try:
         if os.name == "posix" and stat.S_IMODE(file.stat().st_mode) & 0o077:
             raise InvalidRequest("api_key_file", "readable by others", "0600")
-        key = file.read_bytes()[: _LONGEST_KEY + 1].decode("ascii").strip()  # which every client can send in a header
+        with open_plain(file) as opened:
+            key = opened.read(_LONGEST_KEY + 1).decode("ascii").strip()  # which every client can send in a header
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest("api_key_file", type(error).__name__, "a file with a key of ASCII letters") from error
     if not key or len(key) > _LONGEST_KEY:
@@ -129,7 +131,7 @@ def _key_in(file: Path) -> str:
 
 
 class Ending:
-    """Waits for SIGINT or SIGTERM, or for a server that has ended by itself."""
+    """Waits for SIGINT or SIGTERM, or for the end of the server."""
 
     def __init__(self) -> None:
         self._ended = threading.Event()
@@ -169,7 +171,7 @@ class Ending:
 
 
 class EngineShelf:
-    """See ModelShelf. Clients alone use the engine: its models are exchanged as soon as no client's is used."""
+    """A ModelShelf for an engine that only clients use: models are replaced once no client uses them."""
 
     def __init__(self, engine: ChatEngine, models: Sequence[ServedModel], drafts: Sequence[ModelInfo] = ()) -> None:
         self._engine = engine
@@ -191,7 +193,7 @@ class EngineShelf:
             self._engine.load(model.main.folder, _unheard, draft=draft)
 
     def take_away(self, model: ServedModel) -> None:
-        """Of the chosen pair only a draft that a client has named goes."""
+        """Unload a model; of the chosen pair only a draft named by a client."""
         chosen = next((each for each in self._models if each.chosen), None)
         if chosen is None or _key(chosen.main.folder) != _key(model.main.folder):
             self._engine.unload(_unheard)
@@ -228,4 +230,4 @@ def _key(folder: Path | str) -> Path:
 
 
 def _unheard(_event: Event) -> None:
-    """The server has a subscription for models."""
+    """A sink that ignores events: the server has a subscription."""

@@ -1,4 +1,4 @@
-"""A message's content: a string or parts, in one form whichever it comes in, so that the next turn is found again."""
+"""Message content, a string or a list of parts, in one normalized form, so that the next turn finds the cache."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DETAILS = {"auto": None, "low": PictureDetail.LOW, "high": PictureDetail.HIGH, 
 
 
 def text_of(fields: Fields, name: str = "content") -> str:
-    """The text of a string, or of parts, joined."""
+    """The joined text of a string or of parts."""
     value = fields.any(name)
     if value is None:
         return ""
@@ -27,7 +27,7 @@ def text_of(fields: Fields, name: str = "content") -> str:
 
 
 def seen(fields: Fields, pictures: SentPictures, name: str = "content") -> tuple[str, tuple[Picture, ...]]:
-    """Text and pictures of a turn that may have both; the engine has pictures before the text."""
+    """Text and pictures of a message; the engine puts pictures before the text."""
     if isinstance(fields.any(name), str | None):
         return text_of(fields, name), ()
     texts = []
@@ -59,7 +59,7 @@ def _url(part: Fields) -> tuple[str, PictureDetail | None]:
 
 
 def source_of(part: Fields) -> str:
-    """Of Anthropic's."""
+    """Bytes of an Anthropic image block."""
     source = part.object("source")
     if source is None or source.text("type") != "base64":
         raise unsupported("source", ", but for base64")
@@ -74,7 +74,7 @@ def _part(part: Fields) -> str:
 
 
 def settled(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """System messages at the beginning are one, and one at the end is the user's turn: no template answers it."""
+    """System messages at the beginning are joined; one at the end becomes the user's: no template answers it."""
     system = list(takewhile(lambda message: message.role is MessageRole.SYSTEM, messages))
     rest = list(messages[len(system) :])
     if system:

@@ -1,4 +1,4 @@
-"""What a dialect is: one vendor's API as programs know it. To add one: README.md."""
+"""A dialect: one vendor's API. To add one: README.md."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Dialect:
     """All that is particular to one vendor's API."""
 
     owns: Callable[[str, Headers], bool]  # whether a request with this path and these headers is in it
-    calls: Mapping[str, type[ApiCall]]  # by path: what has a model write
-    lookups: Callable[[SharedEngine], Sequence[Route]]  # all else that its clients ask for: models, counts
+    calls: Mapping[str, type[ApiCall]]  # by path: endpoints where the model writes
+    lookups: Callable[[SharedEngine], Sequence[Route]]  # other endpoints: models, counts
     error: Callable[[Problem, str], dict[str, Any]]  # the body of a refusal; with the request's id
     key_header: str = ""  # where its clients send the key, besides Authorization
     key_parameter: str = ""  # of the query, the same
@@ -40,7 +40,7 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What a client's request is read against."""
+    """The server's state for reading a client's request."""
 
     dialect: Dialect
     options: ServerOptions

@@ -74,7 +74,7 @@ class Fields:
 
     @property
     def ignored(self) -> list[str]:
-        """Names with a value that no call has asked for."""
+        """Names of fields with a value that were not read."""
         return sorted(name for name in self.values if name not in self._read and name in self)
 
     def has(self, name: str) -> bool:

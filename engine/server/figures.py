@@ -25,7 +25,7 @@ def usage_of(stats: Sequence[RequestStats], reasoning_tokens: int, choices: int 
 
 
 def predicted_of(ends: Sequence[Finished]) -> dict[str, int]:
-    """Tokens of the client's prediction that were tried. Unlike OpenAI's, rejected ones are not among those written."""
+    """Predicted tokens that were tried. Unlike OpenAI's, rejected ones are not among the reply's tokens."""
     rounds = [each for end in ends for each in end.rounds if each.source == "prediction"]
     accepted = sum(each.accepted for each in rounds)
     tried = sum(len(each.drafted) for each in rounds)

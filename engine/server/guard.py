@@ -1,4 +1,4 @@
-"""Who may ask, before a route is looked at: hosts, origins, keys, types, sizes and times. An ASGI middleware.
+"""Checks requests before routing: hosts, origins, keys, types, sizes and times. An ASGI middleware.
 
 A page in a browser must not reach the server, not even by a request whose answer it cannot read, nor by a name that it
 points at this machine (DNS rebinding).

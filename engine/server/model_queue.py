@@ -1,4 +1,4 @@
-"""Models on demand: requests wait in line for theirs, and a model that was loaded for one is unloaded when idle.
+"""Models on demand: requests wait for theirs, and a model loaded for one is unloaded when idle.
 
 The engine has one main model. Requests for it go ahead; those for another wait in line until it has none left, and the
 shelf brings theirs. All on the event loop, but for events of the engine and refusals, which are passed on to it.
@@ -24,7 +24,7 @@ from engine.server.parameters import identifier
 from engine.server.problems import Problem, chosen_stays, problem_of, shutting_down
 from engine.server.served_models import ServedModels, same
 
-_PASSING = (RepliesUnderWay, LoadAborted)  # the turn of another: these are no failures
+_PASSING = (RepliesUnderWay, LoadAborted)  # another client's turn: no failures
 
 
 @dataclass(eq=False, slots=True)
@@ -67,10 +67,8 @@ class ModelQueue:
         self._closed = False
         self._unsubscribe = engine.subscribe(self._on_any_thread)
 
-    # A client's request
-
     def join(self, model: ServedModel) -> Turn:
-        """In the line, or ahead of it where its model is loaded and no client waits for another for too long."""
+        """Add a client to the queue, or admit it if its model is loaded and none has waited too long for another."""
         turn = Turn(model, self._loop.create_future())
         if self._closed:
             turn.refuse(shutting_down())
@@ -80,7 +78,7 @@ class ModelQueue:
         return turn
 
     def leave(self, turn: Turn, keep_s: float | None = None) -> None:
-        """Whatever ended its wait or use. `keep_s`: how long its model is to stay after it; None: as was said last."""
+        """End a client's wait or use. `keep_s`: how long its model stays afterwards; None: unchanged."""
         if turn in self._line:
             self._line.remove(turn)
         if not turn.admitted.cancel() and not turn.admitted.cancelled():
@@ -93,7 +91,7 @@ class ModelQueue:
         self._advance()
 
     async def visit(self, model: ServedModel, keep_s: float | None) -> None:
-        """Have it loaded, or with 0 unloaded, for a client that wants nothing else. Raises Problem."""
+        """Load a model, or with 0 unload it, for a client without a request. Raises Problem."""
         if keep_s == 0:
             self._drop(model)
             return
@@ -125,10 +123,10 @@ class ModelQueue:
             self._requested = None
         self._expire()
 
-    # Whose turn it is
-
     def _advance(self) -> None:
-        """Admit those whose model is loaded; without any, load the next one's, or wait until it was idle for long."""
+        """Admit clients of the loaded model; without any, load the next one's, or wait until it was idle long
+        enough.
+        """
         self._admit()
         if self._expiry is not None:
             self._expiry.cancel()
@@ -188,7 +186,7 @@ class ModelQueue:
         self._requested = None
         for turn in [turn for turn in self._line if _fails_with(turn.model, model)]:
             self._line.remove(turn)
-            turn.refuse(problem_of(error))
+            turn.refuse(problem_of(error, self._engine.state().again_at))
         self._advance()
 
     def _forget_retry(self) -> None:
@@ -218,8 +216,6 @@ class ModelQueue:
 
     def _is_on_demand(self, model: ServedModel) -> bool:
         return self._on_demand is not None and same(self._on_demand.main, model.main)
-
-    # What the engine says
 
     def _on_any_thread(self, event: Event) -> None:
         if isinstance(event, ModelReady | ModelFailed | ModelUnloaded):

@@ -280,7 +280,7 @@ class _Lists:
         ]
 
     def _loaded(self) -> list[ServedModel]:
-        """One or none."""
+        """The loaded model, if any."""
         return [model for model in self._shared.models.all() if self._shared.models.is_loaded(model.main)]
 
     def _running(self, model: ServedModel) -> dict[str, Any]:

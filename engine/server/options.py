@@ -108,7 +108,7 @@ class PictureRefused(Exception):
 
 
 class PictureDecoder(Protocol):
-    """Of one server."""
+    """Decodes the pictures of one server's clients."""
 
     def __call__(self, data: bytes) -> Picture:
         """The pixels of a file that is not trusted. Called on threads of the server's, where it may take its time.

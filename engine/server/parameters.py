@@ -1,4 +1,4 @@
-"""What a request asks of the engine, field by field: sampling, limits, drafting, schemas, by each dialect's names."""
+"""Reads a request's fields: sampling, limits, drafting, schemas, by each dialect's names."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def answered_name(name: str, state: EngineState) -> str:
 
 
 def ttl_of(fields: Fields) -> float | None:
-    """Seconds that a model which was loaded for this request stays after it; as LM Studio names it."""
+    """Seconds that a model loaded for this request stays; LM Studio's name."""
     seconds = fields.number("ttl")
     return None if seconds is None else or_ever(seconds)
 

@@ -47,7 +47,7 @@ class SentPictures:
         self.pixels = 0  # read up to now
 
     def add(self, text: str, detail: PictureDetail | None = None) -> Picture:
-        """A mark in its place. Raises Problem for a picture that nothing here could see."""
+        """Returns the placeholder. Raises Problem for a picture that no model here can see."""
         if self._model is not None and not self._model.sees:
             raise no_sight()
         if not self._decodes:
@@ -60,7 +60,7 @@ class SentPictures:
         return Picture(0, 0, b"", str(len(self.texts) - 1), detail)
 
     def add_url(self, url: str, detail: PictureDetail | None) -> Picture:
-        """Of a data URL."""
+        """Add the picture in a data URL."""
         kind, comma, _ = url[:_LONGEST_TYPE].partition(",")
         form = kind.casefold()
         if not comma or not form.startswith("data:") or not form.endswith(";base64"):

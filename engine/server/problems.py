@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
+from time import monotonic
 
 from engine.api.errors import (
     CannotSee,
@@ -14,6 +16,7 @@ from engine.api.errors import (
     EngineClosed,
     EngineError,
     InvalidRequest,
+    MachineUnavailable,
     ModelTooLarge,
     NoModelLoaded,
     OutOfMemory,
@@ -98,9 +101,11 @@ def shutting_down() -> Problem:
     return Problem(503, "The server is shutting down.", "server_error", "shutting_down", retry_after_s=5)
 
 
-def problem_of(error: EngineError) -> Problem:
-    """An error of the engine as a client gets it: no folder of this machine in it."""
+def problem_of(error: EngineError, again_at: float | None = None) -> Problem:
+    """An error of the engine as a client gets it: no folder of this machine in it. `again_at`: see `rank_lost`."""
     match error:
+        case RankLost() | MachineUnavailable():
+            return rank_lost(again_at)
         case ContextTooLong(limit_tokens=limit, actual_tokens=actual):
             return Problem(
                 400,
@@ -117,10 +122,9 @@ def problem_of(error: EngineError) -> Problem:
         case DraftError():
             why = type(error).__name__
             return invalid(f"This model cannot draft for the loaded one: {why}.", "draft_model", "draft_misfit")
-    known = next((say for kind, say in _FIXED.items() if isinstance(error, kind)), None)
-    if known is not None:
-        return known()
-    return Problem(500, f"The engine failed: {type(error).__name__}.", "server_error", "internal", retry=False)
+    message = f"The engine failed: {type(error).__name__}."
+    unknown = partial(Problem, 500, message, "server_error", "internal", retry=False)
+    return next((say for kind, say in _FIXED.items() if isinstance(error, kind)), unknown)()
 
 
 def _invalid_field(error: InvalidRequest) -> Problem:
@@ -132,6 +136,13 @@ def _invalid_field(error: InvalidRequest) -> Problem:
     return invalid(f"'{error.field}' is {error.value}; allowed: {error.allowed}.", error.field)
 
 
+def rank_lost(again_at: float | None = None) -> Problem:
+    """`again_at`: when the model is loaded again, in seconds of `time.monotonic`; None: at once."""
+    wait_s = 1 if again_at is None else max(1, ceil(again_at - monotonic()))
+    message = f"A process with some of the model's layers is lost. It is started again in about {wait_s} s."
+    return Problem(503, message, "server_error", "rank_lost", retry_after_s=wait_s)
+
+
 def no_sight() -> Problem:
     return invalid("The loaded model cannot see pictures.", "messages", "unsupported_content")
 
@@ -139,7 +150,6 @@ def no_sight() -> Problem:
 _no_memory = partial(
     Problem, 503, "There is not enough memory for this request.", "server_error", "out_of_memory", retry=False
 )
-_LOST = "A process with some of the model's layers is lost; the model has to be loaded again."
 
 _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     CannotSee: no_sight,
@@ -150,7 +160,6 @@ _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     OutOfMemory: _no_memory,
     ModelTooLarge: _no_memory,
     PictureTooLarge: _no_memory,
-    RankLost: partial(Problem, 503, _LOST, "server_error", "rank_lost", retry=False),
 }
 
 

@@ -36,12 +36,12 @@ from engine.server.model_queue import ModelQueue, Turn
 from engine.server.options import ModelShelf, PictureDecoder, ServedModel, ServerOptions
 from engine.server.parameters import check_limits
 from engine.server.pictures import PictureReader, SentPictures
-from engine.server.problems import Problem, overloaded, problem_of, problem_of_end, shutting_down
+from engine.server.problems import Problem, overloaded, problem_of, problem_of_end, rank_lost, shutting_down
 from engine.server.served_models import ServedModels
 
 _T = TypeVar("_T")
 
-Indexed = tuple[int, Event]  # which of the client's requests, from 0
+Indexed = tuple[int, Event]  # (index of the client's request, event)
 
 
 class ClientLeft(Exception):
@@ -86,7 +86,7 @@ class Client:
         return self._task
 
     async def unless_left(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """What the work brings. Raises ClientLeft as soon as the client has left."""
+        """The result of the work. Raises ClientLeft as soon as the client has left."""
         task = asyncio.create_task(work)
         try:
             await asyncio.wait({task, self.left}, return_when=asyncio.FIRST_COMPLETED)
@@ -185,7 +185,7 @@ class SharedEngine:
         self._on_change(self.requests)
 
     def end_requests(self) -> None:
-        """Those that are open, and every later one."""
+        """End all requests, open and later ones."""
         self.is_closed = True
         self.queue.close()
         self.pictures.stop()
@@ -197,7 +197,7 @@ class SharedEngine:
         self.pictures.close()
 
     async def unwell(self) -> str | None:
-        """Why clients get no answers now; None: they do."""
+        """Why the engine does not answer; None: it does."""
         loading = self.engine.state().loading_main is not None
         with suppress(Problem):  # which is an answer
             try:
@@ -205,8 +205,11 @@ class SharedEngine:
                     await self._counted("")  # between any two steps; an empty text waits for no others
             except TimeoutError:
                 return "The engine does not answer"
-        if self.engine.state().main is not None or (self.models.all() and not loading):
+        state = self.engine.state()
+        if state.main is not None or (self.models.all() and not loading):
             return None
+        if state.again_at is not None:
+            return rank_lost(state.again_at).message
         return "Loading model" if loading else "No model is loaded"
 
     async def count_tokens(
@@ -249,7 +252,7 @@ class SharedEngine:
 
 
 class Replies(AbstractAsyncContextManager["Replies"]):
-    """The replies to one client's request: one, or `n`. Whatever ends the block cancels those that have not ended."""
+    """The replies to one client's request. Leaving the block cancels those that have not ended."""
 
     def __init__(
         self,
@@ -364,7 +367,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             index, event = found
             self._early.append(found)
             if isinstance(event, Failed):
-                raise problem_of(event.error)
+                raise problem_of(event.error, self._shared.engine.state().again_at)
             if not isinstance(event, Queued):
                 waiting.discard(index)
 
@@ -421,5 +424,5 @@ class Replies(AbstractAsyncContextManager["Replies"]):
                 if (problem := problem_of_end(reason)) is not None:
                     raise shutting_down() if self._shared.is_closed else problem
             case Failed(error=error):
-                raise problem_of(error)
+                raise problem_of(error, self._shared.engine.state().again_at)
         return index, event

@@ -12,19 +12,19 @@ from engine.api.types import ModelInfo
 from engine.models.compatibility import draft_problem, may_share_tokens
 from engine.server.options import ModelShelf, ServedModel
 from engine.server.parameters import identifier, names_of
-from engine.server.problems import draft_not_loaded, not_loaded, problem_of, unknown_model
+from engine.server.problems import Problem, draft_not_loaded, not_loaded, problem_of, rank_lost, unknown_model
 
 
 class ServedModels:
     def __init__(self, engine: ChatEngine, shelf: ModelShelf | None, *, any_name: bool) -> None:
-        """`any_name`: a name that no model has means the chosen one."""
+        """`any_name`: unknown names mean the chosen model."""
         self._engine = engine
         self._shelf = shelf
         self._any_name = any_name
 
     @property
     def loaded(self) -> ModelInfo | None:
-        """None while another is on its way."""
+        """The loaded model; None while another is loading."""
         state = self._engine.state()
         return state.main if state.loading_main is None else None
 
@@ -40,11 +40,11 @@ class ServedModels:
 
     def find(self, name: str) -> ServedModel:
         """As `named`; "", "default" and perhaps any other: what the user chose, else the loaded one. Raises Problem."""
-        models = self.all()
         if not (name in {"", "default"} or self._any_name):
             return self.named(name)
+        models = self.all()
         if not models:
-            raise problem_of(NoModelLoaded())
+            raise self._none()
         chosen = next((model for model in models if model.chosen), models[0])
         return next((model for model in models if name in names_of(model.main.name)), chosen)
 
@@ -56,7 +56,14 @@ class ServedModels:
                 return model
         if any(name in names_of(each.main.name) for each in self._installed()):
             raise not_loaded(name)
+        if not models:
+            raise self._none()
         raise unknown_model(name, [identifier(model.main.name) for model in models])
+
+    def _none(self) -> Problem:
+        """Where there is no model now."""
+        again_at = self._engine.state().again_at
+        return problem_of(NoModelLoaded()) if again_at is None else rank_lost(again_at)
 
     def with_draft(self, model: ServedModel, name: str) -> ServedModel:
         """The same with the draft of that name and no other. Raises Problem."""

@@ -1,4 +1,4 @@
-"""Tools and their calls in the one form that chat templates know, from the form of each dialect."""
+"""Tools and calls of each dialect in the form that chat templates use."""
 
 from __future__ import annotations
 

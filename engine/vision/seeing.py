@@ -140,8 +140,6 @@ class ModelVision:
 
 
 class SequencePictures:
-    """The pictures of one sequence."""
-
     def __init__(self, vision: ModelVision, spans: Sequence[PictureSpan]) -> None:
         self._vision = vision
         self.spans = list(spans)

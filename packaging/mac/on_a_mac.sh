@@ -7,10 +7,19 @@ cd "$(dirname "$0")/../.."
 app=build/app/Hunch.app
 summary=${GITHUB_STEP_SUMMARY:-/dev/stdout}
 
+# Of our lock, in a folder of its own: the .venv that uv makes has no pip.
+uv() {
+    if [ ! -x build/uv/bin/uv ]; then
+        .venv/bin/python -m venv build/uv
+        build/uv/bin/python -m pip install --quiet --require-hashes --only-binary :all: -r packaging/requirements-uv.lock
+        cp packaging/requirements-uv.lock build/uv/installed.lock # which bootstrap.sh looks for
+    fi
+    build/uv/bin/uv "$@"
+}
+
 assemble() {
     make venv
-    .venv/bin/python -m pip install --quiet --require-hashes --only-binary :all: -r packaging/requirements-uv.lock
-    .venv/bin/uv python install --install-dir build/python cpython-3.13-macos-aarch64-none
+    uv python install --install-dir build/python cpython-3.13-macos-aarch64-none
     keys=$(mktemp -d)
     trap 'rm -rf "$keys"' EXIT
     if [ -n "${HUNCH_P12_BASE64:-}" ]; then
@@ -53,14 +62,13 @@ start() {
     libraries=$(DYLD_PRINT_LIBRARIES=1 "$app/Contents/MacOS/Hunch" --smoke build/smoke.png 2>&1 >build/smoke.json |
         sed -n 's/.*> \(\/.*\)/\1/p' | grep -v -e ^/usr/lib -e ^/System -e "$PWD/$app" || true)
     [ -z "$libraries" ] || { echo "from outside the app: $libraries" && return 1; }
-    { sw_vers && sysctl -n machdep.cpu.brand_string && cat build/smoke.json && echo "Speeds here mean nothing."; } >>"$summary"
+    { sw_vers && /usr/sbin/sysctl -n machdep.cpu.brand_string && cat build/smoke.json && echo "Speeds here mean nothing."; } >>"$summary"
 }
 
 tool() {
     local app=~/Applications/Hunch.app
-    .venv/bin/python -m pip install --quiet --require-hashes --only-binary :all: -r packaging/requirements-uv.lock
-    .venv/bin/uv tool install --quiet --python 3.13 .
-    "$(.venv/bin/uv tool dir --bin)/hunch" --install-app
+    uv tool install --quiet --python 3.13 .
+    "$(uv tool dir --bin)/hunch" --install-app
     "$app/Contents/MacOS/Hunch" --smoke build/tool.png >build/tool.json
     open "$app"
     sleep 30

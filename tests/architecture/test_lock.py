@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import tomllib
+from datetime import date
 
 import pytest
 from packaging.requirements import Requirement
@@ -80,3 +82,11 @@ def test_about_names_all_that_the_lock_names_with_a_licence_and_nothing_else() -
     assert [name for name, each in shipped.items() if not licences.licence_of(each)] == []
     versions = _versions(_USERS, _HERE)
     assert [name for name, each in shipped.items() if versions[name] != each.version] == []
+
+
+def test_the_page_of_pins_names_what_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "packaging"))
+    pins = importlib.import_module("pins")
+    page = (ROOT / "packaging" / "PINS.md").read_text(encoding="utf-8")
+    assert pins.named(page) == pins.pinned()
+    assert pins.weeks_since("Looked at: 2026-11-28.", date(2027, 1, 10)) == 6

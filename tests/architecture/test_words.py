@@ -35,6 +35,10 @@ _REFUSED = {
     r"hears?|heard": "gets, or receives",
     r"(?:over|on) the line|lines to": "connection",
     r"mends?|mended": "repair",
+    r"likewise": "the same, or say it in full",
+    r"lest": "so that … not",
+    r"unasked": "automatically",
+    r"be it": "even if",
 }
 _SOURCES = python_files("app", "engine")
 _WORDS = [(re.compile(rf"\b(?:{word})\b", re.IGNORECASE), instead) for word, instead in _REFUSED.items()]

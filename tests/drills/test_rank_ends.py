@@ -144,7 +144,7 @@ def test_a_rank_that_is_slow_changes_nothing(
 def test_ten_losses_leave_nothing(
     client: EngineClient, pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pair_loader, "AGAIN_S", 0.0)
+    monkeypatch.setattr(pair_loader, "MOST_WAIT_S", 0.0)
     witness, plan = Witness(monkeypatch), plan_ranks(pair[0], [GB, GB, GB])
     client.load(pair[0], plan=plan)
     sockets = open_sockets()

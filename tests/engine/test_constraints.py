@@ -12,12 +12,22 @@ import pytest
 from tokenizers import Tokenizer, normalizers
 from tokenizers import models as models_of
 
-from engine import Acceptance, Constraint, ConstraintKind, FinishReason, InvalidRequest, Request, Sampling, Speculation
+from engine import (
+    Acceptance,
+    Constraint,
+    ConstraintKind,
+    Finished,
+    FinishReason,
+    InvalidRequest,
+    Request,
+    Sampling,
+    Speculation,
+)
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.constraint import _texts, _Tokens, compiled, part_of
 from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.models.loading import LoadedModel
-from tests.engine.batch_harness import GREEDY, written
+from tests.engine.batch_harness import GREEDY, Recorder, written
 from tests.engine.conftest import WIDTH
 from tests.helpers.round_check import check_rounds
 
@@ -189,6 +199,45 @@ def test_what_cannot_be_enforced_is_refused(models: dict[str, LoadedModel], cons
     assert len(reply.events) == 1
 
 
+MANY_STATES = Constraint(ConstraintKind.REGEX, r"([a-z ]*x[a-z ]{25}|[a-z ]*e[a-z ]{24}q)")
+WORDS = r"((the|a|an|of|to)[a-z ]{1,25}){3,40}[.]"
+MANY_WORDS = Constraint(ConstraintKind.JSON, json.dumps({"type": "string", "pattern": f"^{WORDS}$"}))
+
+
+@pytest.mark.parametrize(
+    ("constraint", "states", "work", "ends"),
+    [
+        (MANY_STATES, 312, 200_000, "length"),
+        (MANY_STATES, 304, 200_000, "too many states"),
+        (MANY_WORDS, 50_000, 300, "too many expressions"),
+        (Constraint(ConstraintKind.REGEX, WORDS), 50_000, 600, "too many expressions"),
+    ],
+    ids=["states that are enough", "states", "work of JSON", "work"],
+)
+def test_a_grammar_reaches_its_limits_at_the_same_token_with_any_draft(
+    models: dict[str, LoadedModel],
+    constraint: Constraint,
+    states: int,
+    work: int,
+    ends: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was worked out for drafted tokens that were refused does not count; nor does it help."""
+    monkeypatch.setattr(f"{compiled.__module__}._MOST_STATES", states)
+    monkeypatch.setattr(f"{compiled.__module__}._FUEL_A_STEP", work)
+    request = asking(constraint, replace(SAMPLED, top_p=1.0, seed=3), Speculation.off())
+    (plain,) = written(models, NONE, request)
+    assert ends in how_it_ended(plain)
+    for draft, length in ((NONE, 3), ("close", 5), ("main", 8)):
+        (drafted,) = written(models, draft, replace(request, speculation=Speculation.fixed(length)))
+        assert (drafted.text, how_it_ended(drafted)) == (plain.text, how_it_ended(plain))
+
+
+def how_it_ended(reply: Recorder) -> str:
+    (end,) = reply.terminal
+    return str(end.reason if isinstance(end, Finished) else end.error)
+
+
 def letters(model: LoadedModel, text: str) -> list[int]:
     """A token for each character, also where a marker is spelled out."""
     return [model.tokenizer.encode(letter)[0] for letter in text]
@@ -205,7 +254,7 @@ def allowed(guide: Guide, draft: Draft) -> list[set[int]]:
     return [set(np.flatnonzero(row).tolist()) for row in np.array(logits == 0)]
 
 
-def assert_masks_agree(model: LoadedModel, drafted: Sequence[int], *, begun: bool = False) -> None:
+def assert_masks_agree(model: LoadedModel, drafted: list[int], *, begun: bool = False) -> None:
     draft = Draft(mx.array(list(drafted)))
     guide = guide_of(model, begun=begun)
     rows = allowed(guide, draft)

@@ -170,7 +170,7 @@ def test_that_the_child_died_by_a_fault_of_ours_is_no_answer(
         broken.setattr(first_use, "command", lambda *_: [sys.executable, "-c", f"raise SystemExit({status})"])
         checked(folder, FirstUse(kept))
     assert not kept.exists()
-    write_kept(kept, {"answers": {first_use.identity_of(folder): status}})
+    write_kept(kept, {"answers": {first_use.identity_of(folder): status}}, 1 << 20)
     with pytest.raises(TokenizerBroken):
         checked(folder, FirstUse(kept))
 
@@ -189,7 +189,7 @@ def test_the_exit_status_of_a_child_tells_what_ended_it(name: str) -> None:
 
 def test_it_is_asked_again_when_a_file_changes(zoo: Zoo, tmp_path: Path) -> None:
     folder, kept = shutil.copytree(zoo.main, tmp_path / "m"), tmp_path / "tried.json"
-    write_kept(kept, {"answers": {first_use.identity_of(folder): 0}})
+    write_kept(kept, {"answers": {first_use.identity_of(folder): 0}}, 1 << 20)
     use = FirstUse(kept)
     assert next(use.check(folder), "done") == "done"  # without a process
     let_grow(folder)
@@ -217,7 +217,7 @@ def test_an_engine_asks_before_it_loads(zoo: Zoo, tmp_path: Path) -> None:
     """Here what was found before it began."""
     kept = tmp_path / "cache" / "tried.json"
     kept.parent.mkdir()
-    write_kept(kept, {"answers": {first_use.identity_of(zoo.main): TOO_LONG}})
+    write_kept(kept, {"answers": {first_use.identity_of(zoo.main): TOO_LONG}}, 1 << 20)
     engine = Engine(kept.parent)
     answer = EngineClient(engine).load(zoo.main)
     assert engine.close()
@@ -230,7 +230,7 @@ def test_a_model_that_is_new_says_that_it_is_checked(zoo: Zoo, tmp_path: Path) -
     do not tell who ended the process.
     """
     kept = tmp_path / "tried.json"
-    write_kept(kept, {"answers": {first_use.identity_of(zoo.main): "a crash (-15)"}})
+    write_kept(kept, {"answers": {first_use.identity_of(zoo.main): "a crash (-15)"}}, 1 << 20)
     engine = Engine(tmp_path)
     client = EngineClient(engine)
     heard: list[str] = []

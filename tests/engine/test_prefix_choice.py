@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 import weakref
+from functools import partial
 from pathlib import Path
 
 import mlx.core as mx
@@ -15,6 +16,7 @@ from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.models.loading import LoadedModel
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
+from engine.runtime.worker import _open_disk
 from tests.helpers.loading import load_model
 from tests.helpers.tiny_families import FAMILIES
 
@@ -422,6 +424,21 @@ def test_after_a_failure_what_was_written_is_read_and_removed_and_the_next_chat_
     assert not list(tmp_path.glob("*/*/*"))
     put(130)
     assert [store.on_disk(dense, [*chat(first), 3]) for first in (10, 70, 130)] == [0, 40, 40]
+
+
+@pytest.mark.expect_log("caches are not kept on disk")
+def test_a_disk_that_takes_nothing_at_the_start_is_tried_again_with_the_next_reply(
+    dense: LoadedModel, tmp_path: Path
+) -> None:
+    (folder := tmp_path / "kept").touch()
+    store = PrefixStore(open_disk=partial(_open_disk, folder, 1 << 30))
+    store.put(read(dense, chat(10)))
+    assert store.on_disk(dense, [*chat(10), 3]) == 0
+    folder.unlink()
+    store.put(read(dense, chat(70)))
+    while store.has_unwritten:
+        store.write_step()
+    assert [store.on_disk(dense, [*chat(first), 3]) for first in (10, 70)] == [40, 40]
 
 
 @pytest.mark.expect_log("kept caches could not be removed")

@@ -144,7 +144,7 @@ def test_two_processes_write_what_one_writes(family: str, engine: Engine, tmp_pa
 
 
 @pytest.mark.expect_log("RankLost")
-def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words_and_is_started_again_once(
+def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words_and_is_started_again(
     engine: Engine, witness: Witness, tmp_path: Path
 ) -> None:
     main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
@@ -164,6 +164,7 @@ def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words_an
     assert isinstance(outcome.failed.error, RankLost)
     assert str(again.failed.error) == str(outcome.failed.error)
     assert engine.state().main is None
+    assert engine.state().again_at is not None
     assert processes_below(os.getpid()) == []
     assert open_sockets() == sockets
 

@@ -106,12 +106,14 @@ def test_a_round_that_reads_the_end_of_the_prompt_is_not_typical(look_ahead: boo
     ("drawn", "stands"), [([4, 5], [4, 5]), ([4, NO_TOKEN, 6], [4]), ([4, 5, 6, NO_TOKEN], [4, 5, 6])]
 )
 def test_what_comes_before_the_first_token_that_could_not_be_drawn_stands(drawn: list[int], stands: list[int]) -> None:
-    assert valid_tokens(drawn, begun("qwen3")[0]) == stands
+    sequence, sampler = begun("qwen3")
+    assert valid_tokens(drawn, sequence, sampler) == stands
 
 
 def test_a_round_without_any_token_breaks_the_reply() -> None:
+    sequence, sampler = begun("qwen3")
     with pytest.raises(LogitsBroken):
-        valid_tokens([NO_TOKEN, 4], begun("qwen3")[0])
+        valid_tokens([NO_TOKEN, 4], sequence, sampler)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

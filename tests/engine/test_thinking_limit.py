@@ -225,7 +225,7 @@ def test_nothing_is_masked_before_the_limit_comes_near() -> None:
     logits = mx.zeros((5, WIDTH))
     follower = guide(9)
     assert follower.masked(logits, Draft(mx.array(list(b"abcd")))) is logits
-    follower.commit(b"abcde")
+    follower.commit(list(b"abcde"))
     assert follower.masked(logits, Draft(mx.array(list(b"abcd")))) is not logits
     assert follower.forced() == []
     follower.end_thinking()

@@ -186,7 +186,7 @@ def test_base_lines_that_are_old_or_make_no_sense_are_left_out(
     reply_of(first)
     tuner.step()
     for path in pair.glob("*.json"):
-        write_kept(path, read_kept(path, 1 << 16) | damage)
+        write_kept(path, read_kept(path, 1 << 16) | damage, 1 << 20)
     again, slices = tuned(Tuner(pair), main, draft)
     assert (excess_of(again), slices) == (1, 0)
     assert again.calibration == first.calibration
@@ -225,9 +225,9 @@ def test_what_was_measured_of_other_models_is_told_too(
     path = paths[main.info.weight_bytes]
     for odd in (0, -5, "5", None):
         kept = read_kept(path, 1 << 16)
-        write_kept(path, kept | {"main_bytes": odd})
+        write_kept(path, kept | {"main_bytes": odd}, 1 << 20)
         assert len(again.measured(small)) == 1
-        write_kept(path, kept)
+        write_kept(path, kept, 1 << 20)
     monkeypatch.setattr("engine.drafting.calibration.mlx_build.wheel", lambda: "macosx_26_0_arm64")
     assert len(again.measured(small)) == 1
 
@@ -675,7 +675,7 @@ def test_only_whole_and_positive_times_are_read_back(
     (path,) = pair.iterdir()
     told: dict[str, Any] = read_kept(path, 1 << 16)
     change(told)
-    write_kept(path, told)
+    write_kept(path, told, 1 << 20)
 
     costs = RoundCosts()
     tuner = Tuner(pair)

@@ -31,6 +31,8 @@ from engine import (
     MachineRoute,
     MachineUnavailable,
     ModelFailed,
+    ModelLoading,
+    ModelReady,
     ModelRole,
     PeerModel,
     RankEnd,
@@ -533,6 +535,70 @@ def test_another_address_of_a_paired_machine(
     finds("10.0.0.9:7791", "10.0.0.10:7791")
     qtbot.waitUntil(lambda: said.text() == "10.0.0.9:7791 · 5.0 ms · was at 10.0.0.7:7791")
     assert [machine.address for machine in others.known] == ["10.0.0.9:7791"]
+
+
+def test_lending_that_has_failed_is_tried_again_without_the_user(
+    machines: MachinesController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process was ended for memory, say; the user may be at the other Mac."""
+
+    class Process:
+        def __init__(self, *_: object) -> None:
+            started.append(self)
+
+        def start(self) -> None:
+            """Nothing runs."""
+
+        def stop(self) -> bool:
+            return True
+
+        def offer(self, *_: object) -> None:
+            """Nobody asks."""
+
+        end = start
+
+    started: list[object] = []
+    monkeypatch.setattr("app.controllers.machines.LendingProcess", Process)
+    lending = machines.lending
+    lending.set_on(True)
+    for wait_ms in (10_000, 20_000, 40_000):
+        assert len(started) == 1
+        lending.on_state(LendingState(LendingPhase.FAILED))
+        assert (lending._retry.interval(), lending._retry.isActive()) == (wait_ms, True)
+        assert len(started) == 1
+        lending._retry.timeout.emit()
+        assert len(started) == 2
+        started.pop()
+    lending.on_state(LendingState(LendingPhase.READY))
+    lending.on_state(LendingState(LendingPhase.FAILED))
+    assert lending._retry.interval() == 10_000
+    lending.set_on(False)
+    assert not lending._retry.isActive()
+    lending._retry.timeout.emit()
+    assert len(started) == 1
+
+
+def test_a_lost_machine_that_comes_back_by_itself_is_reported_once(
+    harness: AppHarness, page: MachinesPage, qtbot: QtBot
+) -> None:
+    """The engine loads the model again, later each time, and the user need not be there."""
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    page.plan.run.click()
+    qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO and harness.models.pair.state is PairState.READY)
+    shown: list[object] = []
+    harness.models.problem_raised.connect(shown.append)
+    away = MachineUnavailable(STUDIO.address, MachineRefusal.UNREACHABLE)
+    arrive = harness.application.bridge.event_arrived.emit
+    for again_at in (10.0, 30.0, 70.0):
+        arrive(ModelLoading(ModelRole.MAIN, MAIN.folder))
+        arrive(ModelFailed(ModelRole.MAIN, MAIN.folder, away, again_at=again_at))
+        assert harness.models.pair.state is PairState.FAILED
+    assert shown == [away]
+    arrive(ModelLoading(ModelRole.MAIN, MAIN.folder))
+    arrive(ModelReady(ModelRole.MAIN, MAIN))
+    assert (harness.models.pair.state, harness.models.pair.error) == (PairState.READY, None)
+    arrive(ModelFailed(ModelRole.MAIN, MAIN.folder, away, again_at=100.0))
+    assert shown == [away, away]
 
 
 def test_when_machines_are_looked_for(harness: AppHarness, page: MachinesPage, others: Others, qtbot: QtBot) -> None:

@@ -228,6 +228,30 @@ def test_a_port_that_is_taken(harness: AppHarness, server: ServerController, pag
     assert ask(server).status_code == 200
 
 
+def test_a_port_that_is_free_again_is_taken_without_the_user(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    """Later each time, and the user is told once."""
+    failed: list[None] = []
+    server.failed.connect(lambda: failed.append(None))
+    with socket.create_server(("127.0.0.1", server.port)):
+        server.set_on(True)
+        for wait_ms in (10_000, 20_000, 40_000):
+            qtbot.waitUntil(server._retry.isActive, timeout=60_000)
+            assert server._retry.interval() == wait_ms
+            assert server.state.phase is ServerPhase.FAILED
+            server._retry.stop()
+            server._retry.timeout.emit()
+        qtbot.waitUntil(server._retry.isActive, timeout=60_000)
+    assert len(failed) == 1
+    server._retry.timeout.emit()
+    wait_for(server, ServerPhase.RUNNING, qtbot)
+    assert not server._retry.isActive()
+    assert not harness.window.banner.isVisible()
+    server._retry.timeout.emit()  # of a timer that ran out just then
+    assert ask(server).status_code == 200
+
+
 def test_the_window_does_not_wait_for_it(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
     with gui_waits() as met:
         page.on.click()

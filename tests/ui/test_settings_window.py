@@ -16,7 +16,6 @@ from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
 from app.system.paths import Paths
-from app.system.small_file import open_plain
 from app.view_models.chat_options import Scope
 from app.view_models.request_table import RequestRow
 from app.views.models.download_row import DownloadRow
@@ -27,7 +26,7 @@ from app.views.settings.options import ThinkingField
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.labels import TextLabel
-from engine import ForwardTimes, HubAccess, HubUnreachable, ModelMeasured
+from engine import ForwardTimes, HubAccess, HubUnreachable, ModelMeasured, open_plain
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.figures import read
 

@@ -11,7 +11,9 @@ import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
+    QCursor,
     QDragEnterEvent,
+    QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
     QFontMetrics,
@@ -563,3 +565,31 @@ def test_a_search_that_takes_long_or_is_given_up(
     direct = Qt.FindChildOption.FindDirectChildrenOnly
     assert not any(timer.isActive() for timer in app.window.sidebar.findChildren(QTimer, options=direct))
     assert asked == []
+
+
+def test_a_long_list_scrolls_under_a_hand_that_trembles(app: AppHarness, qtbot: QtBot) -> None:
+    """Every move would begin anew what Qt does by itself. It ends where the drag does."""
+    make_chats(app, qtbot, *(f"Chat {number:02}" for number in range(60)))
+    chats = app.window.sidebar.chats
+    bar, data = chats.verticalScrollBar(), carried(row_named(app, "Chat 59")[1])
+    edge = QPoint(40, chats.viewport().height() - 5)
+    QCursor.setPos(chats.viewport().mapToGlobal(edge))
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(40, 200), Qt.DropAction.MoveAction, data, buttons, keys)
+    QApplication.sendEvent(chats.viewport(), enter)
+
+    def tremble() -> None:
+        move = QDragMoveEvent(edge, Qt.DropAction.MoveAction, data, buttons, keys)
+        QApplication.sendEvent(chats.viewport(), move)
+
+    hand = QTimer(app.window, interval=10)
+    hand.timeout.connect(tremble)
+    bar.setValue(0)
+    hand.start()
+    qtbot.waitUntil(lambda: bar.value() > 100)
+    hand.stop()
+    QApplication.sendEvent(chats.viewport(), QDragLeaveEvent())
+    left_at = bar.value()
+    assert left_at < bar.maximum()
+    qtbot.wait(150)
+    assert bar.value() == left_at

@@ -8,11 +8,23 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from engine import remove_unfinished, write_atomically
+from app.portable import own
+from app.portable.beside import beside
+from app.portable.problems import Unreadable
+from app.portable.reading import chunks, sources
+from engine import EngineError, remove_unfinished, write_atomically
+from engine.hub.repository import RemoteFile
+from engine.hub.stop import StopSignal
+from engine.hub.writer import _checksum
+from engine.models.model_files import FileError, read_header, read_limited
+from engine.prefix.file import read_segment
+from engine.server.command import _key_in
 
 
 def test_text_and_bytes_replace_what_was_there(tmp_path: Path) -> None:
@@ -101,3 +113,59 @@ write_atomically(Path(sys.argv[1]), "secret words")
     remove_unfinished(tmp_path)
     assert sorted(tmp_path.iterdir()) == sorted([file, *kept])
     assert file.read_text() == "old"
+
+
+def test_more_than_the_reader_of_a_file_takes_is_not_written(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    write_atomically(file, "fits", most_bytes=4)
+    with pytest.raises(OSError, match="too large"):
+        write_atomically(file, "fits!", most_bytes=4)
+    assert (list(tmp_path.iterdir()), file.read_text()) == ([file], "fits")
+
+
+def read_export(path: Path) -> None:
+    if not own.is_export(path):
+        raise OSError("no export")
+
+
+def read_source(path: Path) -> None:
+    (source,) = sources(path)
+    list(chunks(source, lambda _read: None))
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "a file of chats": read_source,
+    "a look at one": read_export,
+    "a picture beside chats": lambda path: beside(path.parent, 1)._by_name["pipe"](),
+    "config.json": lambda path: read_limited(path, 100),
+    "weights": read_header,
+    "a kept prefix": read_segment,
+    "a download": lambda path: _checksum(path, RemoteFile("pipe", 4, "0" * 64), StopSignal(), print),
+    "a key": _key_in,
+}
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_no_reader_waits_for_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Callable[[Path], object]
+) -> None:
+    """That has come in the place of a file just after this was looked at. Here nobody opens it to write."""
+    (tmp_path / "file").write_bytes(b"words")
+    found = (tmp_path / "file").stat()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe, 0o600)
+    for look in ("stat", "lstat"):
+        monkeypatch.setattr(Path, look, lambda _path, **_: found)
+    monkeypatch.setattr(Path, "is_file", lambda _path: True)
+    ended: list[Exception] = []
+
+    def read() -> None:
+        try:
+            reader(pipe)
+        except (OSError, ValueError, FileError, EngineError, Unreadable) as error:
+            ended.append(error)
+
+    reading = threading.Thread(target=read, daemon=True)
+    reading.start()
+    reading.join(10)
+    assert ended

@@ -35,7 +35,7 @@ from engine import (
 )
 from engine.hub import library, staging
 from engine.hub.library import Inspected, Places, default_hub_cache, neighbours
-from engine.hub.store import INSPECTED
+from engine.hub.store import INSPECTED, ModelStore
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import object_at
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
@@ -344,7 +344,7 @@ print(model.info.vocabulary_digest, *(each for each in heavy if each in sys.modu
 def test_damaged_notes_of_tokenizers(tmp_path: Path, recorder: EventRecorder, data: bytes | object) -> None:
     write_folder(tmp_path / "models" / "org" / "own", model_files())
     file = tmp_path / "models" / ".vocabularies.json"
-    file.write_bytes(data) if isinstance(data, bytes) else write_kept(file, {"vocabularies": data})
+    file.write_bytes(data) if isinstance(data, bytes) else write_kept(file, {"vocabularies": data}, 1 << 20)
     store = QuickStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "cache")
     assert scan(store, recorder)["own"].info is not None
     assert store.close()
@@ -468,7 +468,7 @@ def test_a_damaged_memory_only_costs_time(tmp_path: Path, damage: str) -> None:
     models = object_at(content, "models")
     for name in models:
         object_at(models, name)["caches"] = "nothing"
-    write_kept(file, content)
+    write_kept(file, content, 1 << 20)
     digits = [at for at, letter in enumerate(whole) if letter.isdecimal()]
     turned = [whole[:at] + str((int(whole[at]) + 1) % 10) + whole[at + 1 :] for at in digits[:: len(digits) // 9]]
     for text in (damage, file.read_text(), *turned):
@@ -577,3 +577,22 @@ def test_a_drafter_within_its_main_models_folder(tmp_path: Path, store: QuickSto
         assert main.drafter is None
         assert drafter.drafter is not None
         assert is_made_for(main, drafter)
+
+
+@pytest.mark.expect_log("A task of the model store failed")
+def test_what_was_begun_is_reported_once_the_disk_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = iter([OSError(5, "Input/output error"), None, None])
+
+    def unfinished(_root: Path) -> list[str]:
+        if error := next(tries):
+            raise error
+        return ["org/name"]
+
+    monkeypatch.setattr("engine.hub.staging.unfinished", unfinished)
+    events: list[object] = []
+    store = ModelStore(tmp_path / "models", sink=events.append, hub_cache=tmp_path / "none")
+    for _ in range(3):
+        store.scan()
+    assert store.close()
+    (stopped,) = (event for event in events if isinstance(event, DownloadStopped))
+    assert stopped.repository == "org/name"

@@ -109,6 +109,31 @@ def test_all_ways_to_hold_a_phone_stand_upright_without_notes(tmp_path: Path, ki
         assert max(abs(a - b) for a, b in zip(*told, strict=True)) < 60, number
 
 
+@pytest.mark.parametrize(("width", "height", "smaller"), [(8064, 6048, True), (5712, 4284, True), (1600, 1200, False)])
+def test_photos_of_a_phone_are_made_small_by_macos(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int, height: int, smaller: bool
+) -> None:
+    """A stand-in for its program: Qt has no decoder for them elsewhere."""
+    program, calls, photo = tmp_path / "sips", tmp_path / "calls", tmp_path / "a photo.heic"
+    (tmp_path / "made").write_bytes(written(image(40, 30), "jpeg"))
+    program.write_text(
+        f'#!/bin/sh\necho "$*" >>"{calls}"\ncase "$1" in\n'
+        f'-g) printf "%s\\n  pixelWidth: {width}\\n  pixelHeight: {height}\\n" "$5" ;;\n'
+        f'*) for out; do :; done; cp "{tmp_path}/made" "$out" ;;\nesac\n'
+    )
+    program.chmod(0o755)
+    photo.write_bytes(b"\0\0\0\x18ftypheic")
+    monkeypatch.setattr(picture_values, "SIPS", program)
+    assert picture_values.can_read("heic")
+    found = picture_values.read_image(photo, "heic")
+    assert (found.width(), found.height()) == (40, 30)
+    assert ("-Z 2048" in calls.read_text()) is smaller
+    program.write_text("#!/bin/sh\nexit 13\n")
+    with pytest.raises(Refused) as refused:
+        picture_values.read_image(photo, "heic")
+    assert refused.value.why is WhyNot.PICTURE_DAMAGED
+
+
 @pytest.mark.parametrize("kind", ["jpeg", "webp", "bmp"])
 def test_what_other_programs_save_is_read(tmp_path: Path, kind: str) -> None:
     made = read(tmp_path, written(image(300, 10), kind))

@@ -96,16 +96,22 @@ def test_an_export_says_how_many_pictures_are_not_in_it(tmp_path: Path, monkeypa
         return pictures.counted(Exported(1, path))
 
     assert exported() == Exported(1, path)
-    with monkeypatch.context() as limit:
-        limit.setattr(own, "MOST_PICTURE_BYTES", picture.size_bytes - 1)
-        assert exported() == Exported(1, path, too_many=1)
+    words = len(own.line_of(chat))
+    for of, name, most in (
+        (own, "MOST_PICTURE_BYTES", picture.size_bytes - 1),
+        (own, "MOST_CHARACTERS", words + picture.size_bytes),  # which base64 does not fit into
+        (exports, "MOST_PICTURE_BYTES", picture.size_bytes - 1),
+    ):
+        with monkeypatch.context() as limit:
+            limit.setattr(of, name, most)
+            assert exported() == Exported(1, path, too_many=1)
     (here.folder / f"{picture.digest}.png").unlink()
     assert exported() == Exported(1, path, unreadable=1)
     assert [
         words[2] for words in (exported_words("x", 0, 0), exported_words("x", 2, 0), exported_words("x", 0, 3))
     ] == [
         "",
-        "Pictures left out: 2. JSON takes 150 MB of them from each chat, Markdown takes all.",
+        "Pictures left out: 2. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.",
         "Pictures left out because their files are missing or damaged: 3.",
     ]
 

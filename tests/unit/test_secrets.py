@@ -198,3 +198,11 @@ def test_the_settings_file_never_holds_it(tmp_path: Path, file: Path) -> None:
     settings.save()
     assert settings.hub_token == "hf_canary"
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"hf_canary" in path.read_bytes()]
+
+
+def test_what_the_next_start_would_not_know_as_a_token_is_not_kept(file: Path) -> None:
+    secrets = Secrets(file)
+    put(secrets, "hf_canary", HUB)
+    for odd in ("x" * 1001, "pässword", "two\nlines"):
+        put(secrets, odd, HUB)
+        assert (secrets.token_for(HUB), Secrets(file).token_for(HUB)) == ("hf_canary", "hf_canary")

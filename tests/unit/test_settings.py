@@ -13,9 +13,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.settings import STARTER_EYES, STARTER_TEMPERATURE, Settings, as_setting, from_setting
-from app.storage.left_words import UnsentFile
+from app.storage.left_words import Left, LeftWords, UnsentFile
 from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
+from app.views.shell.start_notices import not_saved
 from engine import (
     MAX_DRAFT_TOKENS,
     MAX_SEED,
@@ -306,6 +307,24 @@ def test_settings_that_cannot_be_saved_hold_and_say_so_once(tmp_path: Path, qtbo
     assert (settings.language, len(said)) == ("ko", 1)
 
 
+@pytest.mark.expect_log("the settings cannot be saved")
+def test_what_the_next_start_would_not_read_is_not_written(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = make(tmp_path)
+    settings.top_k = 4
+    settings.save()
+    monkeypatch.setattr("app.settings.MOST_BYTES", 10_000)
+    settings.presets = ({"id": "a", "name": "Long", "values": {"system_prompt": "x" * 10_000}},)
+    with qtbot.waitSignal(settings.not_saved):
+        assert not settings.save()
+    assert "too large" in not_saved(settings).hint
+    assert (make(tmp_path).top_k, make(tmp_path).presets) == (4, ())
+    settings.presets = ()
+    with qtbot.waitSignal(settings.saved_after_all):
+        assert settings.save()
+
+
 @pytest.mark.expect_log("settings cannot be saved")
 @pytest.mark.parametrize("token", ["hf_new", ""])
 def test_a_refused_token_is_retried(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, token: str) -> None:
@@ -351,6 +370,21 @@ def test_words_for_a_later_start_stay_until_it_has_taken_them(tmp_path: Path, mo
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     UnsentFile(file).forget()
     assert UnsentFile(file).words() == ""
+
+
+def test_more_words_for_a_later_start_than_it_reads_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.storage.left_words._MOST_BYTES", 200)
+    waiting = UnsentFile(tmp_path / "unsent")
+    waiting.add("Hello")
+    with pytest.raises(OSError, match="too large"):
+        waiting.add("x" * 200)
+    assert waiting.words() == "Hello"
+    left = LeftWords(tmp_path / "left.json")
+    assert left.leave(Left({0: "Hello"}))
+    before = (tmp_path / "left.json").read_bytes()
+    assert (left.leave(Left({0: "x" * 200})), (tmp_path / "left.json").read_bytes()) == (False, before)
 
 
 def test_a_mark_that_the_disk_does_not_give_stops_no_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

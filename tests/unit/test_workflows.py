@@ -60,7 +60,7 @@ def checkout(tmp_path: Path) -> Path:
     for name, line in STAND_INS.items():
         program(folder / "bin" / name, line)
     program(folder / ".venv" / "bin" / "python", PYTHON)
-    program(folder / ".venv" / "bin" / "uv", UV)
+    program(folder / "build" / "uv" / "bin" / "uv", UV)  # as bootstrap.sh leaves it; without it pip fetches it there
     (folder / "packaging" / "mac").mkdir(parents=True)
     shutil.copy(SCRIPT, folder / "packaging" / "mac")
     (folder / "build" / "app").mkdir(parents=True)
@@ -87,6 +87,7 @@ def test_with_a_key_of_apples_the_image_and_the_app_are_notarized_before_their_c
         at for at, line in enumerate(lines) if line.startswith("shasum")
     )
     assert not list(checkout.glob("tmp.*"))  # nor any key
+    assert not [line for line in lines if line.startswith("python -m pip")]  # which a .venv that uv made does not have
     cask = f"cask of build/app/Hunch.dmg at {page}/releases/download/v#{{version}}/Hunch.dmg, {page}, notarized\n"
     assert (app / "Hunch.rb").read_text() == cask
 

@@ -1,1 +1,1 @@
-"""What runs and what it gained: the window of requests and totals, and races."""
+"""The activity window (requests and totals), and races."""

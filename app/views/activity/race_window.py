@@ -1,4 +1,4 @@
-"""The race's window and its words: two lanes side by side, then the verdict. Stopped when it is closed."""
+"""The race's window: two lanes side by side, then the verdict. Closing it cancels the race."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LEAST_PX = (520, 360)
 _GROWS_PX = (200, 120)  # at 100 %, and more at 200 %
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
 
-_FINE_BELOW_S = 10.0  # shorter times have hundredths, since they differ by a part of a second
+_FINE_BELOW_S = 10.0  # shorter times are shown with hundredths
 
 
 def lane_name(number: int) -> str:
@@ -62,7 +62,7 @@ def _decimals(*laps: Lap) -> int:
 
 
 def _apart(view: RaceView) -> str:
-    """By how many seconds the last tokens were apart, counted from the first; by the times shown above them."""
+    """Seconds between the ends of the two laps, by the times shown above."""
     decimals = _decimals(*view.laps)
     one, other = (round(lap.stats.decode_s, decimals) for lap in view.laps)
     return formats.number(abs(one - other), decimals)
@@ -131,7 +131,7 @@ def _time(view: RaceView) -> str:
     if view.is_disturbed:
         busy = QCoreApplication.translate("Race", "This Mac was busy; times are rough.")
         gains = drafted.tokens_per_second > plain.tokens_per_second and tone_of(drafted) is Tone.GAIN
-        if not gains:  # a loss may be the other program's
+        if not gains:  # a loss may be due to another program
             return busy
         undisturbed = QCoreApplication.translate("Race", "Undisturbed: %1.", "such as 2.1× faster")
         return formats.sentences(busy, formats.fill(undisturbed, gain_text(drafted)))
@@ -191,7 +191,7 @@ class RaceWindow(Translated, SideWindow):
         )
 
     def _fold(self) -> None:
-        """The buttons are below the choice where there is no room for them beside it."""
+        """Move the buttons below the choice if there is no room beside it."""
         choice_px = self.sampling.sizeHint().width()
         buttons_px = self.close_button.sizeHint().width() + _APART_PX + self.go_button.sizeHint().width()
         narrow = self.width() < choice_px + _APART_PX + buttons_px + 2 * _SIDE_PX
@@ -206,7 +206,7 @@ class RaceWindow(Translated, SideWindow):
         self._fold()
 
     def open_for(self, message_id: int) -> None:
-        """With that reply's prompt; it begins at once."""
+        """Open and start a race with that reply's prompt."""
         self._message_id = message_id
         self.come_to_front()
         if not self._race.under_way:
@@ -219,7 +219,7 @@ class RaceWindow(Translated, SideWindow):
             self._start()
 
     def _start(self) -> None:
-        """Once what was asked is read, which of a very long chat takes a moment."""
+        """Start once the prompt is read, which takes a moment for a very long chat."""
         self._asked += 1
         self._is_there = False
         self._show()
@@ -273,7 +273,7 @@ class RaceWindow(Translated, SideWindow):
 
 
 class Lane(QWidget):
-    """One of the two: its name, its words as they come, its figures."""
+    """One lap: its name, streaming text and figures."""
 
     def __init__(self, theme: Theme, number: int) -> None:
         super().__init__()

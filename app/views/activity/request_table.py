@@ -1,4 +1,4 @@
-"""The live table of requests: one row each, with numbers of a fixed width, which do not move while they change."""
+"""The table of requests: one row each, with figures of fixed width, so that updates do not move them."""
 
 from __future__ import annotations
 
@@ -102,7 +102,9 @@ class RequestTable(Translated, QTableView):
         self._retranslate()
 
     def _fit_columns(self) -> None:
-        """The chat gets what the figures leave. Where that is too little, columns go, whose figures the tooltip has."""
+        """The chat's column gets the remaining width. Without room, columns are hidden; the tooltip has their
+        figures.
+        """
         least = self.theme.px(_FIRST_COLUMN_PX)
         left = self.viewport().width() - least
         for column in _LAST_TO_GO:
@@ -126,7 +128,7 @@ class RequestTable(Translated, QTableView):
             super().keyPressEvent(event)
 
     def _retranslate(self) -> None:
-        """Names and states are read when they are painted; here their column and the header get the room they need."""
+        """Names and states are translated when painted; here columns and header get their widths."""
         room = QRect(0, 0, self.theme.px(_NUMBER_COLUMN_PX) - _LEFT_PX - _RIGHT_PX, 1000)
         names = (str(self._requests.headerData(column, Qt.Orientation.Horizontal)) for column in RequestColumn)
         metrics = QFontMetrics(self.theme.ui_font(FOOTER_PX))

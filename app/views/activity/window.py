@@ -1,4 +1,4 @@
-"""Activity: every request with its figures, and totals over all of them; two tabs of a window of its own."""
+"""Activity: a window with two tabs, requests with their figures, and totals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SIDE_PX = 20
 _LEAST_PX = (560, 360)
 _MOST_TOTALS = 12
 _POSITIONS = 2  # number of the total that is bars
-_SPEED_UP = 3  # of the first total that is in the colour of a gain or loss
+_SPEED_UP = 3  # index of the figure that is coloured as a gain or loss
 _BARS_PX = 52, 18
 _BETWEEN_PX = 18
 _NO_SIDE = Qt.AlignmentFlag(0)

@@ -1,6 +1,4 @@
-"""The chats of the sidebar: painting their rows, moving among them by key and pointer, their menus, renaming in place,
-dragging.
-"""
+"""The sidebar's chats: painting rows, keyboard and pointer, menus, renaming, dragging."""
 
 from __future__ import annotations
 
@@ -75,32 +73,33 @@ _BACKWARDS = (QListView.CursorAction.MovePageUp, QListView.CursorAction.MoveUp, 
 Move = Callable[[int | None], None]  # into a folder; None: out of all
 Index = QModelIndex | QPersistentModelIndex
 
-_INDENT = "    "  # of a folder inside another, in a menu
+_INDENT = "    "  # for a nested folder in a menu
 _ASKS_PX = 560  # the question that has three buttons
+_DRAG_SCROLL_MS = 50
 _ROW_PX = 32
 _HEADING_PX = 30
 _FOUND_PX = 50
 _SNIPPET_PX = 26
-EDGE_PX = 12  # of a row, to the name of a chat that is in no folder
+EDGE_PX = 12  # from a row's edge to the name of a chat in no folder
 _FOLDER_PX = 34  # for the arrow and the icon of a folder
-_STEP_PX = 14  # how far what is in a folder is indented
-_LAST_STEP = 6  # deeper ones are not indented further, or nothing of their names would be seen
+_STEP_PX = 14  # indentation of a folder's contents
+_LAST_STEP = 6  # deeper levels are not indented further, so that names stay readable
 
 _FOLDER_EDGE_PX = 5  # from its edge to the words, where a folder's icon is close before them
 
 _KIND = "application/x-hunch-row"  # of what is dragged
-_TOKEN = uuid4().hex  # of this run: what another program drags here under the same name is not taken
+_TOKEN = uuid4().hex  # of this run: drags of other programs do not have it
 
 
 def carried(row: ConversationRow) -> QMimeData:
-    """Of this app alone: other programs are given nothing."""
+    """Drag data for this app only."""
     data = QMimeData()
     data.setData(_KIND, QByteArray(f"{_TOKEN} {row.chat_id} {row.folder_id}".encode()))
     return data
 
 
 def dragged(event: QDropEvent) -> tuple[int, int] | None:
-    """The chat or the folder (the other number is 0) of a drag that began in the list."""
+    """(chat, folder) of a drag that began in the list; one of them is 0."""
     token, _, numbers = bytes(event.mimeData().data(_KIND).data()).decode("ascii", "replace").partition(" ")
     if token != _TOKEN:
         return None
@@ -109,24 +108,24 @@ def dragged(event: QDropEvent) -> tuple[int, int] | None:
 
 
 def target(row: ConversationRow | None) -> int | None:
-    """The folder that a drop on a row means; None is the top."""
+    """The folder that a drop on the row goes to; None: the top."""
     if row is None or row.is_heading:
         return None
     return row.folder_id or row.inside
 
 
 def is_welcome(what: tuple[int, int], folder_id: int | None, tree: FolderTree) -> bool:
-    """A folder does not go into itself, nor into what is in it."""
+    """Whether it can be dropped there: a folder cannot go into itself or a folder below it."""
     return not what[1] or not tree.holds(what[1], folder_id)
 
 
 class RenameField(LineField):
-    """A title or a folder's name. Return or leaving keeps the text, Escape does not. It goes when its row goes."""
+    """Edits a title or a folder's name. Return or losing the focus accepts, Escape cancels. Closes with its row."""
 
     def __init__(
         self, chats: RowRing, theme: Theme, row: Callable[[], QModelIndex], text: str, done: Callable[[str], None]
     ) -> None:
-        """`row` says where the row is now; `done` is called with a changed text."""
+        """`row` returns the row's present index; `done` gets a changed name."""
         super().__init__(theme, parent=chats.viewport())
         self._chats = chats
         self._reason = chats.reason
@@ -151,7 +150,7 @@ class RenameField(LineField):
         chats.viewport().installEventFilter(self)
 
     def _place(self) -> QRect:
-        """The row from its name on, so that the words stay where they are, and the icon is not covered."""
+        """Cover the row from its name on, so that the text does not move and the icon stays visible."""
         index = self._row()
         if not index.isValid():
             return QRect()
@@ -178,7 +177,7 @@ class RenameField(LineField):
         return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The key that ends it does nothing else: Qt would pass Return on to the list, which opens what has it."""
+        """Consume the key that ends editing: Qt would pass Return on to the list, which would open the chat."""
         if event.key() == Qt.Key.Key_Escape:
             self._finish(keep=False)
         else:
@@ -289,7 +288,7 @@ class ChatRowDelegate(QStyledItemDelegate):
             self._paint_snippet(painter, place, row.snippet)
             return
         title = QRect(place.left(), place.top() + theme.px(5), place.width(), theme.px(22)) if row.snippet else place
-        # Not by the dot alone: a title with news is bold.
+        # Bold as well, so that the mark is not by colour alone.
         font = theme.ui_font(UI_PX, QFont.Weight.DemiBold if row.unseen else QFont.Weight.Normal)
         self._paint_line(painter, title, row.text, font, colors.text)
         if row.snippet:
@@ -301,7 +300,7 @@ class ChatRowDelegate(QStyledItemDelegate):
         self._paint_line(painter, place, snippet, theme.ui_font(FOOTER_PX), theme.palette.secondary)
 
     def _paint_line(self, painter: QPainter, place: QRect, text: str, font: QFont, color: QColor) -> None:
-        """One line; what was searched for is lit in it, and in sight however narrow it is."""
+        """Paint one line with found words highlighted, scrolled so that they are visible."""
         text = " ".join(text.split())
         metrics = QFontMetrics(font)
         spans = list(occurrences_of_any(text, self._chats.words))
@@ -319,7 +318,7 @@ class ChatRowDelegate(QStyledItemDelegate):
         layout.draw(painter, QRectF(place).topLeft() + QPoint(0, round((place.height() - line.height()) / 2)))
 
     def _lit(self, first: int, last: int) -> QTextLayout.FormatRange:
-        """Bold on a tint: not by colour alone."""
+        """Bold and tinted: not by colour alone."""
         colors = self._chats.theme.palette
         result = QTextLayout.FormatRange()
         result.start = first
@@ -338,18 +337,18 @@ def row_of(index: Index) -> ConversationRow:
 
 
 def name_left(theme: Theme, row: ConversationRow) -> int:
-    """Where its name begins, from the row's left edge."""
+    """x of the name, from the row's left edge."""
     return theme.px(EDGE_PX + _STEP_PX * min(row.depth, _LAST_STEP) + (_FOLDER_PX if row.folder_id else 0))
 
 
 def more_place(theme: Theme, row: QRect) -> QRect:
-    """Where a row's menu button is while the pointer is over the row."""
+    """Rectangle of a row's menu button, shown while the pointer is over the row."""
     side = theme.px(28)
     return QRect(row.right() - side, row.top(), side, row.height())
 
 
 def centred(text: str, span: TextSpan, metrics: QFontMetrics, width_px: int) -> str:
-    """As many whole words as fit, with what is found in the middle of them."""
+    """As many whole words as fit, with the found ones in the middle."""
     if metrics.horizontalAdvance(text) <= width_px:
         return text
     first, last = span
@@ -378,7 +377,7 @@ def _units(text: str) -> int:
 def fill_move_menu(
     menu: QMenu, tree: FolderTree, row: ConversationRow, move: Move, move_to_new: Callable[[], None] | None
 ) -> None:
-    """Every folder, but those that it cannot go into: the one that it is in, itself, and what is in it."""
+    """Fill the menu with all folders but its present one, itself, and those below it."""
     menu.clear()
     top = menu.addAction(QCoreApplication.translate("ChatMenu", "No Folder"))
     top.setEnabled(row.inside is not None)
@@ -397,11 +396,11 @@ def fill_move_menu(
 class ChatList(RowRing, QListView):
     """Rows can be dragged onto folders, and out of them. A drag of another program is not taken."""
 
-    chat_clicked = Signal()  # and is open: one writes there now
+    chat_clicked = Signal()  # a chat was clicked, and is open: the composer takes the focus
     match_opened = Signal(int, Match)  # chat
     export_requested = Signal(int, str)  # chat, title
     left_upwards = Signal()  # Up in the first row
-    search_left = Signal()  # Escape, while what a search found is listed
+    search_left = Signal()  # Escape in search results
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -409,6 +408,9 @@ class ChatList(RowRing, QListView):
         self.open_chat_id = 0
         self.dropped_on = QRect()  # the row that a drop would go to
         self._drag_edge = 0  # at which edge a drag is: above -1, below 1
+        self._drag_step = 0  # larger the longer it is there
+        self._drag_timer = QTimer(self, interval=_DRAG_SCROLL_MS)  # Qt's own starts again at each move
+        self._drag_timer.timeout.connect(self._scroll_at_edge)
         self._pressed: Identity | None = None
         set_up_row_list(self, theme)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
@@ -425,13 +427,13 @@ class ChatList(RowRing, QListView):
         self.viewport().update()
 
     def take_focus(self) -> None:
-        """At the first row."""
+        """Focus the first row."""
         self.setCurrentIndex(QModelIndex())
         self.setFocus(Qt.FocusReason.TabFocusReason)
 
     @property
     def words(self) -> Sequence[str]:
-        """What is searched for."""
+        """The search query."""
         return self._rows().query.split() if self.model() is not None else ()
 
     def _rows(self) -> ConversationListModel:
@@ -445,8 +447,6 @@ class ChatList(RowRing, QListView):
 
     def _is_item(self, index: Index) -> bool:
         return index.isValid() and not row_of(index).is_heading
-
-    # Dragging
 
     def startDrag(self, _actions: Qt.DropAction) -> None:  # noqa: N802 - Qt's name
         index = self.currentIndex()
@@ -462,11 +462,10 @@ class ChatList(RowRing, QListView):
         self._show_target(QRect())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        self._drag_edge = 0
         event.setAccepted(dragged(event) is not None)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        self._scroll_at_edge(event)
+        self._follow_edge(event.position().y())
         what = dragged(event)
         index = self.indexAt(event.position().toPoint())
         folder_id = target(row_of(index) if index.isValid() else None)
@@ -474,18 +473,22 @@ class ChatList(RowRing, QListView):
         self._show_target(self._place_of(folder_id) if welcome else QRect())
         event.setAccepted(welcome)
 
-    def _scroll_at_edge(self, event: QDragMoveEvent) -> None:
-        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call of it starts that again,
-        so it is called once for an edge, not for each move.
-        """
-        y = event.position().y()
+    def _follow_edge(self, y: float) -> None:
         margin = self.autoScrollMargin()
-        edge = 1 if y >= self.viewport().height() - margin else 0
-        if y < margin:
-            edge = -1
-        if edge and edge != self._drag_edge:
-            super().dragMoveEvent(event)
-        self._drag_edge = edge
+        self._drag_edge = int(y >= self.viewport().height() - margin) - int(y < margin)
+        if not self._drag_edge:
+            self._stop_scrolling()
+        elif not self._drag_timer.isActive():
+            self._drag_timer.start()
+
+    def _scroll_at_edge(self) -> None:
+        bar = self.verticalScrollBar()
+        self._drag_step = min(self._drag_step + 1, bar.pageStep())
+        bar.setValue(bar.value() + self._drag_edge * self._drag_step)
+
+    def _stop_scrolling(self) -> None:
+        self._drag_timer.stop()
+        self._drag_step = 0
 
     def _place_of(self, folder_id: int | None) -> QRect:
         row = self._rows().row_of_folder(folder_id or 0)
@@ -497,6 +500,7 @@ class ChatList(RowRing, QListView):
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         self._show_target(QRect())
+        self._stop_scrolling()
         super().dragLeaveEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
@@ -504,6 +508,7 @@ class ChatList(RowRing, QListView):
         index = self.indexAt(event.position().toPoint())
         folder_id = target(row_of(index) if index.isValid() else None)
         self._show_target(QRect())
+        self._stop_scrolling()
         if what is None or not is_welcome(what, folder_id, self._tree):
             event.ignore()
             return
@@ -513,24 +518,22 @@ class ChatList(RowRing, QListView):
         else:
             self._folders.move_folder(what[1], folder_id)
 
-    # Keys
-
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Where Tab leads here, a ring shows on which row."""
+        """Show a focus ring when Tab leads here."""
         super().focusInEvent(event)
         by_tab = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
         if by_tab and not self._is_item(self.currentIndex()):
             self._step(self.currentIndex().row(), 1)
 
     def event(self, event: QEvent) -> bool:
-        """The key of Delete Chat deletes what has the focus here."""
+        """Let the shortcut of Delete Chat delete the focused row."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and deletes_all(event):
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Letters are left to the window; a Backspace too, where no ring shows what it would delete."""
+        """Letters go to the window; so does Backspace while no ring shows which row it would delete."""
         types = event.text().strip().isprintable() and bool(event.text().strip())
         if types or (event.key() == Qt.Key.Key_Backspace and not self.has_ring):
             event.ignore()
@@ -545,7 +548,7 @@ class ChatList(RowRing, QListView):
             super().keyPressEvent(event)
 
     def _act_by_key(self, event: QKeyEvent, row: ConversationRow) -> bool:
-        """Whether the key means something for this row."""
+        """Whether the key acts on this row."""
         key = event.key()
         if asks_for_menu(event):
             self._open_menu_by_key(self.currentIndex())
@@ -553,7 +556,7 @@ class ChatList(RowRing, QListView):
             if not is_held(event):
                 self._open(row)
         elif key in _REMOVE:
-            if not event.isAutoRepeat():  # a key that is held would delete all of them
+            if not event.isAutoRepeat():  # else a held key would delete all rows
                 self._delete(row)
         elif key == Qt.Key.Key_F2:
             self.start_rename(self.currentIndex())
@@ -573,7 +576,7 @@ class ChatList(RowRing, QListView):
             self.setCurrentIndex(self._rows().index(row))
 
     def _step(self, row: int, direction: int) -> None:
-        """To the next chat or folder in that direction; headings are passed over."""
+        """Move to the next chat or folder, skipping headings."""
         model = self.model()
         row += direction
         while model is not None and 0 <= row < model.rowCount():
@@ -585,7 +588,7 @@ class ChatList(RowRing, QListView):
             self.left_upwards.emit()
 
     def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """Home, End and the page keys stop at a chat or folder; Qt itself does at headings, too."""
+        """Home, End and the page keys skip headings, where Qt would stop."""
         index = super().moveCursor(action, modifiers)
         if not index.isValid():
             return index
@@ -595,19 +598,17 @@ class ChatList(RowRing, QListView):
         items = (self._rows().index(row, 0) for row in rows)
         return next(filter(self._is_item, items), index)
 
-    # Pointer
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed = self._identity(self.indexAt(event.position().toPoint()))
         super().mousePressEvent(event)
 
     def _identity(self, index: Index) -> Identity | None:
-        """What a row shows, wherever it moves; None for headings and where there is no row."""
+        """Identity of a row, wherever it moves; None for headings and no row."""
         row = row_of(index) if self._is_item(index) else None
         return None if row is None else (row.chat_id, row.folder_id, row.match)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click ends on the row that it began on, wherever that is by then."""
+        """A click acts on the row where it began, even if rows moved meanwhile."""
         super().mouseReleaseEvent(event)
         index = self.indexAt(event.position().toPoint())
         clicked = self._is_item(index) and self._identity(index) == self._pressed
@@ -631,7 +632,7 @@ class ChatList(RowRing, QListView):
             self.start_rename(index)
 
     def open_first(self) -> None:
-        """As if the first chat or folder were clicked, but without taking the focus."""
+        """Open the first chat or folder, without taking the focus."""
         index = next(filter(self._is_item, map(self._rows().index, range(self._rows().rowCount()))), None)
         if index is not None:
             self.setCurrentIndex(index)
@@ -652,7 +653,7 @@ class ChatList(RowRing, QListView):
             self._chats.delete_chat(row.chat_id)
 
     def delete_folder(self, folder_id: int) -> Dialog | None:
-        """The open question; None for an empty folder, which is deleted at once: that can be undone."""
+        """Returns the open question; None for an empty folder, which is deleted at once, since that can be undone."""
         chats, folders = self._folders.contents(folder_id)
         if not chats and not folders:
             self._folders.delete(folder_id, with_chats=False)
@@ -676,8 +677,6 @@ class ChatList(RowRing, QListView):
             within = fill(self.tr("%1 and %2"), within, self.tr("%Ln folder(s)", "", folders))
         kept = self.tr("Deleted chats stay in Recently Deleted for 30 days.")
         return sentences(fill(self.tr("Contains %1."), within), kept)
-
-    # Menus
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
@@ -723,14 +722,12 @@ class ChatList(RowRing, QListView):
         export.triggered.connect(lambda: self.export_requested.emit(row.chat_id, row.title))
 
     def fill_move_menu(self, menu: QMenu, row: ConversationRow) -> None:
-        """Where a chat or a folder can go."""
+        """Fill the menu with the folders where a chat or folder can go."""
         if row.folder_id:
             fill_move_menu(menu, self._tree, row, partial(self._folders.move_folder, row.folder_id), None)
         else:
             move = partial(self._folders.move_chat, row.chat_id)
             fill_move_menu(menu, self._tree, row, move, lambda: self._folders.make(None, row.chat_id))
-
-    # Renaming
 
     def start_rename(self, index: Index) -> None:
         if not self._is_item(index):
@@ -744,13 +741,13 @@ class ChatList(RowRing, QListView):
         field.setAccessibleName(self.tr("Folder name") if row.folder_id else self.tr("Chat title"))
 
     def index_of(self, row: ConversationRow) -> QModelIndex:
-        """Where a chat or folder is now; an index that is not valid when it is not listed."""
+        """Present index of a chat or folder; invalid if it is not listed."""
         rows = self._rows()
         number = rows.row_of_folder(row.folder_id) if row.folder_id else rows.row_of(row.chat_id)
         return QModelIndex() if number is None else rows.index(number)
 
     def rowsAboutToBeRemoved(self, parent: Index, first: int, last: int) -> None:  # noqa: N802 - Qt's name
-        """Where the current row goes, its neighbour becomes current, which Qt would bring into sight, unasked."""
+        """If the current row is removed, select a neighbour without scrolling to it, as Qt would."""
         value = self.verticalScrollBar().value()
         super().rowsAboutToBeRemoved(parent, first, last)
         self.verticalScrollBar().setValue(value)

@@ -1,4 +1,4 @@
-"""The window of what was deleted in the last 30 days: bring it back, or delete it for good after asking."""
+"""The Trash: chats and messages deleted in the last 30 days, to restore or delete for good."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TrashList(RowRing, QListView):
 
 
 class _DeletionDelegate(QStyledItemDelegate):
-    """Three lines: the title, when and how much, and the latest words of it."""
+    """Three lines: title, date and size, and the latest text."""
 
     def __init__(self, shown: TrashList) -> None:
         super().__init__(shown)
@@ -221,7 +221,7 @@ class TrashWindow(Translated, SideWindow):
 
 
 class TrashMenu(QObject):
-    """What was deleted recently: an entry brings it back, the last one shows all. Filled each time that it opens."""
+    """The menu of recent deletions: an entry restores one, the last opens the window. Filled when it opens."""
 
     def __init__(self, menu: QMenu, deletions: Deletions, show_all: Callable[[], object]) -> None:
         super().__init__(menu)

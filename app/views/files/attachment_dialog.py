@@ -1,4 +1,4 @@
-"""A window that shows the text of an attachment, to read and to search."""
+"""A window with the text of an attachment, to read and search."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST = 1000  # are lit
 
 
 class FoundInAttachment(QObject):
-    """What a search has found in the text, while it is laid out: lit, and the first brought into sight."""
+    """Search results in the text: highlights them while it is laid out, and scrolls to the first."""
 
     def __init__(self, theme: Theme, text: LongText, words: Sequence[str]) -> None:
         super().__init__(text)
@@ -33,7 +33,7 @@ class FoundInAttachment(QObject):
         theme.changed.connect(self._light)
 
     def read_on(self, *, is_whole: bool) -> None:
-        """What was appended since; the last line only when nothing comes after it."""
+        """Search appended text; the last line only once the text is complete."""
         if not self._words:
             return
         before = len(self._found)
@@ -48,7 +48,7 @@ class FoundInAttachment(QObject):
             self._light()
 
     def step(self, direction: int) -> None:
-        """To the next one (1), the one before (-1) or the current one; after the last comes the first."""
+        """Go to the next result (1), the previous (-1) or the current one; wraps around."""
         if self._found:
             self._current = (self._current + direction) % len(self._found)
             self._show_current()
@@ -100,7 +100,7 @@ class AttachmentDialog(ReadingDialog):
         can_remove: bool,
         words: Sequence[str],
     ) -> None:
-        """`words` are lit in it, and the first of them is in sight."""
+        """`words` are highlighted, and the first one is scrolled to."""
         super().__init__(theme, parent)
         self._attachment = attachment
         self._found = FoundInAttachment(theme, self.text, words)

@@ -1,4 +1,4 @@
-"""Asks in which form chats are exported and where to, and shows how far that is."""
+"""Asks for the format and place of an export, and shows its progress."""
 
 from __future__ import annotations
 
@@ -50,8 +50,6 @@ class ExportDialog(ProgressDialog):
         self.form.set_choices([(ExportFormat.MARKDOWN, "Markdown"), (ExportFormat.JSON, "JSON")])
         self.begin()
 
-    # Words
-
     def words(self) -> DialogText:
         every = self._chat_id is None
         title = self.tr("Export all chats") if every else fill(self.tr("Export “%1”"), self._title)
@@ -76,8 +74,6 @@ class ExportDialog(ProgressDialog):
     def _on_form(self, _form: object) -> None:
         self._problem = None
         self._retranslate()
-
-    # Where to
 
     def _ask_where(self) -> None:
         self._problem = None
@@ -118,8 +114,6 @@ class ExportDialog(ProgressDialog):
         self.bar.show()
         self._retranslate()
         self._exports.export(ExportRequest(self._chat_id, self._form(), path), markdown_words())
-
-    # What comes of it
 
     def _on_progress(self, done: int, total: int) -> None:
         self._done = done, total

@@ -1,4 +1,4 @@
-"""Asks for files with chats, shows what they hold before anything is changed, then imports it."""
+"""Asks for files with chats, previews their content, then imports it."""
 
 from __future__ import annotations
 
@@ -81,8 +81,6 @@ class ImportDialog(ProgressDialog):
         height = lines * self.problems.fontMetrics().lineSpacing()
         self.problems.setFixedHeight(min(height, self.theme.px(_LIST_PX)))
 
-    # Words
-
     def words(self) -> DialogText:
         stage = self._stage
         self._show_parts()
@@ -142,8 +140,6 @@ class ImportDialog(ProgressDialog):
         parts += [self.tr("%Ln picture(s) left out", "", preview.lost)] if preview.lost else []
         return " · ".join(parts)
 
-    # Choosing
-
     def _on_go(self) -> None:
         if self._stage is _Stage.CHOOSING:
             self._choose(folder=False)
@@ -175,8 +171,6 @@ class ImportDialog(ProgressDialog):
         self._stage = stage
         self.bar.set_share(0)
         self._retranslate()
-
-    # What comes of it
 
     def _on_previewed(self, preview: Preview) -> None:
         self._preview = preview

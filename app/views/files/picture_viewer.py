@@ -1,4 +1,4 @@
-"""A picture in a window of its own, as large as fits. Space and Escape close it; it can be copied and dragged out."""
+"""A picture in its own window, as large as fits. Space and Escape close it; it can be copied and dragged out."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class PicturePage(QWidget):
         self.update()
 
     def area(self) -> QRectF:
-        """Where it is painted: in the middle, never larger than it is."""
+        """Rectangle of the picture: centred, never enlarged."""
         size = self.image.size()
         if size.width() > self.width() or size.height() > self.height():
             size = size.scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
@@ -113,7 +113,7 @@ class PictureViewer(Translated, QDialog):
         arrange(QVBoxLayout(self), (self.page, 1), foot, spacing=12, margins=(_EDGE, 14, _EDGE, 14))
 
     def _fit(self) -> None:
-        """As large as the picture, where the screen is; what is below it is never over it."""
+        """Resize the window to the picture, within the screen; buttons never cover it."""
         around = self.sizeHint() - _LEAST
         screen = QGuiApplication.primaryScreen().availableGeometry().size() * _MOST_SHARE
         wanted = QSize(self._picture.width, self._picture.height)

@@ -1,4 +1,4 @@
-"""What the dialogs of export and import have in common: they stay open while something is done, with a thin bar."""
+"""Base of the export and import dialogs: they stay open with a progress bar while something is running."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDTH_PX = 460
 
 
 class ProgressDialog(Dialog):
-    """Subclasses put their widgets into `content`, before the bar, say their words in `words`, and then `begin`."""
+    """Subclasses put widgets into `content`, above the bar, set their words in `words`, and call `begin`."""
 
     _is_made = False
 

@@ -1,1 +1,1 @@
-"""The Models view: what is installed and on its way, and what can be found."""
+"""The Models view: installed models, downloads, and search."""

@@ -1,4 +1,4 @@
-"""A small pill beside a model's name: that a draft is known for it."""
+"""A pill beside a model's name: a draft is known for it."""
 
 from __future__ import annotations
 

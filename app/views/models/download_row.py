@@ -1,4 +1,4 @@
-"""A download in the list: what it is, how far and how long, its files after a click, and the buttons for its state."""
+"""A download in the list: name, progress, files (after a click), and buttons for its state."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class DownloadRow(Translated, QWidget):
         self._retranslate()
 
     def _arrange(self) -> None:
-        """Only icons are beside the name, so that the words have the whole width at any size."""
+        """Only icons are beside the name, so that text has the whole width at any size."""
         head = arrange(QHBoxLayout(), (self.name, 1), self.go_button, self.cancel_button, spacing=4)
         line = arrange(QHBoxLayout(), (self.files_button, 0, Qt.AlignmentFlag.AlignTop), (self.words, 1), spacing=4)
         self._buttons = QWidget()
@@ -170,7 +170,7 @@ class DownloadRow(Translated, QWidget):
         return fill(self.tr("Paused at %1 of %2"), size(entry.done_bytes), size(entry.total_bytes))
 
     def bind(self, models: ModelController) -> None:
-        """Has its buttons act on the download that is shown."""
+        """Connect its buttons to the shown download."""
 
         def act(on: Callable[[int], object]) -> Callable[[], object]:
             return lambda: on(self._entry.id) if self._entry is not None else None
@@ -200,7 +200,7 @@ class DownloadRow(Translated, QWidget):
 
 
 def _problem_of_half(entry: DownloadEntry) -> str:
-    """Why one half of a pair does not go on, while the other does."""
+    """Why one half of a pair failed while the other continues."""
     if entry.error is not None:
         return reason_text(entry.error)
     return labelled(entry.waiting, retry_text(entry.retry)) if entry.waiting and entry.retry is not None else ""

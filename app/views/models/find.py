@@ -1,4 +1,4 @@
-"""Models → Find: what suits this Mac, a search of the hub, one model of it, and a repository by its name."""
+"""Models → Find: recommended pairs, a search of the hub, a model's page, and installing by name."""
 
 from __future__ import annotations
 
@@ -88,13 +88,11 @@ class DiscoverPanel(Translated, QWidget):
         self._connect()
         self._retranslate()
 
-    # What others call
-
     def search(self, text: str) -> None:
         self._begin(DiscoverFilter(text=text))
 
     def show_drafts_for(self, info: ModelInfo) -> None:
-        """What may draft for this main model, of all that the hub has."""
+        """Search possible drafts for this main model on the hub."""
         self._begin(DiscoverFilter(drafts_for=info))
 
     def _begin(self, wanted: DiscoverFilter) -> None:
@@ -106,7 +104,7 @@ class DiscoverPanel(Translated, QWidget):
         self._discover.search(wanted)
 
     def go_back(self) -> bool:
-        """From a model's page to the list; False: the list is shown already."""
+        """Go back from a model's page to the list; False if the list is shown already."""
         if self._stack.currentIndex() == 0:
             return False
         self._close_page()
@@ -117,8 +115,6 @@ class DiscoverPanel(Translated, QWidget):
             self._close_page()
         self.text.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.text.selectAll()
-
-    # Parts
 
     def _arrange(self) -> None:
         fits = QWidget()
@@ -179,12 +175,10 @@ class DiscoverPanel(Translated, QWidget):
         self.list.page_px = self.found.viewport().height()
 
     def showEvent(self, event: Any) -> None:
-        """The first look shows what is fetched most."""
+        """When first shown, list the most downloaded models."""
         super().showEvent(event)
         if not self._started:
             self.search("")
-
-    # What the user does
 
     def limit(self, **changed: Any) -> None:
         self._filter = replace(self._filter, **changed)
@@ -211,11 +205,9 @@ class DiscoverPanel(Translated, QWidget):
         self._show_yours()
 
     def _install_here(self, repository: str) -> None:
-        """The list stays: its row says what becomes of it, and the next one may be wanted as well."""
+        """Install without leaving the list: the row shows the progress."""
         main = self._filter.drafts_for
         self._models.downloads.install(repository, draft_for=main.folder if main is not None else "")
-
-    # What is shown
 
     def _show_filter(self) -> None:
         wanted = self._filter
@@ -327,9 +319,9 @@ class InstallCard(Translated, Card):
 
 
 class Recommended(Translated, QWidget):
-    """Pairs that go well with this machine and this user's language, each installed with one click; what that means.
+    """Recommended pairs for this machine and the user's language, each installed with one click.
 
-    Hidden where the catalog has none for this machine.
+    Hidden if the catalog has none for this machine.
     """
 
     def __init__(self, theme: Theme, models: ModelController, parent: QWidget, show_yours: Callable[[], None]) -> None:
@@ -347,7 +339,7 @@ class Recommended(Translated, QWidget):
         self._retranslate()
 
     def set_wanted(self, wanted: bool) -> None:
-        """Not while the user searches."""
+        """Hidden while the user searches."""
         self._wanted = wanted
         self._show_offers()
 
@@ -365,7 +357,7 @@ class Recommended(Translated, QWidget):
         self.setVisible(self._wanted and bool(offers))
 
     def _take(self, offer: PairOffer) -> None:
-        """As far as it goes: to this Mac, and then into memory."""
+        """Install or load, depending on what is missing."""
         if offer.installed:
             self._models.use_offer(offer)
         else:
@@ -404,7 +396,7 @@ class OfferRow(QWidget):
         self._row.addWidget(self.install_button, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def minimumSizeHint(self) -> QSize:
-        """The width that the narrow layout needs, where the button is below the words."""
+        """The narrow layout's width, with the button below the text."""
         return QSize(self.install_button.sizeHint().width(), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -485,7 +477,7 @@ class ModelPage(Translated, Page):
         self.end()
 
     def show_page(self) -> None:
-        """As much as is known: without its page what a list had, why there is no more, and what can be done."""
+        """Show what is known; without the page itself, the list's entry and why there is no more."""
         page = self._discover.page
         entry = self._discover.page_entry
         self.title.setText(human_name(self._discover.page_of))
@@ -541,7 +533,7 @@ class ModelPage(Translated, Page):
         self.use_button.setVisible(usable)
 
     def _show_partners(self, entry: HubEntry | None) -> None:
-        """Drafts with a row each; of a drafter its main model in a line."""
+        """Drafts with a row each; for a drafter its main model in a line."""
         partners = self._discover.partners(entry.model) if entry is not None else []
         mains = partners if entry is not None and entry.model.drafter is not None else []
         drafts = [] if mains else partners
@@ -559,7 +551,7 @@ class ModelPage(Translated, Page):
         self._models.use(self._discover.folder_of(self._discover.page_of))
 
     def _take_draft(self, draft: Partner) -> None:
-        """With the model of this page: both are used where both are here, else what is missing is installed."""
+        """Use the draft with this page's model; installs what is missing."""
         main_folder = self._discover.folder_of(self._discover.page_of)
         if main_folder and draft.folder:
             self._models.use_pair(main_folder, draft.folder)
@@ -586,14 +578,14 @@ class ModelPage(Translated, Page):
 
 class DraftRows(Card):
     def __init__(self, theme: Theme, take: Callable[[Partner], None]) -> None:
-        """`take` is called when the button of a draft is pressed."""
+        """`take` is called by a draft's button."""
         super().__init__(theme)
         self._take = take
         self.rows: list[DraftRow] = []
         self._shown: tuple[Sequence[Partner], bool] = ((), False)
 
     def show_drafts(self, drafts: Sequence[Partner], *, main_is_here: bool) -> None:
-        """Rows that say the same stay, with the focus that one of them may have."""
+        """Unchanged rows stay, with their focus."""
         if (drafts, main_is_here) == self._shown:
             return
         self._shown = drafts, main_is_here

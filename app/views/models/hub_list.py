@@ -1,8 +1,8 @@
-"""The list of models that a hub has: a name, two details, Install and a chevron each, drawn, so that thousands cost
-no more than those in sight. It is as high as its rows: the page around it scrolls. All rows are as high as long details
-need at this width, which large text wraps.
+"""The list of a hub's models, painted by a delegate: name, two details, Install and a chevron.
 
-A click on Install installs; anywhere else, as Return does, it opens the model's page, which has Install as well.
+Thousands of rows cost no more than the visible ones. It is as high as its rows, since the page around it scrolls. All
+rows have the height of the longest details at this width. A click on Install installs; elsewhere, like Return, it opens
+the model's page.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class HubListView(ChoiceList):
         self._fit_height()
 
     def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """By a page of what is in sight: Qt takes the whole list for one."""
+        """Page keys move by what is visible: Qt would take the whole list for one page."""
         if action not in (_MOVES.MovePageDown, _MOVES.MovePageUp):
             return super().moveCursor(action, modifiers)
         rows = max(1, self.page_px // self.row_px() - 1)
@@ -97,7 +97,7 @@ class HubListView(ChoiceList):
     # Install in a row
 
     def install_at(self, place: QPoint) -> str:
-        """The repository whose Install is there; "" where none is."""
+        """The repository whose Install button is there; "" if none is."""
         index = self.indexAt(place)
         entry = index.data(ENTRY_ROLE)
         if not isinstance(entry, HubEntry) or entry.installed or entry.model.repository in self.coming:
@@ -122,7 +122,7 @@ class HubListView(ChoiceList):
         self.viewport().update()  # a button under the pointer is lit
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """At either end arrow keys scroll the page, as they do beside the list."""
+        """At either end arrow keys scroll the page."""
         ends = {Qt.Key.Key_Up: 0, Qt.Key.Key_Down: self.model().rowCount() - 1}
         if ends.get(Qt.Key(event.key())) == self.currentIndex().row():
             event.ignore()
@@ -174,7 +174,7 @@ class HubDelegate(QStyledItemDelegate):
         return row_px - theme.px(2 * _SIDE_PX + _CHEVRON_PX + 8) - aside - (theme.px(8) if aside else 0)
 
     def button(self, row: QRect, entry: HubEntry) -> QRect:
-        """Where the row has Install, or what became of it."""
+        """Rectangle of Install, or of the text in its place."""
         theme = self._theme
         wide = self._aside_px(row.width())
         right = row.right() - theme.px(_SIDE_PX + _CHEVRON_PX + 8)
@@ -184,7 +184,7 @@ class HubDelegate(QStyledItemDelegate):
         return QRect(right - wide + 1, row.center().y() - high // 2, wide, high)
 
     def _said(self, entry: HubEntry) -> str:
-        """In place of Install."""
+        """The text in place of Install."""
         if entry.installed:
             return installed_text()
         state = self._view.coming.get(entry.model.repository)
@@ -252,7 +252,7 @@ class HubDelegate(QStyledItemDelegate):
         painter.drawText(below, _WRAPPED, "\n".join(filter(None, details)))
 
     def _paint_badge(self, painter: QPainter, line: QRect, name: str) -> int:
-        """After the name, or at the end of the line; what width is left for the name."""
+        """Paint the badge after the name; returns the width left for the name."""
         gap = self._theme.px(8)
         size = badge_size(self._theme, draft_badge_text())
         name_px = min(QFontMetrics(self._name_font()).horizontalAdvance(name) + 2, line.width() - size.width() - gap)

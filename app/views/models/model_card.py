@@ -46,7 +46,7 @@ class ModelCard(QWidget):
         theme.changed.connect(self._build)
 
     def show_card(self, source: str) -> None:
-        """One that is shown already stays, with what is selected in it and the link that has the focus."""
+        """Show a card; the one shown already keeps its selection and focus."""
         if source != self._source:
             self._source = source
             self._build()
@@ -61,7 +61,7 @@ class ModelCard(QWidget):
         self._show_some()
 
     def _show_some(self) -> None:
-        """A long card takes longer than a window may block: the rest follows after the next events."""
+        """Show some blocks; the rest of a long card follows after the next events."""
         some = self._rest[:_AT_ONCE]
         self._rest = self._rest[_AT_ONCE:]
         if not self._rest:
@@ -116,7 +116,7 @@ class CardText(QTextBrowser):
         return nothing_to_load()
 
     def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
-        """The words alone, without what a terminal would act on."""
+        """Plain text only, without control characters."""
         return safe_mime_data(super().createMimeDataFromSelection(), self.textCursor().selection().toPlainText(), self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -141,7 +141,7 @@ def _style(theme: Theme) -> DocumentStyle:
 
 
 class CardLink(LinkRing):
-    """One button for all links of a text, on the words of the one that it has come to."""
+    """A button for all links of a text, placed over the focused one."""
 
     chosen = Signal(str)  # an address
 

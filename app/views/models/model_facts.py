@@ -1,4 +1,4 @@
-"""What a row of the models page says about a model or an offered pair, put together from words."""
+"""Facts in a row of the models page about a model or an offered pair."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
 
 
 def _memory(entry: ModelEntry, chat_tokens: int) -> str:
-    """A drafter takes it beside its main model."""
+    """Its memory; a drafter's is beside its main model's."""
     if entry.fit is None:
         return ""
     if entry.drafter is not None:
@@ -70,10 +70,7 @@ def _memory(entry: ModelEntry, chat_tokens: int) -> str:
 
 
 def context_text(entry: ModelEntry) -> str:
-    """What the model holds, and what a chat can have of it: as much as memory has room for, or was asked for.
-
-    Where more was asked for than the model holds, that is said as well.
-    """
+    """The model's context, and how much of it memory or the user's limit allows."""
     holds = entry.context_tokens
     fit = entry.fit
     parts = [tokens_text(holds)] if holds else []
@@ -87,7 +84,7 @@ def context_text(entry: ModelEntry) -> str:
 
 
 def uses_text(entry: ModelEntry) -> str:
-    """Where a model is in use, for a user who is about to delete it; "" where it is not."""
+    """Where a model is in use, for the question before deleting it; "" if it is not."""
     if entry.is_main:
         return QCoreApplication.translate("Models", "In use as main model; the starter pair replaces it.")
     if entry.is_draft:
@@ -98,7 +95,7 @@ def uses_text(entry: ModelEntry) -> str:
 
 
 def upkeep_text(upkeep: Upkeep) -> str:
-    """What a look at its files, or at the hub, has found."""
+    """Result of a check of its files, or for a newer version."""
     return {
         UpkeepState.NONE: "",
         UpkeepState.DELETING: "",  # which the row says

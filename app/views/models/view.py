@@ -51,20 +51,19 @@ class ModelsView(Translated, QWidget):
 
     def take_focus(self, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason) -> None:
         for button in self.tabs.buttons:
-            button.clearFocus()  # Qt gave it what the composer had, as if by Tab
+            button.clearFocus()  # Qt moved the focus here from the composer
         self.tabs.setFocus(reason)
 
     def tab_stops(self) -> list[QWidget]:
-        """The tabs first: what has scrolled away above them comes after them all the same."""
-        page = self._stack.currentWidget()
-        return [self.tabs, *in_reading_order(page)]
+        """The tabs first, even when they are scrolled out of view."""
+        return [self.tabs, *in_reading_order(self._pages[self.tab])]
 
     def go_back(self) -> bool:
         """From a model's page to the list that it was opened from; False: there is nothing to go back from."""
         return self.tab == FIND and self.discover.go_back()
 
     def event(self, event: QEvent) -> bool:
-        """The find key looks for models here, and not for words in the chat below it."""
+        """The find key searches models here, not the chat."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_find(event):
             event.accept()
             return True

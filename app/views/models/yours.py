@@ -1,4 +1,4 @@
-"""Models → Yours: what is on its way, what is installed, and the folders that are looked in."""
+"""Models → Yours: downloads, installed models, and the folders that are searched."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _BUTTONS = (*_FIRST, *_MORE)
 
 
 class ModelRow(Card):
-    """Does not follow the language: the page creates all rows again when the list or the language changes."""
+    """A row is not translated: the page creates all rows again when the list or the language changes."""
 
     opened = Signal(bool)
 
@@ -94,11 +94,11 @@ class ModelRow(Card):
         return self._entry.name
 
     def focused_button(self) -> str:
-        """The name of the one that has the focus; "" where none has."""
+        """Name of the focused button; "" if none is."""
         return next((name for name in _BUTTONS if (button := self._button(name)) and button.hasFocus()), "")
 
     def focus_button(self, name: str) -> None:
-        """That one, or where it cannot be pressed now the first."""
+        """Focus that button, or the first if it is disabled."""
         self.show()  # a layout shows what was added to it later, and takes no focus until then
         button = self._button(name)
         usable = button is not None and button.isVisibleTo(self) and button.isEnabled()
@@ -110,7 +110,7 @@ class ModelRow(Card):
         return button
 
     def show_facts(self, visible: bool) -> None:
-        """They are made when they are first asked for: most never are."""
+        """Shows the facts, which are created when first shown: most never are."""
         if visible and self._facts is None:
             self._facts = self._make_facts()
             self.column.addWidget(self._facts)
@@ -151,7 +151,7 @@ class ModelRow(Card):
         self._head.setAlignment(self._aside, Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag(0))
 
     def _state_label(self) -> TextLabel:
-        """In place of Use: what it is used as now."""
+        """In place of Use: how it is used at present."""
         used = self.tr("Main model in use") if self._entry.is_main else self.tr("Draft in use")
         text = used if self._is_in_use else ""
         label = TextLabel(self._theme, TextStyle.FINE, self, text=text, wraps=False)
@@ -223,7 +223,7 @@ class ModelRow(Card):
         return panel
 
     def show_upkeep(self, upkeep: Upkeep) -> None:
-        """How far it is; what it has found comes with another row."""
+        """Show progress; a result comes with a new row."""
         if self._facts is not None and self._entry.upkeep.state is upkeep.state:
             self.upkeep.setText(upkeep_text(upkeep))
         self._entry = replace(self._entry, upkeep=upkeep)
@@ -286,7 +286,7 @@ def _button(theme: Theme, text: str, name: str) -> PillButton:
 
 
 def _needs_another(entry: ModelEntry) -> bool:
-    """Whether it may run over two machines and not on this one."""
+    """Whether it may run over two machines, but not on this one."""
     is_model = entry.drafter is None and entry.error is None
     return is_model and is_too_large(entry) and entry.indivisible is None
 
@@ -320,8 +320,6 @@ class YoursPage(Translated, Page):
         self._connect()
         self._retranslate()
 
-    # Parts
-
     def _build_installed(self) -> None:
         row = QHBoxLayout()
         self._installed_heading = TextLabel(self.theme, TextStyle.HEADING)
@@ -350,8 +348,6 @@ class YoursPage(Translated, Page):
         super().showEvent(event)
         self._models.refresh()
 
-    # Folders
-
     def _show_folders(self) -> None:
         clear(self._folders)
         for path in self._settings.model_folders:
@@ -379,7 +375,7 @@ class YoursPage(Translated, Page):
 
 
 class InstalledCard(Translated, QWidget):
-    """What is installed: sorted and filtered as the user likes, with what can be done with each model."""
+    """Installed models, sorted and filtered, with their actions."""
 
     machines_requested = Signal()
 
@@ -405,7 +401,7 @@ class InstalledCard(Translated, QWidget):
         self._retranslate()
 
     def show_models(self) -> None:
-        """Only what has changed is made again."""
+        """Recreate changed rows only."""
         entries = starter_as_one(self._models.models)
         scanned = self._models.library.scanned
         if (entries, scanned) != (self._entries, self._scanned):
@@ -468,7 +464,7 @@ class InstalledCard(Translated, QWidget):
             self._focus_again(*focused)
 
     def _focus_again(self, place: int, folder: str, button: str) -> None:
-        """On the row of that model, or, where it was deleted, on the one in its place."""
+        """Focus the model's row, or, if it was deleted, the row in its place."""
         nearest = self.rows[min(place, len(self.rows) - 1)]
         next((row for row in self.rows if row.folder == folder), nearest).focus_button(button)
 

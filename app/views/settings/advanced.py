@@ -114,7 +114,7 @@ class AdvancedPage(Translated, Page):
             speed.hide()
         reset.add(self._reset_row)
         style.add(self.fusion_row)
-        # Only the search shows it: it helps where the system's style draws something wrong, and there alone.
+        # Shown only by search: it helps where the system's style has drawing errors.
         style.hide()
         self._speculation_heading = self.add_heading()
         self.column.addWidget(self.speculation)
@@ -168,7 +168,7 @@ def _show_folder(folder: Path) -> None:
 
 
 class HubCard(Translated, Card):
-    """Which hub models come from, how it is reached, and the token for it."""
+    """The hub, its mirrors and proxy, and its token."""
 
     def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
         super().__init__(theme)
@@ -210,13 +210,13 @@ class HubCard(Translated, Card):
             show()
 
     def _on_setting(self, name: str) -> None:
-        """They change elsewhere too, as when all is reset; what a field shows would be kept again when it is left."""
+        """Options also change elsewhere, as by a reset; a field's old text would be saved when it loses the focus."""
         if name in self._shown_by:
             self._shown_by[name]()
 
     @cached_property
     def _shown_by(self) -> dict[str, Callable[[], object]]:
-        """How each option is shown. One alone: the user may be typing in another field."""
+        """The field of each option. Only one is updated: the user may be typing in another."""
         settings = self._settings
         return {
             "hub_endpoint": self._show_hub,
@@ -232,7 +232,7 @@ class HubCard(Translated, Card):
         self._show_token()
 
     def _show_token(self) -> None:
-        """Of this address; where only another one has a token, that it is not sent here."""
+        """Show the token of this address; if only another address has one, say that it is not sent here."""
         self._shown_token = self._settings.hub_token
         self.token.setText(self._shown_token)
         self._say_token()
@@ -258,7 +258,7 @@ class HubCard(Translated, Card):
             self.endpoint.setText(self._settings.hub_endpoint)
 
     def _keep_token(self) -> None:
-        """What was typed; a token that could not be read when the field was filled stays."""
+        """Save the typed token; one that could not be read before stays."""
         if self.token.text() != self._shown_token:
             self._models.sources.set_token(self.token.text())
 

@@ -158,7 +158,7 @@ class LendCard(Translated, Card):
             self._second.start()
 
     def _show_wanted(self) -> None:
-        """A model that another machine needs, then how far it is."""
+        """Show a model that another machine needs, then its download."""
         state = self._lending.state
         coming = self._lending.coming
         self.wanted_row.setVisible(bool(self._lending.wanted or coming))
@@ -186,8 +186,8 @@ class PairedCard(Translated, Card):
         self._machines = machines
         self._models = models
         self.rows: dict[str, SettingRow] = {}  # by fingerprint
-        self.buttons: dict[str, PillButton] = {}  # likewise
-        self.moves: dict[str, PillButton] = {}  # likewise
+        self.buttons: dict[str, PillButton] = {}  # by fingerprint
+        self.moves: dict[str, PillButton] = {}  # by fingerprint
         machines.changed.connect(self._retranslate)
         models.pair_changed.connect(self._retranslate)
         self._retranslate()
@@ -231,7 +231,7 @@ class PairedCard(Translated, Card):
 
 
 class NearbyCard(Translated, Card):
-    """Found by Bonjour, neither paired nor asked for anything yet."""
+    """Machines found by Bonjour that are not paired."""
 
     chosen = Signal(tuple)  # the addresses of one
 
@@ -290,7 +290,7 @@ class PairingCard(Translated, Card):
         self._retranslate()
 
     def begin(self, addresses: tuple[str, ...]) -> None:
-        """With a machine that has these: only its code is missing."""
+        """Pair with a machine at these addresses: only its code is missing."""
         self._others = addresses
         self.address.setText(addresses[0])
         self.code.clear()
@@ -335,7 +335,7 @@ class PairingCard(Translated, Card):
 
 
 class PlanCard(Translated, Card):
-    """What would be where, before anything is loaded."""
+    """The plan of layers, before anything is loaded."""
 
     def __init__(self, theme: Theme, machines: MachinesController, models: ModelController) -> None:
         super().__init__(theme)

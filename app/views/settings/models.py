@@ -1,4 +1,4 @@
-"""Settings → Models: nothing is set here. A user who looks for the models among the settings is led to them."""
+"""Settings → Models: has no options, but links to the Models view."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _TOKENS_PX = 76
 
 
 def make_field(theme: Theme, name: str) -> Field:
-    """Its limits are read from the option's check, which clamps."""
+    """The field of an option, with the limits in its check, which clamps."""
     check = Settings.options()[name].check
     if name in STEPS:
         return NumberField(theme, (check(-1e9), check(1e9)), STEPS[name], NUMBER_PX)
@@ -49,7 +49,7 @@ def make_field(theme: Theme, name: str) -> Field:
 
 
 class BoundOption(QObject):
-    """Has a field show an option of the settings, now and whenever it changes, and set it. A child of the field."""
+    """Binds a field to an option of the settings, both ways. A child of the field."""
 
     def __init__(self, settings: Settings, name: str, field: Field) -> None:
         super().__init__(field)
@@ -78,7 +78,7 @@ class OptionRow(SettingRow):
 
 
 class OptionalField(Translated, LineField):
-    """A whole number that may be left out; longer than a spin box can hold."""
+    """An optional whole number, of more digits than a spin box can hold."""
 
     chosen = Signal(object)
 
@@ -148,7 +148,7 @@ class PromptField(Composing, LongText):
             self._insert(self._fitting(source.text()))
 
     def _fitting(self, text: str) -> str:
-        """What of it can be inserted; where that is not all, it is said."""
+        """The part of the text that can be inserted; reports if that is not all."""
         cursor = self.textCursor()
         kept = self.document().characterCount() - 1 - (cursor.selectionEnd() - cursor.selectionStart())
         fitting = text[: max(0, self._most - kept)]
@@ -189,7 +189,7 @@ class ThinkingField(Translated, QWidget):
         self._retranslate()
 
     def offer_limit(self, offered: bool) -> None:
-        """Where the model cannot be held to one, only if it is set all the same."""
+        """Offer a limit only for models that can be held to one, or if one is set."""
         if offered != self._limits:
             self._limits = offered
             self._retranslate()

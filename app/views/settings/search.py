@@ -1,6 +1,6 @@
-"""The search of the settings: rows and headings of every page, by name and explanation in the interface's language.
+"""The search of the settings: rows and headings of every page, by name and explanation.
 
-Nothing is registered: what is on a page is found there, so that a new row is found too.
+Nothing is registered: it walks the widgets of each page, so new rows are found too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CONTROLS = (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QPlainText
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Something on a page that a search can lead to: `spot` is lit, `control` gets the focus."""
+    """A search result on a page: `spot` is highlighted, `control` gets the focus."""
 
     page: str
     page_title: str
@@ -53,7 +53,7 @@ def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
 
 
 def _headings(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
-    """Of cards; one is led to the first thing that can be used there."""
+    """Headings of cards; they lead to the card's first control."""
     for label in page.findChildren(TextLabel):
         card = label.parentWidget()
         if label.is_heading and label.text() and isinstance(card, Card):

@@ -1,7 +1,6 @@
-"""The settings window: a search and the list of pages at the left, the chosen page at the right.
+"""The settings window: a search and the list of pages on the left, the chosen page on the right.
 
-While something is searched for, the list has what was found; going there shows the page, lights the control and puts
-the focus into it. A page's content is its own file's.
+During a search the list has the results; choosing one shows the page, highlights the control and focuses it.
 """
 
 from __future__ import annotations
@@ -110,8 +109,6 @@ class SettingsWindow(Translated, SideWindow):
         self.list.itemClicked.connect(lambda _item: self._go_to_current())
         self.list.itemActivated.connect(lambda _item: self._go_to_current())
 
-    # Pages
-
     def show_page(self, name: str) -> None:
         self.shown = name if name in self.pages else "general"
         self._stack.setCurrentWidget(self.pages[self.shown])
@@ -134,15 +131,13 @@ class SettingsWindow(Translated, SideWindow):
         if self._found is None and row >= 0:
             self.show_page(list(self.pages)[row])
 
-    # Search
-
     def places(self) -> list[Place]:
         """Everything that a search can lead to; also for the command palette."""
         pages = {name: page for name, page in self.pages.items() if name != "models"}
         return [*places(pages, self._titles()), *self._places_elsewhere()]
 
     def _places_elsewhere(self) -> list[Place]:
-        """A user who looks for models or figures here is led there."""
+        """Places in other windows, for users who look for models or figures here."""
         title = self.tr("Models")
         here = self.list
         yours = self.tr("Installed, downloads, folders, deleting.")
@@ -174,7 +169,7 @@ class SettingsWindow(Translated, SideWindow):
             self.go_to(self._found[row])
 
     def go_to(self, place: Place) -> None:
-        """Of what was deleted meanwhile, as a row of a list that was filled again, only the page is shown."""
+        """Go to a place; if its widget was deleted meanwhile, only the page is shown."""
         if place.page not in self.pages:
             self.elsewhere_requested.emit(place.page)
             return
@@ -189,8 +184,6 @@ class SettingsWindow(Translated, SideWindow):
             page.ensureWidgetVisible(place.spot, 0, 60)
         place.control.setFocus(Qt.FocusReason.ShortcutFocusReason)
         Spotlight(self._theme, place.spot)
-
-    # Words and looks
 
     def _titles(self) -> dict[str, str]:
         return {
@@ -231,8 +224,6 @@ class SettingsWindow(Translated, SideWindow):
         narrow = self.width() < self._list_px + self._page_px()
         self._side.fold(narrow=narrow, list_px=self._list_px, finds=bool(self._found))
 
-    # The window itself
-
     def event(self, event: QEvent) -> bool:
         """The find key is this window's own here, and not the chat window's."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_find(event):
@@ -265,7 +256,7 @@ def _is_find(event: QKeyEvent) -> bool:
 
 
 def _reveal(spot: QWidget, page: QWidget) -> None:
-    """Shows what is hidden until it is searched for."""
+    """Show a control that is hidden until a search finds it."""
     above: QWidget | None = spot
     while above is not None and above is not page:
         if above.isHidden():

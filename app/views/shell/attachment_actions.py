@@ -1,4 +1,4 @@
-"""What is attached to messages: files, long pasted texts, pictures; and the note of a model that does not see."""
+"""Attachments of messages: files, long pasted texts, pictures; and the note that the model cannot see pictures."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
     from app.views.transcript.editing import Editing
 
-_OF_ROOM = 0.8  # that the end of an attachment takes; the rest is left for the reply
-_LEAST_ROOM = 100  # tokens; in a chat with less, the end would be no more than some words
+_OF_ROOM = 0.8  # share of the free context for the end of a text; the rest is left for the reply
+_LEAST_ROOM = 100  # tokens; with less, the end would be only some words
 
 
 class AttachmentActions(QObject):
-    """Of messages that are written, edited or shown: button, paste, drop, menu, chips and their dialogs."""
+    """Attaching to messages that are written or edited: button, paste, drop, menu, chips and their dialogs."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class AttachmentActions(QObject):
         self._composer.take_focus()
 
     def _offer_end(self) -> None:
-        """What matters of a long text, such as a log, is often its end."""
+        """Offer to attach the end of a text that is too long, such as a log."""
         if not self._composer.excess or self._room() < _LEAST_ROOM:
             self._banner.withdraw(self._end_offer)
         elif not self._banner.shows(self._end_offer):
@@ -130,7 +130,7 @@ class AttachmentActions(QObject):
         return BannerText(self.tr("Attachment too long for this model."), button=self.tr("Keep only its end"))
 
     def _room(self) -> int:
-        """What the longest attachment may take beside all else, in tokens."""
+        """Tokens that the longest attachment may have."""
         longest = self.model.longest
         return (longest.tokens or 0) - self._composer.excess - self._composer.used_tokens if longest is not None else 0
 
@@ -144,7 +144,7 @@ class AttachmentActions(QObject):
             self._attached.add(replace(whole, text=text, size_bytes=len(text.encode()), tokens=0))
 
     def choose_where_typed(self) -> None:
-        """As the menu does: for the field of a message where one is typed in."""
+        """From the menu: attach to the edit field that has the focus, else to the composer."""
         place = self._transcript.editing.typing_place()
         self.choose_files(0 if place is None else place.message_id)
 
@@ -211,8 +211,6 @@ class AttachmentActions(QObject):
         self._banner.show_warning(text, act)
         self._withdraw_refused = partial(self._banner.withdraw, text)
 
-    # Pictures
-
     def _connect_note(self, find_model: Callable[[], None]) -> None:
         models = self._models
         note = self._composer.unseen_note
@@ -233,19 +231,19 @@ class AttachmentActions(QObject):
             self._models.install(offer.repository)
 
     def _has_picture(self) -> bool:
-        """In the chat so far, or with the message that is being written."""
+        """Whether the chat or the new message has a picture."""
         sent = (each for message in self._chats.transcript.messages for each in message.attachments)
         waiting = (row.attachment for row in self.model.rows if row.attachment is not None)
         return any(each.is_picture for each in chain(sent, waiting))
 
     def _used_before(self) -> tuple[str, str]:
-        """Name and folder of the main model of the pair before the chosen one; of its kind there is only one."""
+        """Name and folder of the previous pair's main model."""
         here = {each.folder: each.name for each in self._models.models if each.error is None and not each.is_main}
         folders = (each for each in self._models.last_drafts.mains() if each in here)
         return next(((here[each], each) for each in folders), ("", ""))
 
     def _follow(self, message_id: int, action: NoticeAction) -> None:
-        """Of the notice of a reply that could not begin because its model does not see."""
+        """The buttons of the notice that the model cannot see pictures."""
         if action is NoticeAction.WITHOUT_PICTURES:
             self._chats.options.go_without_pictures()
             self._chats.asking.regenerate(message_id)

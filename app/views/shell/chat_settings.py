@@ -1,6 +1,6 @@
-"""The panel of a chat's own settings: preset, system prompt, sampling, drafting. Every change counts at once.
+"""The panel of a chat's own options: preset, system prompt, sampling, drafting. Changes apply at once.
 
-Here too: the fields, the row of presets, and the button that opens it. It lies in the window, so that input methods
+Also here: its fields, the row of presets, and the button that opens it. It is part of the window, so that input methods
 work in it, and closes when the focus goes elsewhere.
 """
 
@@ -50,7 +50,7 @@ _DOT_PX = 6
 
 
 class OptionField(Translated, QWidget):
-    """A field and the button that leaves the option as it is elsewhere."""
+    """A field, and the button that resets the option."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class PresetRow(Translated, QWidget):
         return menu
 
     def ask_to_delete(self) -> Dialog:
-        """It may hold a system prompt that is nowhere else."""
+        """Asks first: it may contain a system prompt that exists nowhere else."""
         preset = self._preset
         name = next((each.name for each in self._presets if each.id == self._preset), "")
 
@@ -173,7 +173,7 @@ class PresetRow(Translated, QWidget):
 
 class ChatSettings(Translated, QWidget):
     def __init__(self, theme: Theme, parent: QWidget, options: ChatOptions, otherwise: Callable[[], None]) -> None:
-        """`otherwise`: what takes the focus when nothing else can."""
+        """`otherwise`: gets the focus if the former widget cannot."""
         super().__init__(parent)
         self._within = parent
         self.focus_before = FocusBefore(otherwise)
@@ -241,10 +241,8 @@ class ChatSettings(Translated, QWidget):
     def _drop(self, name: str) -> None:
         self._options.drop(self.scope, *_options_of(name))
 
-    # What is shown
-
     def show_options(self, view: OptionsView, model_name: str, *, thinks: bool, limits: bool, sees: bool) -> None:
-        """`thinks`: the model can; `limits`: and can be held to a limit."""
+        """`thinks`: the model can think; `limits`: its thinking can be limited."""
         self._view = view
         self._model_name = model_name
         thinking = self.fields["thinking"].field
@@ -279,7 +277,7 @@ class ChatSettings(Translated, QWidget):
             field.setAccessibleDescription(self._state(name, source or self.tr("As in Settings")))
 
     def _state(self, name: str, source: str) -> str:
-        """Where the value that applies comes from, and what drafting makes of the text."""
+        """Source of the effective value, and whether drafts change the text."""
         fastest = bool(self._values.get("fastest"))
         if name == "seed" and fastest and not self._no_difference():
             return self.tr("Text still varies")
@@ -289,13 +287,13 @@ class ChatSettings(Translated, QWidget):
         return self._no_difference() or " · ".join(filter(None, (seed_effect, source)))
 
     def _no_difference(self) -> str:
-        """Why the text is the same however drafts are accepted; empty where it is not."""
+        """Why the text does not depend on how drafts are accepted; "" if it does."""
         if not self._values.get("temperature"):
             return self.tr("No effect at temperature 0")
         return self.tr("No effect while drafting is off") if self._values[_DRAFTING] == "off" else ""
 
     def _source(self, name: str) -> str:
-        """Where the value that applies comes from; empty: from Settings."""
+        """Source of the effective value; "": the settings."""
         if any(each in self._view.own for each in _options_of(name)):
             if self.scope is Scope.CHAT:
                 return self.tr("This chat only")
@@ -304,8 +302,6 @@ class ChatSettings(Translated, QWidget):
             "preset": self.tr("From preset"),
             "model": self.tr("Default for this model"),
         }.get(self._view.sources.get(name, ""), "")
-
-    # The panel itself
 
     def toggle(self, anchor: QWidget) -> None:
         if self.isVisible():
@@ -342,7 +338,7 @@ class ChatSettings(Translated, QWidget):
         self._options.keep()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """What is typed beside a field goes nowhere else: the panel would close."""
+        """Keys outside a field are consumed: in the window they would close the panel."""
         if event.key() == Qt.Key.Key_Escape:
             self.leave()
         else:
@@ -361,8 +357,9 @@ def _short(name: str) -> str:
 
 
 class ChatSettingsButton(Translated, IconButton):
-    """After the pair chip; with a dot where the chat asks for anything otherwise than the settings. It opens the panel,
-    as a key does, which is made when it is first opened, and holds the values that apply only while it is open.
+    """The button after the pair chip, with a dot if the chat has options of its own.
+
+    It opens the panel, which is created at first use, and updated only while it is open.
     """
 
     def __init__(self, window: ShellWindow, theme: Theme) -> None:

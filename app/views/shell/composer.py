@@ -39,29 +39,29 @@ from app.words.model_names import human_name, question_hint
 
 _GROWS_TO = 0.4  # of the window's height
 _WORDS_NEED_PX = 180  # beside the buttons
-_LEAST_SHARE = 1 / 16  # less is a speck, and no arc
+_LEAST_SHARE = 1 / 16  # smallest visible arc
 SPEAKS_UP_AT = 0.8
 _Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
 
 
 class UnsentWords(QObject):
-    """What is typed in each chat and not sent: kept on disk, and sent by itself when a reply is complete.
+    """The unsent text of each chat, saved to disk, and sent when a reply is complete if queued.
 
-    The field shows that of the open chat. What is sent stays in it until it is on disk.
+    The field shows that of the open chat. A sent message stays in it until it is on disk.
     """
 
-    changed = Signal(int, str)  # chat, what is to be kept for it
-    settled = Signal(str)  # what is in the field, a moment after the last key or in another chat
+    changed = Signal(int, str)  # chat, text to save
+    settled = Signal(str)  # text in the field, a moment after the last key or in another chat
     queue_changed = Signal()
-    due = Signal()  # what is in the field is to be sent now
-    due_elsewhere = Signal(int, str, object)  # likewise in a chat that is not open: text and rows
+    due = Signal()  # send the field's text
+    due_elsewhere = Signal(int, str, object)  # send in a chat that is not open: text and attachments
 
     def __init__(self, field: MessageEdit, parent: QObject) -> None:
         super().__init__(parent)
         self._field = field
         self._chat_id = 0
         self._texts: dict[int, str] = {}  # by chat, of those that are not open
-        self._on_their_way: set[int] = set()  # the chats of what was sent and is not on disk yet
+        self._on_their_way: set[int] = set()  # chats whose message is being stored
         self._queued: dict[int, list[AttachedRow]] = {}  # chats whose field is sent when their reply is complete
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
@@ -94,14 +94,14 @@ class UnsentWords(QObject):
         self.settled.emit(self._field.text())
 
     def go_on_in(self, chat_id: int) -> None:
-        """The open chat has a number now: what was typed since its first message was sent stays with it."""
+        """The open chat has an id; text typed since its first message belongs to it."""
         left = self._chat_id
         self._chat_id = chat_id
         self.changed.emit(left, "")
         self.keep()
 
     def restore(self, texts: Mapping[int, str]) -> None:
-        """What an earlier run left; what was typed since then comes after it."""
+        """Restore text of an earlier run, before what was typed since."""
         for chat_id, text in texts.items():
             if chat_id == self._chat_id:
                 self._field.commit()
@@ -110,7 +110,7 @@ class UnsentWords(QObject):
                 self._texts[chat_id] = _joined(text, self._texts.get(chat_id, ""))
 
     def keep(self) -> None:
-        """Has what is in the field kept on disk, with what is being composed."""
+        """Save the text in the field, composition included."""
         self._keep.stop()
         text = self._field.text_with_composed()
         self.changed.emit(self._chat_id, text)
@@ -120,7 +120,7 @@ class UnsentWords(QObject):
         self._on_their_way.add(self._chat_id)
 
     def confirm(self, chat_id: int, text: str) -> None:
-        """This is on disk, so it leaves the field; what was typed since then stays."""
+        """The message is on disk: remove it from the field; later text stays."""
         self._on_their_way.discard(chat_id)
         self._field.commit()
         if chat_id == self._chat_id:
@@ -132,11 +132,11 @@ class UnsentWords(QObject):
         QGuiApplication.inputMethod().reset()
 
     def release(self, chat_id: int | None = None) -> None:
-        """What was sent in that chat, or in the open one, is not on disk: it stays, and can be sent again."""
+        """The message was not stored: it stays in the field and can be sent again."""
         self._on_their_way.discard(self._chat_id if chat_id is None else chat_id)
 
     def take_over(self, chat_id: int) -> None:
-        """What was sent in a chat that was deleted comes here; if the field has other text, it stays there."""
+        """Take the message of a deleted chat; if the field has other text, the message stays there."""
         self._on_their_way.discard(chat_id)
         if not self._field.text_with_composed() and (text := self._texts.pop(chat_id, "")):
             self.changed.emit(chat_id, "")
@@ -150,20 +150,18 @@ class UnsentWords(QObject):
         elif text and now.startswith(text):
             self._field.begin_with(now[len(text) :].lstrip())
 
-    # Waiting for a reply
-
     def queue(self, rows: list[AttachedRow]) -> None:
         self.keep()
         self._queued[self._chat_id] = rows
         self.queue_changed.emit()
 
     def leave_queue(self, chat_id: int) -> None:
-        """What is being changed, or has other attachments now, is not sent by itself."""
+        """A message that is changed is not sent automatically."""
         self._queued.pop(chat_id, None)
         self.queue_changed.emit()
 
     def end_reply(self, chat_id: int, status: ReplyStatus, *, at_end: bool) -> None:
-        """What waits is sent where this reply is complete and `at_end` of its chat; else it stays in the field."""
+        """Send the queued message if this reply is complete and `at_end` of its chat; else it stays in the field."""
         if (rows := self._queued.pop(chat_id, None)) is None:
             return
         self.queue_changed.emit()
@@ -182,16 +180,16 @@ def _joined(earlier: str, later: str) -> str:
 
 @dataclass(slots=True)
 class _Tokens:
-    """What the chat takes of the context with what is typed and attached, before it is sent."""
+    """Context tokens of the chat with the typed text and attachments."""
 
     used: int = 0  # by the chat, as its last reply reported
-    limit: int = 0  # likewise; 0: no reply has reported one
+    limit: int = 0  # of its last reply; 0: none has reported one
     attached: int = 0
     model_limit: int = 0
     typed: int = 0
 
     def excess(self, text: str) -> int:
-        """What the message alone is too long by, whatever the chat has before it."""
+        """Tokens by which the message alone exceeds the context."""
         limit = self.limit or self.model_limit
         if not limit or self.attached + self.typed <= limit:
             return 0
@@ -200,7 +198,7 @@ class _Tokens:
 
     def show(self, ring: ContextRing) -> None:
         used = self.used + self.attached + self.typed
-        # In a new chat a few words are not worth showing: the meter would only push them aside.
+        # Hidden in a new chat with a short text.
         shows = self.attached or used >= SPEAKS_UP_AT * self.model_limit
         ring.set_usage(used, self.limit or (self.model_limit if shows else 0))
 
@@ -223,12 +221,12 @@ class ContextRing(Translated, QWidget):
 
     @property
     def effective_tokens(self) -> int:
-        """What a chat may come to: what it was given, or what memory has room for."""
+        """Tokens that a chat may have: the set limit, or what fits into memory."""
         return min(self._limit_tokens, self._memory_tokens or self._limit_tokens)
 
     @property
     def _beyond(self) -> int:
-        """Tokens that a chat may not come to."""
+        """Tokens of the model's context beyond that."""
         return max(0, self.used_tokens - self._limit_tokens) if self._limit_tokens else 0
 
     def accessible_value(self) -> str:
@@ -282,7 +280,7 @@ class ContextRing(Translated, QWidget):
         return self.share >= SPEAKS_UP_AT
 
     def _words(self) -> str:
-        """What does not fit is said before it is sent."""
+        """A message that does not fit is reported before it is sent."""
         if self._beyond:
             return fill(self.tr("%1 tokens too many"), count(self._beyond))
         return fill(self.tr("%1 full", "the context"), percent(self.share))
@@ -319,7 +317,7 @@ class ContextRing(Translated, QWidget):
 class Composer(Translated, QWidget):
     """The card with the text, the context meter and the round button.
 
-    Nothing can be sent before `bind`: what is typed until then stays in the field.
+    Nothing can be sent before `bind`: text typed until then stays in the field.
     """
 
     send_requested = Signal(str)
@@ -379,7 +377,7 @@ class Composer(Translated, QWidget):
         self._keep_unsent(chats)
 
     def _keep_unsent(self, chats: ChatController) -> None:
-        """From now on on the disk; what an earlier run left is put into the field."""
+        """Save unsent text from here on; restores that of an earlier run."""
         self.unsent.changed.connect(chats.keeping.keep_unsent)
         chats.chat_made.connect(self.unsent.go_on_in)
         chats.asking.message_sent.connect(self.unsent.confirm)
@@ -407,7 +405,7 @@ class Composer(Translated, QWidget):
         return list(self.attached.rows)
 
     def text_with_pasted(self) -> str:
-        """With the pasted texts that are attached: files are on the disk anyway, these are nowhere else."""
+        """The text with attached pasted texts, which exist nowhere else, unlike files."""
         pasted = [row.attachment.text for row in self.attached_rows() if row.attachment is not None and not row.name]
         return "\n\n".join([*pasted, *([self.text()] if self.text() else [])])
 
@@ -419,12 +417,12 @@ class Composer(Translated, QWidget):
         self.edit.begin_with(text)
 
     def send(self, text: str) -> None:
-        """As if the user had typed it."""
+        """Send a text as if it had been typed."""
         self.set_text(text)
         self._submit()
 
     def ask(self, question: str) -> None:
-        """A question that was not typed; it goes by the field, where it stays if it cannot be sent."""
+        """Send a prepared question; it stays in the field if it cannot be sent."""
         if self.is_empty:
             self.send(question)
         else:
@@ -455,7 +453,7 @@ class Composer(Translated, QWidget):
         self._on_attached()
 
     def set_sees(self, sees: bool, lacks_picture: bool = False) -> None:
-        """Whether the chosen model sees pictures; `lacks_picture`: it answers about nothing else, and there is none."""
+        """`sees`: the chosen model sees pictures; `lacks_picture`: it only describes pictures, and there is none."""
         before = (self.attached.unseen, self._lacks_picture)
         self._lacks_picture = lacks_picture
         self.attached.set_sees(sees)
@@ -528,11 +526,11 @@ class Composer(Translated, QWidget):
             self.send_requested.emit(text)
 
     def _say(self, words: str) -> None:
-        """Why nothing is sent."""
+        """Show why nothing is sent."""
         show_tooltip(self.button.mapToGlobal(self.button.rect().center()), words, self.button)
 
     def _can_submit(self, text: str) -> bool:
-        """Attachments can go alone; while one is read, the message waits for it."""
+        """Whether there is text or an attachment, and none is still being read."""
         return not self.attached.is_reading and bool(text or self.attached.rows)
 
     def _on_button(self) -> None:
@@ -626,9 +624,8 @@ class UnseenNote(Translated, QWidget):
         *,
         only_sees: bool = False,
     ) -> None:
-        """`installed`: a name and folder; `offer` may be installed, and `coming` says how far that is.
-
-        `only_sees`: `chosen` only describes pictures, and answers nothing else.
+        """`installed`: name and folder of a model that sees; `offer`: one to install, with the state `coming`.
+        `only_sees`: `chosen` only describes pictures.
         """
         if (shown := (chosen, installed, offer, coming, only_sees)) != self._shown:
             self._shown = shown

@@ -1,4 +1,4 @@
-"""What Hunch does beside its window: Quick Ask, the icon beside the clock, notifications, words for screen readers."""
+"""Hunch outside its window: Quick Ask, tray icon, notifications, announcements for screen readers."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _SIDES_PX = (16, 22, 32, 44, 64)  # of the icon
 
 
 class Tray(QObject):
-    """The icon beside the clock (in the Mac's menu bar): what runs, and the ways in. Off unless the user turns it on.
+    """The icon in the tray (in the Mac's menu bar): state, and a menu. Off by default.
 
-    The same icon carries the notifications, so it may be there for the moment of one.
+    The icon also posts the notifications, so it may appear just for one.
     """
 
     window_wanted = Signal()
@@ -149,10 +149,9 @@ def mark_icon() -> QIcon:
 
 
 class Notifications(QObject):
-    """Of replies that end while no window of ours is active. A click opens the chat.
+    """Notifications of replies that end while no window is active. A click opens the chat.
 
-    No word of the chat is in them unless the user turned that on: they are seen on locked screens, and by all who are
-    near.
+    They contain no text of the chat unless the user chose so: they appear on locked screens.
     """
 
     chat_wanted = Signal(int)
@@ -193,7 +192,7 @@ class Notifications(QObject):
         return title or "Hunch", _without_tags(cut) or ended
 
     def _on_looked(self, window: QWindow | None) -> None:
-        """A user who is back needs no icon that only brought a message."""
+        """The user is back: hide an icon that was shown only for a message."""
         if window is None:
             return
         self._chats.unseen.look()
@@ -277,7 +276,7 @@ class Desktop(QObject):
         self.quick_ask.come_to_front()
 
     def _show_window_for_problem(self) -> None:
-        """What is refused is shown in the main window; a user who asked elsewhere is led there."""
+        """Refusals are shown in the main window, which is brought to the front."""
         if self.quick_ask.isActiveWindow():
             self._show_window()
 
@@ -291,7 +290,7 @@ class Desktop(QObject):
         self._window.menu.new_chat.trigger()
 
     def _go_on_with(self, given: SignalInstance, what: object) -> None:
-        """In a new chat of the main window, which attaches it to the words that were typed."""
+        """Continue in a new chat of the main window, with the typed text."""
         words = self.quick_ask.take_words()
         self._new_chat()
         if words:
@@ -299,7 +298,7 @@ class Desktop(QObject):
         given.emit(what)
 
     def _on_activated(self, state: Qt.ApplicationState) -> None:
-        """A click in the Dock opens a window that was closed; what is opened by the same event is no longer closed."""
+        """A click in the Dock reopens a closed window."""
         if state == Qt.ApplicationState.ApplicationActive:
             QTimer.singleShot(0, self, self._show_if_none_is)
 

@@ -1,4 +1,4 @@
-"""The page of a chat without messages: the mark, a line, three questions, and a card that leads to other models."""
+"""The page of a chat without messages: the mark, a line, three questions, and a card with other models."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class EmptyChat(Translated, QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        """In a low window all else goes, what is least needed first, before the card is out of sight."""
+        """In a low window hide the least important parts first, the card last."""
         if not self.isVisible() or (content := self.widget()) is None or (layout := content.layout()) is None:
             return
         first, *others = self.questions
@@ -95,14 +95,14 @@ class EmptyChat(Translated, QScrollArea):
                 return
 
     def bind(self, models: ModelController) -> None:
-        """Offers the best pair for this machine, to be installed or used; or says how much of it is downloaded."""
+        """Offer the best pair for this machine, or show its download."""
         self._models = models
         self.download.bind(models)
         models.models_changed.connect(self._offer_best)
         models.downloads.changed.connect(self._offer_best)
 
     def _offer_best(self) -> None:
-        """Nothing while the card is hidden: finding the best pair takes ten milliseconds."""
+        """Not while the card is hidden: finding the best pair takes ten milliseconds."""
         if self._models is not None and not self.card.isHidden():
             under_way = (each for each in self._models.downloads.entries if each.state in UNDER_WAY)
             coming = min(under_way, key=lambda each: each.state is DownloadState.PAUSED, default=None)
@@ -207,7 +207,7 @@ class EmptyChat(Translated, QScrollArea):
         self.offer_reason.setText(self.tr("The starter pair only knows Hunch. Install a larger model."))
 
     def _offer_words(self, pair: PairOffer) -> str:
-        """Without the estimate for this Mac, which comes later: nothing is to move under the pointer then."""
+        """Without the estimate for this Mac, which comes later and would move things under the pointer."""
         sentence = self.tr("The starter pair only knows Hunch. Install %1 and its draft: %2.")
         return fill(sentence, human_name(pair.main_name), offer_text(replace(pair, predicted=None)))
 

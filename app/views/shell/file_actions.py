@@ -1,4 +1,4 @@
-"""Exporting and importing chats, and what macOS hands to the app: files, and words for the composer."""
+"""Exporting and importing chats, and files and texts that macOS opens with the app."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class FileActions(QObject):
         menu.export_chat.setEnabled(chats.chat_id != 0)
 
     def _take_opened(self, path: str) -> None:
-        """Chats that Hunch exported are imported, after a question; any other file is attached."""
+        """Import our own exports, after a question; attach any other file."""
 
         def answer(is_ours: bool) -> None:
             if is_ours:
@@ -74,13 +74,13 @@ class FileActions(QObject):
             answer(False)
 
     def export(self, chat_id: int | None, title: str) -> ExportDialog:
-        """One chat, or all (None)."""
+        """Export one chat, or all (None)."""
         dialog = ExportDialog(self._theme, self._window, self._files.exports, self._window.banner, chat_id, title)
         dialog.open()
         return dialog
 
     def import_chats(self) -> ImportDialog:
-        """One dialog at a time: a look at other files discards what waits to be imported, or is."""
+        """One dialog at a time: reading other files would discard the current import."""
         if self._importing is None:
             self._importing = ImportDialog(self._theme, self._window, self._files.imports, self._window.banner)
             self._importing.finished.connect(self._on_import_ended)
@@ -101,10 +101,10 @@ class FileActions(QObject):
 
 
 class Opener:
-    """What macOS hands to the app: files to attach, and words for the composer, which come by an address such as
-    hunch://ask?text=… or from another app's Services menu. None is ever sent by itself: the user sees it first.
+    """What macOS opens with the app: files to attach, and texts for the composer, by an address such as
+    hunch://ask?text=… or from the Services menu.
 
-    `attach` takes the path of a file, `attach_text` what is longer than one reads in a composer.
+    Nothing is sent automatically. `attach` takes the path of a file, `attach_text` a long text.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Opener:
         self._attach_text = attach_text
 
     def open(self, given: QUrl | str) -> None:
-        """In the chat that is open."""
+        """Open files and texts in the open chat."""
         file = given.toLocalFile() if isinstance(given, QUrl) and given.isLocalFile() else ""
         prompt = _visible(given) if isinstance(given, str) else prompt_in(given)
         if not (file or prompt):
@@ -138,7 +138,7 @@ class Opener:
 
 
 def prompt_in(url: QUrl) -> str:
-    """ "" where the address is for nothing that Hunch knows."""
+    """The text in an address; "" for unknown addresses."""
     if url.scheme() != SCHEME or url.host() != _ASK:
         return ""
     try:
@@ -150,5 +150,5 @@ def prompt_in(url: QUrl) -> str:
 
 
 def _visible(words: str) -> str:
-    """Without what a terminal or a reader would not see."""
+    """Without control and invisible characters."""
     return safe_code(words)[0].strip()

@@ -1,4 +1,4 @@
-"""The bar over the transcript that one searches the chat with: words, which of how many, arrows."""
+"""The find bar over the transcript: query, number of the result, arrows."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ _SIDE_PX = 12
 
 
 class FindBar(Translated, QWidget):
-    """Stays at the upper right of the transcript, which leaves it room, so that it hides nothing.
-
-    The menu's entries lead here, and so do results of a search over all chats.
+    """Stays at the upper right of the transcript, which leaves room for it. Menu entries and results of a search over
+    all chats open it.
     """
 
     def __init__(
@@ -79,12 +78,12 @@ class FindBar(Translated, QWidget):
         self._theme.changed.connect(self.place)
 
     def _step_and_type(self, step: int) -> None:
-        """One goes on typing and stepping in the field."""
+        """Step, and keep the focus in the field."""
         self.step(step)
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open(self, words: str | None = None) -> None:
-        """`words` are put into it; without them one types."""
+        """Open with `words` in the field, or empty."""
         if words is not None and words != self.field.text():
             self.field.blockSignals(True)
             self.field.setText(words)
@@ -97,7 +96,7 @@ class FindBar(Translated, QWidget):
             self.field.selectAll()
 
     def leave(self) -> None:
-        """The focus goes to what was searched, unless it is elsewhere already."""
+        """Return the focus to the transcript, unless it is elsewhere already."""
         if not self.isHidden():  # also where a new chat hides what it is over
             focused = QApplication.focusWidget()
             had_focus = focused is not None and self.isAncestorOf(focused)
@@ -108,13 +107,13 @@ class FindBar(Translated, QWidget):
                 self._over.setFocus()
 
     def search(self) -> None:
-        """Where there is nothing to find, nothing opens."""
+        """Does nothing if there is nothing to search."""
         if self._chats.transcript.messages:
             self.open()
             self._finder.find(self.field.words())
 
     def use_selection(self) -> None:
-        """The first line of what is selected, in the field in focus or else in the chat, is what is looked for now."""
+        """Search for the first selected line, of the focused field or else of the chat."""
         selected = selected_in_field() or self._over.copier.selected_text()
         words = next((line.strip() for line in selected.splitlines() if line.strip()), "")
         if words and self._chats.transcript.messages:
@@ -122,9 +121,10 @@ class FindBar(Translated, QWidget):
             self._finder.find(words)
 
     def open_match(self, chat_id: int, match: Match) -> None:
-        """Opens a chat at what a search found in it. What is not to be read there, as an address, is at its message.
+        """Open a chat at a search result.
 
-        A match in an attachment is marked on its chip, and no bar opens: the bar finds what is on the page.
+        Text that is not displayed, such as an address, leads to its message. A result in an attachment marks its chip,
+        without the bar.
         """
         if not self._chats.open_at(chat_id, match.message_id):
             return
@@ -144,7 +144,7 @@ class FindBar(Translated, QWidget):
             self.search()
 
     def _on_chat(self) -> None:
-        """Another chat has other words; a new chat that gets its number is the same one."""
+        """Another chat ends the search; a new chat that gets its id does not."""
         chat_id = self._chats.chat_id
         if chat_id != self._chat_id and self._chat_id:
             self.leave()

@@ -1,7 +1,4 @@
-"""The strip above the transcript: the chat's title and the pair chip.
-
-Here: painting the pair in its states. Not here: the picker that the chip opens (`picker`).
-"""
+"""The strip above the transcript: the chat's title and the pair chip. Its picker is in `picker`."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ class Header(Translated, QWidget):
 
     def _arrange(self) -> None:
         row = arrange(QHBoxLayout(self), self.show_button, self.new_button, spacing=6, margins=(12, 0, 12, 0))
-        # Each holds to an edge of its own: neither moves when the other's words change.
+        # Both are aligned to an edge, so that neither moves when the other changes.
         arrange(row, (self.title, 0), 1, (self.chip, 0))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -60,15 +57,12 @@ class Header(Translated, QWidget):
         self._share_room()
 
     def let_give_way(self, button: QWidget) -> None:
-        """Hidden where there is little room: what it does is in the menus as well."""
+        """This widget is hidden where there is little room; its actions are in the menus as well."""
         self._giving_way.append(button)
         self._share_room()
 
     def _share_room(self) -> None:
-        """Where both do not fit, the pair chip gets up to 62 % of the room; all of it where a title would say nothing.
-
-        Large text in a small window leaves no room for more than these two.
-        """
+        """Divide the width: where both do not fit the chip gets up to 62 %, or all if the title would be unreadable."""
         narrow = self.width() < self._theme.px(_NARROW_PX)
         for button in self._giving_way:
             button.setVisible(self.of_chat and not narrow)
@@ -89,7 +83,7 @@ class Header(Translated, QWidget):
         self._share_room()
 
     def set_of_chat(self, of_chat: bool) -> None:
-        """What acts on the chat goes while something else is shown."""
+        """These widgets act on the chat, and are hidden while something else is shown."""
         if of_chat != self.of_chat:
             self.of_chat = of_chat
             self._share_room()
@@ -100,7 +94,7 @@ class Header(Translated, QWidget):
         self._share_room()
 
     def set_line(self, shown: bool) -> None:
-        """A hairline under the strip, once something has scrolled beneath it."""
+        """Show a line below the strip once content has scrolled under it."""
         if shown != self._line:
             self._line = shown
             self.update()
@@ -221,7 +215,7 @@ class PairChip(Translated, PaintedButton):
         return self.theme.px(12 + 6) if self._pair.sees else 0
 
     def _natural_width(self) -> int:
-        """What the words need that there is room for."""
+        """Width of the complete text."""
         frame = self.theme.px(12 + 8 + 12 + 8) + 2 + self._eye_px()
         room = self._most_px - frame
         widths = [width for width in self._widths(self._fitting_parts(room), room) if width]
@@ -232,7 +226,7 @@ class PairChip(Translated, PaintedButton):
         return sum(metrics.horizontalAdvance(text) for text, _, _ in parts) + self._gap() * (len(parts) - 1)
 
     def _fitting_parts(self, room: int) -> list[_Part]:
-        """Without room for both names the draft has only what the main model's name lacks."""
+        """Without room for both names the draft shows only what differs from the main model's name."""
         parts = self._parts()
         return parts if self._words_px(parts) <= room else self._parts(short=True)
 
@@ -266,7 +260,7 @@ class PairChip(Translated, PaintedButton):
             left += width + self._gap()
 
     def fitted(self) -> list[tuple[_Part, int]]:
-        """What is painted between the edge and the arrow, and how wide each of it is."""
+        """The parts to paint, with their widths."""
         room = self.width() - 2 * self.theme.px(12) - self.theme.px(10) - self.theme.px(6) - self._eye_px()
         parts = self._fitting_parts(room)
         metrics = QFontMetrics(self._face())
@@ -277,7 +271,7 @@ class PairChip(Translated, PaintedButton):
         ]
 
     def _widths(self, parts: list[_Part], room: int) -> list[int]:
-        """Without room for all, the mode goes first, then the draft's name is cut; the main model's only when alone."""
+        """Without room the mode is dropped first, then the draft's name is elided, then the main model's."""
         natural = [QFontMetrics(self._face()).horizontalAdvance(text) for text, _, _ in parts]
         if self._words_px(parts) <= room or len(parts) == 1:
             return [min(width, room) for width in natural]

@@ -38,11 +38,11 @@ _HIDDEN = "…"
 
 
 def diagnostics(settings: Settings, logs: Path) -> Callable[[], str]:
-    """The text of Copy Diagnostics and of a crash report, in English. The settings are read now, the files when it is
-    called, on any thread.
+    """The text of Copy Diagnostics and of crash reports, in English.
 
-    It holds no words of chats, presets or prompts, no tokens and keys, no addresses and no path of the user's home: of
-    the settings only switches, numbers and choices, of models the names of their folders, and the log.
+    Settings are read at once, files when the result is called, on any thread. It contains no text of chats, presets or
+    prompts, no tokens, keys or addresses, and no path of the user's home: of the settings only switches, numbers and
+    choices, of models the names of their folders, and the log.
     """
     secrets = [each for each in (settings.hub_token, settings.server_key) if each]
     folders = _folders(settings)
@@ -59,7 +59,7 @@ def diagnostics(settings: Settings, logs: Path) -> Callable[[], str]:
 
 
 def redacted(text: str, secrets: list[str], folders: list[str]) -> str:
-    """Without the homes of this user and of others, which paths begin with; of `folders` the names stay."""
+    """The text without users' home folders; of `folders` the names stay."""
     for secret in secrets:
         text = text.replace(secret, _HIDDEN)
     for folder in folders:
@@ -70,14 +70,14 @@ def redacted(text: str, secrets: list[str], folders: list[str]) -> str:
 
 
 def _folders(settings: Settings) -> list[str]:
-    """Of models, which the log names where one cannot be loaded. The longest first."""
+    """Folders of models that the log may name, the longest first."""
     drafts = settings.last_drafts
     known = {settings.main_folder, settings.draft_folder, *settings.recent_models, *drafts, *drafts.values()}
     return sorted((each for each in known | {*settings.model_folders} if "/" in each[1:]), key=len, reverse=True)
 
 
 def _own_homes() -> list[str]:
-    """The longest first: one may lie in the other."""
+    """Home folders, the longest first, since one may contain another."""
     try:
         home = Path.home()
         found = [str(home), str(home.resolve())]
@@ -112,7 +112,7 @@ def _changed_settings(settings: Settings) -> list[str]:
 
 
 def _holds_no_words(option: Option[object]) -> bool:
-    """A switch, a number or one of some choices: it takes no words."""
+    """Whether it is a switch, a number or a choice, so that it contains no text."""
     try:
         option.check("any words")
     except (TypeError, ValueError):
@@ -129,7 +129,7 @@ def _log(logs: Path) -> str:
 
 
 class HelpMenu(QObject):
-    """`reader` reads files for it: what the texts hold is known a moment after they were asked for."""
+    """`reader` reads files; dialogs get their text a moment later."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class HelpMenu(QObject):
 
 
 def _unless_closed(show: Callable[[str], None], text: str) -> None:
-    """A dialog may be closed before its text is there."""
+    """Call it unless the dialog was closed before its text was read."""
     try:
         show(text)
     except RuntimeError:  # Qt has deleted it

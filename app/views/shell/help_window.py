@@ -1,6 +1,6 @@
-"""The window of Help: a search and the pages at the left, the chosen page at the right.
+"""Help: a search and the pages on the left, the chosen page on the right.
 
-While something is searched for, the list has the questions that were found; each is shown as the list comes to it.
+During a search the list has the found questions; the current one is shown.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class HelpWindow(Translated, SideWindow):
 
 
 class HelpText(ScrolledText):
-    """A page to read; the question that was searched for is scrolled to and lit for a moment."""
+    """A page; a found question is scrolled to and highlighted for a moment."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
@@ -198,7 +198,7 @@ class HelpText(ScrolledText):
         self.setAccessibleName(self._page.title)
 
     def _fit(self) -> None:
-        """No line is longer than one likes to read."""
+        """Limit the length of lines."""
         for each in (self.widget() or self).findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             each.setMaximumWidth(self._theme.px(_TEXT_PX))
             policy = each.sizePolicy()

@@ -1,6 +1,6 @@
-"""The panel at the right that explains one reply's speculation: verdict, charts, one sentence, and what figures mean.
+"""The panel on the right about one reply's speculation: verdict, charts, one sentence, meanings of the figures.
 
-Here: the panel, and when it is shown. Not here: which reply (`controllers/statistics.py`).
+`controllers/statistics.py` chooses the reply.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class InspectorPanel(Translated, QWidget):
 
 
 def _set(label: TextLabel, words: str) -> None:
-    """Only where they differ: setting a text lays out the whole panel."""
+    """Set a label's text if it differs: setting one lays out the whole panel."""
     if label.text() != words:
         label.setText(words)
 
@@ -160,10 +160,9 @@ def _set_color(label: TextLabel, color: QColor) -> None:
 
 
 class InspectorButton(Translated, IconButton):
-    """The button in the header that shows the panel, as the View menu and its key do.
+    """The header's button for the panel, like the View menu and its key.
 
-    INVARIANT: the panel is seen if the user wants it and the chat keeps the room that it needs. It is made when it is
-    first asked for.
+    INVARIANT: the panel is visible if the user wants it and the chat keeps enough room. It is created at first use.
     """
 
     turn_off_requested = Signal()
@@ -264,7 +263,7 @@ class InspectorButton(Translated, IconButton):
         return widths >= self.theme.px(_CHAT_NEEDS_PX)
 
     def _fits(self) -> bool:
-        """Beside the sidebar the chat keeps its usual room; without it, what its own parts need."""
+        """Whether the chat keeps its usual width beside the sidebar; without sidebar, its minimum."""
         sidebar = self._window.sidebar
         window = self._window
         usual_px = self.theme.px(_CHAT_NEEDS_PX)
@@ -325,7 +324,7 @@ class Chart(Translated, QWidget):
         self.update()
 
     def show_stats(self, stats: RequestStats) -> None:
-        """Paints again only where something of it would look different."""
+        """Repaint only if something visible changes."""
         seen = self._seen
         self.stats = stats
         if self._look() != seen:
@@ -341,7 +340,7 @@ class Chart(Translated, QWidget):
         return ""
 
     def words(self) -> str:
-        """What a screen reader says in place of the picture."""
+        """The chart as text, for screen readers."""
         raise NotImplementedError
 
     def paint_body(self, painter: QPainter, place: QRectF) -> None:
@@ -389,7 +388,7 @@ class Chart(Translated, QWidget):
 
 
 class PositionBars(Chart):
-    """How often the token at each place of a draft was kept."""
+    """Accept rate by position in the draft."""
 
     least_rows = 4
 
@@ -439,7 +438,7 @@ class PositionBars(Chart):
 
 
 class PassColumns(Chart):
-    """How many passes accepted none, one, two … tokens."""
+    """Number of passes by accepted tokens."""
 
     body_px = 62
 
@@ -475,7 +474,7 @@ class PassColumns(Chart):
 
 
 class PassMeter(Chart):
-    """Tokens per pass against what it takes to pay."""
+    """Tokens per pass against the break-even."""
 
     def name(self) -> str:
         return speculation.per_pass_name()
@@ -507,7 +506,7 @@ class PassMeter(Chart):
 
 
 class TimeSplit(Chart):
-    """Where the time went: one bar, and a name and share for each of its parts."""
+    """Decoding time by part: a bar with names and shares."""
 
     body_px = 48
 
@@ -551,7 +550,7 @@ class TimeSplit(Chart):
 
 
 class Sparkline(Chart):
-    """Tokens per pass from the reply's start to its end, with a line where it begins to pay."""
+    """Tokens per pass over the reply, with the break-even as a line."""
 
     body_px = 44
 

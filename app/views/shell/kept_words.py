@@ -1,4 +1,4 @@
-"""That words are never lost, as the window shows it: what is not stored, not sent, or deleted."""
+"""Notices about text that is not stored, not sent, or deleted, so that none is lost."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ class KeptWords(QObject):
         self._chats = chats
         self._banner = banner
         self._warned = False
-        self._refusals: dict[int, Callable[[], BannerText]] = {}  # of questions, by the chat that they are for
-        self._end_refusal: Callable[[], BannerText] | None = None  # of replies, which are tried again without a click
+        self._refusals: dict[int, Callable[[], BannerText]] = {}  # refused questions, by chat
+        self._end_refusal: Callable[[], BannerText] | None = (
+            None  # refused ends of replies, which are retried automatically
+        )
         self._deletion_notice: tuple[Callable[[], BannerText], Undo] | None = None  # of the latest deletion
-        self._deleted_last = False  # what Undo takes back: a deletion, or typing
+        self._deleted_last = False  # whether Undo restores a deletion, or undoes typing
         composer.edit.textChanged.connect(self.note_typing)
         FieldKeys(self.undoes_deletion, self).typed.connect(self.note_typing)
         chats.asking.message_sent.connect(lambda chat_id, _text: self._withdraw_refusal(chat_id))
@@ -45,7 +47,7 @@ class KeptWords(QObject):
         menu.undo.triggered.connect(self._undo)
 
     def warn_before_closing(self) -> bool:
-        """Says, once until something is typed, that words are on the screen only; True when it did."""
+        """Warn, once until more is typed, that text is not stored; True if it did."""
         if self._warned:
             return False
         self._chats.edits.keep()
@@ -65,13 +67,13 @@ class KeptWords(QObject):
         self._end_refusal = self._show_refusal(problem, self._chats.replies.ends.try_again)
 
     def _show_refusal(self, problem: Problem, again: Callable[[], None]) -> Callable[[], BannerText]:
-        """Returns what the banner knows it by."""
+        """Returns the key of the notice in the banner."""
         text = partial(problem_text, problem)
         self._banner.show_refusal(text, again)
         return text
 
     def _withdraw_refusal(self, chat_id: int) -> None:
-        """Once a question is stored: to try again then would ask it twice."""
+        """A question was stored: trying again would ask it twice."""
         self._withdraw(self._refusals.pop(chat_id, None))
 
     def _withdraw_end_refusal(self) -> None:
@@ -84,7 +86,7 @@ class KeptWords(QObject):
             self._banner.withdraw(text)
 
     def note_typing(self) -> None:
-        """From now on Undo takes back typing, and closing warns again: who types has not quit."""
+        """Undo undoes typing from here on, and closing warns again."""
         self._deleted_last = self._warned = False
 
     def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
@@ -108,17 +110,17 @@ class KeptWords(QObject):
             self._banner.show_info(text, lambda: deletions.undo(undo))
 
     def _on_trash_changed(self) -> None:
-        """However it was brought back, or forgotten for good: nothing is left to undo."""
+        """The deletion was restored, or is final: remove its notice."""
         if self._deletion_notice is not None and not self._chats.deletions.holds(self._deletion_notice[1]):
             self._banner.withdraw(self._deletion_notice[0])
             self._deletion_notice = None
 
     def undoes_deletion(self) -> bool:
-        """Whether what was done last is a deletion that can be taken back, and not typing."""
+        """Whether Undo restores a deletion rather than undoing typing."""
         return self._deleted_last and self._chats.deletions.can_undo
 
     def _undo(self) -> None:
-        """What was done last: a deletion, or typing in the focused field."""
+        """Undo the last deletion, or typing in the focused field."""
         if self.undoes_deletion() or not undo_in_focused_field():
             self._chats.deletions.undo()
 

@@ -1,5 +1,4 @@
-"""The main window: creates its parts and connects them to the controllers; what is beside the sidebar; what closes it,
-and where Tab goes in it.
+"""The main window: creates its parts and connects them to the controllers; its page, closing, and tab order.
 
 It can be painted without controllers; `bind` connects them once the database and the engine exist.
 """
@@ -55,7 +54,7 @@ _SIDE_PX = 24
 
 
 class ModelsPage(QObject):
-    """The Models view: made when it is first asked for, shown in place of the chat until a chat is wanted."""
+    """The Models view: created at first use, shown in place of the chat until a chat is wanted."""
 
     changed = Signal()  # whether it is shown
 
@@ -91,7 +90,7 @@ class ModelsPage(QObject):
         return view
 
     def show(self, tab: str = "") -> None:
-        """Nothing before the models are there, as while the database is still being opened."""
+        """Does nothing before the models are bound, as while the database is opening."""
         if self._models is None:
             return
         if tab:
@@ -113,7 +112,7 @@ class ModelsPage(QObject):
         self._set_shown(False)
 
     def escape(self) -> bool:
-        """Whether there was something to go back from: a model's page, or the view itself."""
+        """Go back from a model's page, or from the view; False if it is not shown."""
         if self.is_shown and not self.view.go_back():
             self.leave()
             return True
@@ -197,7 +196,7 @@ class MainColumn(QObject):
         self._window.header.set_line(page is self._transcript and not at_top)
 
     def _show_foot(self) -> None:
-        """The composer; nothing below the models."""
+        """Show the composer below the chat, and nothing below the models."""
         window = self._window
         models = self._models.is_shown
         focused = window.focusWidget() or window
@@ -208,12 +207,12 @@ class MainColumn(QObject):
             window.composer.take_focus()
 
     def _fit_foot(self) -> None:
-        """A permanent scroll bar shifts the column of messages, and the composer is below it from the start."""
+        """Reserve the width of a permanent scroll bar, so that column and composer are aligned."""
         right = _SIDE_PX + bar_room_px(self._theme, self._window)
         self._foot.setContentsMargins(*((0, 0, 0, 0) if self._models.is_shown else (_SIDE_PX, 4, right, 18)))
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """The banner goes with what it lies over, also where that only moves, as beside the inspector."""
+        """Move the banner with the widget that it lies over."""
         if event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
             self._place_banner()
         return False
@@ -365,13 +364,11 @@ class MainWindow(Translated, ShellWindow):
         self.speculation = SpeculationActions(self, self.inspector, speculation, chats, models, view, self._theme)
         speculation.statistics.not_cleared.connect(self.show_problem)
 
-    # The sidebar
-
     def toggle_sidebar(self) -> None:
         self.set_sidebar_wanted(self.sidebar.isHidden())
 
     def set_sidebar_wanted(self, wanted: bool) -> None:
-        """Also where the chat has too little room beside it: there it is hidden only until this is called."""
+        """Show or hide the sidebar; without room for the chat it stays hidden until this is called."""
         self._settings.sidebar_visible = wanted
         self.set_sidebar_visible(wanted)
 
@@ -385,8 +382,6 @@ class MainWindow(Translated, ShellWindow):
         if fits != self._sidebar_fits:
             self._sidebar_fits = fits
             self.set_sidebar_visible(fits and self._settings.sidebar_visible)
-
-    # The pair
 
     @cached_property
     def picker(self) -> Picker:
@@ -408,7 +403,7 @@ class MainWindow(Translated, ShellWindow):
         self._show_pair(self._chats.options.pair_here(self._models.pair))
 
     def _show_pair(self, pair: PairView) -> None:
-        """In the chip, and in what the composer and an empty chat say of the model."""
+        """Show the pair in the chip, the composer and an empty chat."""
         folder = self._settings.main_folder
         has_model = pair.state != PairState.NO_MODEL
         self.header.chip.set_pair(pair)
@@ -416,7 +411,7 @@ class MainWindow(Translated, ShellWindow):
         self.empty_chat.show_for(folder == STARTER_FOLDER, has_model)
 
     def _show_wait(self, name: str) -> None:
-        """Another model was chosen, or none (""), while a reply is written."""
+        """Another model, or none (""), waits for a running reply."""
         models = self._models
         assert models is not None
         loads = self.tr("%1 will load after this reply.")
@@ -430,13 +425,11 @@ class MainWindow(Translated, ShellWindow):
         once = Qt.ConnectionType.SingleShotConnection
         models.wait_ended.connect(lambda: self.banner.withdraw(text), once)
 
-    # Notices of the controllers
-
     def show_problem(self, problem: Problem) -> None:
         self.banner.show_warning(lambda: problem_text(problem), lambda: self.follow(notice_for(problem).action))
 
     def follow(self, action: NoticeAction | None) -> None:
-        """Does what the button of a notice says."""
+        """Carry out the action of a notice's button."""
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
             self.open_picker()
         elif action == NoticeAction.OPEN_MODELS:
@@ -453,7 +446,7 @@ class MainWindow(Translated, ShellWindow):
             self._models.try_again()
 
     def _follow_in_chat(self, message_id: int, action: NoticeAction) -> None:
-        """Of the notice in place of a reply, or below it."""
+        """Carry out the action of a notice in the chat."""
         assert self._chats is not None
         if action == NoticeAction.RETRY:
             self._chats.asking.regenerate(message_id)
@@ -461,8 +454,6 @@ class MainWindow(Translated, ShellWindow):
             self._chats.asking.continue_reply(message_id)
         else:
             self.follow(action)
-
-    # The window itself
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -474,7 +465,7 @@ class MainWindow(Translated, ShellWindow):
             self.composer.take_focus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Where they mean nothing else, Escape leaves the models or stops the reply, and F2 renames the chat."""
+        """Unused Escape leaves the models or stops the reply; unused F2 renames the chat."""
         if event.key() == Qt.Key.Key_Escape and self.models_view.escape():
             return
         if event.key() == Qt.Key.Key_Escape and self.menu.stop.isEnabled():
@@ -485,7 +476,7 @@ class MainWindow(Translated, ShellWindow):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes through the window part by part, whenever their widgets were made."""
+        """Tab goes through the window part by part, in whatever order widgets were created."""
         sidebar = in_reading_order(self.sidebar) if self.sidebar.isVisible() else []
         chain([*sidebar, *self._column.tab_stops()])
         return super().focusNextPrevChild(forward)
@@ -496,7 +487,7 @@ class MainWindow(Translated, ShellWindow):
         self.language_changed.emit()
 
     def quit(self) -> None:
-        """Close, and with it the app, whether or not it could stay beside the clock."""
+        """Close the window and quit the app, even with a tray icon."""
         self._quits = True
         self.close()
         self._quits = False
@@ -532,5 +523,5 @@ class MainWindow(Translated, ShellWindow):
 
 
 def _pair_name(folder: str) -> str:
-    """Of the model that will be loaded, before the controllers know more of it."""
+    """Name of the model that will be loaded, before the controllers exist."""
     return {STARTER_FOLDER: STARTER_NAME, STARTER_EYES: STARTER_EYES_NAME}.get(folder) or Path(folder).name

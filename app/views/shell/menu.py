@@ -140,7 +140,6 @@ class MenuBar(QObject):
         window.destroyed.connect(self.bar.deleteLater)
 
     def __getattr__(self, name: str) -> QAction:
-        """The action of the entry with this name."""
         try:
             action: QAction = self.__dict__["actions"][name]
         except KeyError:

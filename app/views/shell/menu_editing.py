@@ -19,10 +19,10 @@ _TEXTS = (QPlainTextEdit, QTextEdit)
 
 
 class EditEntries(QObject):
-    """While the menu is closed all entries are enabled: a shortcut asks when it is pressed, not when it was drawn."""
+    """All entries are enabled while the menu is closed, since a shortcut is checked when it is pressed."""
 
     def __init__(self, menu: MenuBar, pastes_into: QWidget) -> None:
-        """`pastes_into`: a field, while the focus in its window is on what takes no text."""
+        """`pastes_into`: a field that gets pasted text while the focus is on something that takes no text."""
         super().__init__(menu)
         self._menu = menu
         self._deletions: Deletions | None = None
@@ -63,10 +63,7 @@ class EditEntries(QObject):
 
 
 class FieldKeys(QObject):
-    """Keys of the menus that delete are a field's own while it has the focus; Undo, unless it takes back a deletion.
-
-    A field would take Undo before the menu gets it.
-    """
+    """Deleting keys and Undo act on a focused field rather than the menus, unless Undo restores a deletion."""
 
     typed = Signal()
 
@@ -101,7 +98,7 @@ def _types(event: QEvent) -> bool:
 
 
 def selected_in_field() -> str:
-    """What is selected in the field in focus, but not of a secret."""
+    """Selected text of the focused field, unless it is a secret."""
     field = _focused()
     if isinstance(field, QLineEdit):
         return field.selectedText() if field.echoMode() is QLineEdit.EchoMode.Normal else ""
@@ -109,7 +106,7 @@ def selected_in_field() -> str:
 
 
 def _focused() -> QWidget | None:
-    """The field in focus; of a number the line that it is typed in."""
+    """The focused field; of a spin box its line edit."""
     field = QApplication.focusWidget()
     return field.findChild(QLineEdit) if isinstance(field, QAbstractSpinBox) else field
 
@@ -148,7 +145,7 @@ def _can_act_in_text(name: str, field: QPlainTextEdit | QTextEdit) -> bool:
 
 
 def _call(slot: str, field: QWidget | None) -> None:
-    """Calls a slot such as `copy` of `field`, if it has one; what is pasted into takes the focus."""
+    """Call a slot such as `copy` of `field`, if it has one; pasting moves the focus there."""
     act = getattr(field, slot, None)
     if act is not None:
         act()
@@ -157,7 +154,7 @@ def _call(slot: str, field: QWidget | None) -> None:
 
 
 def _paste_plain(field: QWidget | None) -> None:
-    """Only the words of what is on the clipboard. No field of ours takes more, but a Mac's fingers know the key."""
+    """Paste plain text. Our fields take nothing else, but Mac users know the key."""
     words = QGuiApplication.clipboard().text()
     if isinstance(field, QLineEdit) and not field.isReadOnly():
         field.insert(words)

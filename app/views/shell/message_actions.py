@@ -1,4 +1,4 @@
-"""What the transcript and the Message menu do to messages; asks before several are deleted."""
+"""Actions of the transcript and the Message menu on messages; asks before deleting several."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class MessageActions(QObject):
         chats.edits.went_on.connect(editing.focus)
 
     def _on_chat(self, _chat_id: int, _title: str) -> None:
-        """Another chat opens where its reader left it; a change of the title moves nothing, nor does restoring it."""
+        """Open another chat at the reader's last position."""
         from app.views.transcript.reading_places import ReadingPlace  # not before the first frame
 
         chat_id = self._chats.chat_id
@@ -63,7 +63,7 @@ class MessageActions(QObject):
         self._view.setFocus()
 
     def _on_saved(self, _message_id: int) -> None:
-        """The field was removed, and with it the focus, unless the user types elsewhere by now."""
+        """The edit field was removed: focus the message, unless the user types elsewhere."""
         if not isinstance(QApplication.focusWidget(), QLineEdit | QPlainTextEdit):
             self._view.setFocus()
 
@@ -102,10 +102,7 @@ class MessageActions(QObject):
 
 
 class MessageMenuFiller(QObject):
-    """The Message menu: what can be done with the message in focus, or else with the latest of the open chat.
-
-    Filled each time that it is opened.
-    """
+    """Fills the Message menu, when it opens, for the focused message, or the latest of the chat."""
 
     def __init__(
         self, menu: QMenu, view: TranscriptView, model: TranscriptModel, focused: Callable[[], QWidget | None]

@@ -1,6 +1,6 @@
-"""The View menu's choice of which drafted text is marked, its keys, and the first reply, which shows it once.
+"""The View menu's choice of marks for drafted text, its keys, and the explanation at the first reply.
 
-Here: choosing and remembering. Not here: the marks (`views/transcript/overlay.py`).
+The marks are in `views/transcript/overlay.py`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class OverlayMenu(QObject):
         self._chats = chats
         self.overlay = Overlay(view, chats.transcript, theme)
         self.overlay.set_mode(self.mode)
-        self._explanation = self._explain  # one object, by which the banner knows it again
+        self._explanation = self._explain  # one object, which identifies the notice in the banner
         self._entry = menu.add("view")
         self._submenu = Menu(window)
         self._entry.setMenu(self._submenu)
@@ -76,7 +76,7 @@ class OverlayMenu(QObject):
 
     def choose(self, mode: OverlayMode) -> None:
         self._settings.overlay = str(mode)
-        self._settings.overlay_explained = True  # who chooses needs no explanation any more
+        self._settings.overlay_explained = True  # not needed after a choice
         self.end_explaining()
 
     def _on_setting(self, name: str) -> None:
@@ -89,7 +89,7 @@ class OverlayMenu(QObject):
         self._banner.show_info(self._state_text)
 
     def _state_text(self) -> BannerText:
-        """What is marked now, and whether any is in sight: otherwise the key would seem to do nothing."""
+        """What is marked, and whether any mark is visible: else the key would seem to do nothing."""
         if self.mode is OverlayMode.OFF:
             return BannerText(self.tr("Drafted text is not marked."))
         if self.mode is OverlayMode.FORESEEN:
@@ -103,17 +103,15 @@ class OverlayMenu(QObject):
         return BannerText(state if has_any else sentences(state, none))
 
     def _step(self, delta: int) -> None:
-        """To the next correction; marks them first where they are not marked."""
+        """Go to the next correction; show the marks first if they are off."""
         if self.mode is not OverlayMode.ACCEPTED:
             self.choose(OverlayMode.ACCEPTED)
         self.overlay.step(delta)
         if not self.overlay.has_corrections_in_sight:
             self._banner.show_info(lambda: BannerText(self.tr("No corrections in sight.")))
 
-    # The explanation, once
-
     def _explain_once(self) -> None:
-        """Stays until the user has seen it, and comes again with the next reply where another message covered it."""
+        """Explain the marks until the user has seen it; again with the next reply if another notice covered it."""
         if self._settings.overlay_explained or self.mode is not OverlayMode.OFF:
             return
         replies = (each for each in reversed(self._chats.transcript.messages) if not each.from_user)
@@ -124,7 +122,7 @@ class OverlayMenu(QObject):
         self._banner.show_info(self._explanation, self._keep, stays=True)
 
     def _note_seen(self) -> None:
-        """A user who closes the words, or goes on in the window while they are shown, has seen them."""
+        """The user closed the explanation, or went on while it was shown."""
         if self._banner.shows(self._explanation) and self._window.isActiveWindow():
             self._settings.overlay_explained = True
 

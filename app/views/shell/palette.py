@@ -1,8 +1,7 @@
-"""The command palette: every command and place, found by a few letters.
+"""The command palette: finds every command and place by a few letters.
 
-Here: the card, and what it lists. A card over the top of the window. The field has the focus all the time and leads
-the list: what an input method composes is searched for as it is, and Return goes to it first. What was used most
-recently comes first.
+A card over the top of the window. The field keeps the focus and controls the list: text of an input method is searched
+as it is composed, and Return goes to the input method first. Recently used commands come first.
 """
 
 from __future__ import annotations
@@ -89,14 +88,14 @@ _ICONS = {
 
 @dataclass(frozen=True, slots=True)
 class PaletteCommand:
-    """`key` stays the same from run to run and in every language."""
+    """`key` is the same in every run and language."""
 
     key: str
     text: str
     act: Callable[[], object]
     icon_name: str = ""
-    detail: str = ""  # where it is, or what it is of
-    words: str = ""  # it is found by these, too
+    detail: str = ""  # where it is, or what it belongs to
+    words: str = ""  # further words to find it by
     shortcut: str = ""
 
 
@@ -112,7 +111,7 @@ class CommandPalette(Translated, QWidget):
         commands: Callable[[], Sequence[PaletteCommand]],
         otherwise: Callable[[], None],
     ) -> None:
-        """`commands` is asked each time that it opens; `otherwise`: what takes the focus when nothing else can."""
+        """`commands` is called each time that it opens; `otherwise`: gets the focus if the former widget cannot."""
         super().__init__(window)
         self._theme = theme
         self._settings = settings
@@ -143,10 +142,8 @@ class CommandPalette(Translated, QWidget):
         self.list.itemClicked.connect(lambda _item: self._run_current())
         self._theme.changed.connect(self._place)
 
-    # Opening and closing
-
     def open_palette(self) -> None:
-        """A second time closes it, as its key is expected to."""
+        """Open it; if it is open, close it, as users expect of its key."""
         if self.isVisible():
             self.close_palette()
             return
@@ -168,13 +165,13 @@ class CommandPalette(Translated, QWidget):
             self.focus_before.give_back()
 
     def _on_focus_lost(self) -> None:
-        """The user went elsewhere; the focus stays there. A window that is not active keeps the palette."""
+        """Close it when the focus goes elsewhere, but not when the window is deactivated."""
         if self.isVisible() and self.window().isActiveWindow() and not QApplication.activePopupWidget():
             self.focus_before.forget()
             self.hide()
 
     def refresh(self) -> None:
-        """There is more to offer than a moment ago; the row that was reached stays the current one."""
+        """Update the entries; the current row stays."""
         if self.isVisible():
             row = self.list.currentRow()
             reached = self._shown[row].key if row > 0 else ""
@@ -183,8 +180,6 @@ class CommandPalette(Translated, QWidget):
             for at, command in enumerate(self._shown):
                 if command.key == reached:
                     self.list.setCurrentRow(at)
-
-    # What is shown
 
     def _fill(self) -> None:
         self._shown = self._found(self.field.text_with_composed())[:_MOST_SHOWN]
@@ -215,8 +210,6 @@ class CommandPalette(Translated, QWidget):
         self._settings.recent_commands = (command.key, *others)[:_MOST_RECENT]
         self.close_palette()
         command.act()
-
-    # Words and looks
 
     def _retranslate(self) -> None:
         self.setAccessibleName(self.tr("Command palette"))
@@ -298,14 +291,14 @@ class PaletteCommands(QObject):
         self._settings_window = settings_window
 
     def read_settings(self) -> bool:
-        """Makes the settings window (a quarter of a second of work) for its places; whether there are new ones."""
+        """Create the settings window (a quarter of a second) for its places; returns whether there are new ones."""
         if self._settings_window is None or self._window is not None:
             return False
         self._window = self._settings_window()
         return True
 
     def all(self) -> list[PaletteCommand]:
-        """Entries first, then chats, models and settings; all in the language of now."""
+        """Menu entries first, then chats, models and settings, in the present language."""
         return [
             *self._entries(),
             *self._of_chats(),
@@ -384,7 +377,7 @@ class PaletteCommands(QObject):
             yield PaletteCommand(f"appearance:{look}", name, act, "settings", where, words=words)
 
     def _of_languages(self) -> Iterator[PaletteCommand]:
-        """Each by its own name: the way back for who reads none of what the window says."""
+        """Languages in their own names, for users who cannot read the present one."""
         for code, name in LANGUAGES.items():
             act = partial(setattr, self._preferences, "language", code)
             english = QLocale.languageToString(QLocale(code).language())

@@ -1,8 +1,8 @@
-"""The popover of the pair chip: which main model and which draft for it.
+"""The popover of the pair chip: chooses the main model and its draft.
 
-Everything installed is listed, a line each, and found by a few letters; what cannot serve is greyed. Below the lists
-is what there is to know of the option that is pointed at, else of the pair. A choice applies at once, and
-Return closes. All else that concerns the pair is in the menu of the one button.
+All installed models are listed and searchable; unusable ones are greyed. Below the lists are the details of the option
+under the pointer or focus, else of the pair. A choice applies at once, and Return closes. Everything else about the
+pair is in the button's menu.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _SIDE_BY_SIDE_PX = 480
 
 
 class Picker(Translated, QWidget):
-    """It is made when it is first opened, and kept up to date while it is open."""
+    """Created when it is first opened, and updated while it is open."""
 
     def __init__(self, theme: Theme, window: ShellWindow, models: ModelController, chats: ChatController) -> None:
         super().__init__(window, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
@@ -107,10 +107,7 @@ class Picker(Translated, QWidget):
         self._column.addLayout(about)
 
     def _show_pair(self) -> None:
-        """Filled again only where the lists say something else.
-
-        MEASURED: filling them takes 70 ms with 200 models, and a load reports a hundred steps.
-        """
+        """Refill the lists if they differ. MEASURED: 70 ms with 200 models, and a load reports a hundred steps."""
         if self.isVisible() and self._part_of_pair() != self._filled_for:
             self.fill()
 
@@ -125,7 +122,7 @@ class Picker(Translated, QWidget):
         return pair.main_folder, pair.draft_folder, pair.state, drafting
 
     def fill(self) -> None:
-        """With all that is known of the models now."""
+        """Fill it with the present models."""
         models = self._models
         options = self._chats.options
         pair = models.pair
@@ -141,13 +138,8 @@ class Picker(Translated, QWidget):
         self.more.speculation.set_value(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
         self._describe()
 
-    # What is said of the pair, or of what the pointer is at
-
     def _compared(self) -> DraftChoice | None:
-        """The draft that is compared with the main model: the one that the keyboard is at, else the chosen one.
-
-        None of a model whose files cannot be read: there is nothing to compare.
-        """
+        """The draft to compare with the main model: the focused one, else the chosen one; None if it cannot be read."""
         found = self._drafts.get(self.drafts.current_value or NO_DRAFT, self._chosen)
         return found if found is not None and found.model.error is None else None
 
@@ -163,7 +155,7 @@ class Picker(Translated, QWidget):
             self.note.setText(self._pair_note(self._chosen) or self.lists.about_main())
 
     def _pair_note(self, draft: DraftChoice | None) -> str:
-        """How the two compare; "" until that is known."""
+        """Comparison of the two; "" until it is known."""
         if draft is None or draft.check is None:
             said = ""
         elif draft.error is not None:
@@ -188,10 +180,8 @@ class Picker(Translated, QWidget):
             self._models.check_pair(compared.model.folder)
         self._describe()
 
-    # The options in words
-
     def _main_options(self, mains: Sequence[ModelEntry], pair: PairView) -> list[ListedOption]:
-        """The latest first. What usually drafts is listed apart: it can be a main model, but is seldom meant."""
+        """Main models, the latest first; those that usually draft are listed separately."""
         models = sorted((entry for entry in mains if entry.drafter is None), key=lambda entry: entry.error is not None)
         drafts = [each for each in models if each.drafts_for and each.folder != pair.main_folder]
         others = [each for each in models if each not in drafts]
@@ -269,9 +259,10 @@ class Picker(Translated, QWidget):
         }[group]
 
     def open_under(self, anchor: QWidget) -> None:
-        """Below the chip, inside the window where that is possible; beyond its foot rather than with words cut off.
+        """Open below the chip, inside the window if possible; it may extend below the window so that nothing is cut
+        off.
 
-        With what is known; other programs may have added or deleted models meanwhile.
+        Scans again, since other programs may have added or deleted models.
         """
         self.fill()
         self._show_more(False)
@@ -296,7 +287,7 @@ class Picker(Translated, QWidget):
         self._models.refresh()
 
     def _foot_height(self, lines: int) -> int:
-        """All but the lists, with room for so many lines of details, so that nothing jumps while one goes about."""
+        """Height without the lists, with room for the longest details, so that nothing moves."""
         self.note.setMinimumHeight(lines * QFontMetrics(self.note.font()).lineSpacing() + 2)
         about = max(self.note.minimumHeight(), self.more_button.sizeHint().height())
         margins = self._column.contentsMargins()
@@ -329,7 +320,7 @@ def _reason(error: Problem | None) -> str:
 
 
 class PickerMore(Translated, ScrolledText):
-    """What else concerns the pair: how to draft, how the two compare, and places to go to."""
+    """The menu of the pair: drafting, comparison, and links."""
 
     race_requested = Signal()
 
@@ -370,7 +361,7 @@ class PickerMore(Translated, ScrolledText):
         self.eject_button.setEnabled(pair.state == PairState.READY)
 
     def show_comparison(self, draft: DraftChoice | None) -> None:
-        """What the files of the two say, once that is known; nothing without a draft."""
+        """Show the comparison of the two models' files, once known; nothing without a draft."""
         check = draft.check if draft is not None else None
         self.compared.setVisible(draft is not None)
         self.details.setVisible(draft is not None)
@@ -389,10 +380,10 @@ class PickerMore(Translated, ScrolledText):
 
 
 class PickerLists(Translated, QWidget):
-    """Main models, and drafts for the chosen one, below a field that searches in both.
+    """Main models, and drafts for the chosen one, with a search field above.
 
-    Arrow keys go from the field into a list, up out of it again, and sideways to the other list; letters go to the
-    field. Side by side; where that is too narrow, one at a time.
+    Arrow keys move between field and lists; letters go to the field. Side by side, or one at a time where that is too
+    narrow.
     """
 
     left = Signal()  # by Escape, or because something was chosen by Return
@@ -449,15 +440,13 @@ class PickerLists(Translated, QWidget):
             label.setIndent(self._theme.px(EDGE_PX))
         self._place()
 
-    # What is listed
-
     def set_options(self, mains: Sequence[ListedOption], main: str, drafts: Sequence[ListedOption], draft: str) -> None:
         for shown, options, checked in ((self.mains, mains, main), (self.drafts, drafts, draft)):
             self._options[shown] = options
             shown.set_options(found_among(options, self.field.words()), checked)
 
     def _filter(self, words: str) -> None:
-        """What Return in the field would choose has its ground tinted: the first of what was found."""
+        """Filter the lists; the first result, which Return chooses, is tinted."""
         for shown, options in self._options.items():
             shown.set_options(found_among(options, words), shown.checked)
             shown.is_led = False
@@ -494,7 +483,7 @@ class PickerLists(Translated, QWidget):
         return next((labelled(each.text, each.detail) for each in chosen if each.detail), "")
 
     def show_all(self) -> None:
-        """Nothing is searched for, and both lists are where the pair is."""
+        """Clear the search, and show the pair in both lists."""
         self.field.clear()
         self._filter("")
 
@@ -502,8 +491,6 @@ class PickerLists(Translated, QWidget):
         """As the keyboard finds it."""
         self.show_all()
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
-
-    # Keys
 
     def _led(self) -> OptionList:
         return next((each for each in self._options if each.is_led), self._in_sight()[0])
@@ -514,7 +501,7 @@ class PickerLists(Translated, QWidget):
             led.setFocus(Qt.FocusReason.TabFocusReason)
 
     def _choose_found(self) -> None:
-        """By Return in the field; it stays open where what was found cannot be chosen."""
+        """Return in the field: choose the result; an unusable one keeps the picker open."""
         if not self.field.words().strip() or self._led().choose_current():
             self.left.emit()
 
@@ -539,14 +526,12 @@ class PickerLists(Translated, QWidget):
             goes_to.setFocus(Qt.FocusReason.TabFocusReason)
         return goes_to is not None
 
-    # Words and looks
-
     @property
     def is_narrow(self) -> bool:
         return self.width() < self._theme.px(_SIDE_BY_SIDE_PX)
 
     def content_height(self, width: int) -> int:
-        """What all options need together with the field above them, at that width."""
+        """Height of all options with the field, at that width."""
         above = (
             self.field.sizeHint().height() + self.main_heading.sizeHint().height() + 3 * self._grid.verticalSpacing()
         )
@@ -601,7 +586,7 @@ class PickerField(SearchField):
 
 
 def found_among(options: Sequence[ListedOption], words: str) -> list[ListedOption]:
-    """Those that have the words in their name, under the headings that are left with any."""
+    """Options with the words in their names, under their headings."""
     if not words.strip():
         return list(options)
     found: list[ListedOption] = []

@@ -1,7 +1,6 @@
-"""Quick Ask: a small field above all windows, the answer below it, and a way on to the chat.
+"""Quick Ask: a small field above all windows, with the answer below it and a button to open the chat.
 
-Each question is a chat of its own, so it is there afterwards as any other. Closing the window ends no reply, and what
-is typed and not asked stays, also over a restart.
+Each question is a chat of its own. Closing the window ends no reply, and unsent text stays, also over a restart.
 """
 
 from __future__ import annotations
@@ -95,22 +94,20 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         TypeAnywhere(self, self.edit).watch(self.answer)
         self.open_button.clicked.connect(lambda: self._go_on(self._chat_id))
         self.answer.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
-        # Whatever else is to be done with a message is done where its chat is.
+        # Other actions on messages are in the chat.
         for more in ("regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment"):
             getattr(self.answer, f"{more}_requested").connect(lambda *_: self._go_on(self._chat_id))
         for signal in (self.model.message_inserted, self.model.message_changed, self.model.was_reset):
             signal.connect(self._show_state)
         self._theme.changed.connect(self._restyle)
 
-    # Asking
-
     def keep_unsent(self) -> None:
-        """Has what waits here kept on disk, with what is being composed."""
+        """Save unsent text, composition included."""
         self._keep.stop()
         self._asides.keep_unsent(self.edit.text_with_composed())
 
     def take_words(self) -> str:
-        """What is typed here goes on elsewhere."""
+        """Return the typed text and clear the field, to continue elsewhere."""
         self.edit.commit()
         words = self.edit.text()
         self.edit.set_text("")
@@ -130,7 +127,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self._show_state()
 
     def _on_asked(self, text: str, chat_id: int) -> None:
-        """The words leave the field once they are on the disk; without that they stay."""
+        """Clear the field once the question is on disk; otherwise the text stays."""
         self._asking = False
         if chat_id:
             self._chat_id = chat_id
@@ -152,8 +149,6 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.close()
         self.chat_wanted.emit(chat_id)
 
-    # Showing
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._look()
@@ -166,7 +161,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self._asides.look_at(self._chat_id if self.isVisible() else 0)
 
     def come_to_front(self) -> None:
-        """Pressed once more, its key closes it."""
+        """Show it; if it is in front, its key closes it."""
         if self.isActiveWindow() and self.isVisible():
             self.close()
             return
@@ -238,8 +233,6 @@ class QuickAsk(TakesDrops, Translated, QWidget):
             self._main = main
             self._retranslate()
 
-    # The window itself
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.close()
@@ -247,13 +240,13 @@ class QuickAsk(TakesDrops, Translated, QWidget):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Without a title bar, it is moved by its ground."""
+        """Drag the window by its background, since it has no title bar."""
         handle = self.windowHandle()
         if event.button() == Qt.MouseButton.LeftButton and handle is not None:
             handle.startSystemMove()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """A finished answer leaves with the window; what is being typed or written stays."""
+        """Clear a finished answer; unsent text and running replies stay."""
         self.edit.commit()
         self.keep_unsent()
         if not self.writing and not self._asking:

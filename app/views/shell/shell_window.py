@@ -1,6 +1,6 @@
-"""The main window as its parts know it: its signals, and the parts that each other part may use.
+"""The main window for its parts: its signals, and the parts that others may use, which it creates.
 
-Here: creating those parts. Not here: the parts that use them, and what connects all of them (`main_window`).
+`main_window` connects them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ShellWindow(TakesDrops, QWidget):
     settings_requested = Signal(str)  # page; "models" is this window's own
     place_changed = Signal()  # from the chat to the models, or back
     draft_search_requested = Signal()
-    closing = Signal()  # what is kept unasked is to be kept now
+    closing = Signal()  # unsaved text is to be saved
     closed = Signal()
     resized = Signal()
     language_changed = Signal()
@@ -41,11 +41,11 @@ class ShellWindow(TakesDrops, QWidget):
         self.header.set_sidebar_visible(visible)
 
     def sight(self) -> Visibility:
-        """The window may be closed, minimized or full of models."""
+        """What is visible: the window may be closed, minimized or show the models."""
         has_chat = self.isVisible() and not self.isMinimized() and self.header.of_chat
         return Visibility(not is_away(), has_chat)
 
 
 def is_away() -> bool:
-    """Whether no window of ours is active."""
+    """Whether no window of the app is active."""
     return QGuiApplication.focusWindow() is None

@@ -1,4 +1,4 @@
-"""The sheet of keyboard shortcuts: of the menu bar, made from its actions, and those of what has the focus."""
+"""The sheet of keyboard shortcuts: those of menu entries, and those that depend on the focus."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shortcut_text(action: QAction) -> str:
 
 
 def plain_words(action: QAction) -> str:
-    """Without the mark of an access key, and without the dots that promise a question."""
+    """The text without mnemonic and ellipsis."""
     return action.text().replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("…")
 
 
@@ -91,7 +91,7 @@ def _groups(menu: MenuBar) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _of_the_chat() -> tuple[str, list[tuple[str, str]]]:
-    """Keys that are no entries of a menu, because they act only where the focus is."""
+    """Keys that are in no menu, because they depend on the focus."""
     return QCoreApplication.translate("Shortcuts", "In a chat"), [
         (QCoreApplication.translate("Shortcuts", "New line"), _native("Shift+Return")),
         (QCoreApplication.translate("Shortcuts", "Stop reply or cancel editing"), _native("Esc")),

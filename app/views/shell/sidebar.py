@@ -1,4 +1,4 @@
-"""The sidebar: new chat, search, chats, and the buttons for models and settings; and what the Chat menu does."""
+"""The sidebar: new chat, search, chats, buttons for models and settings; and the Chat menu's actions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from app.words.formats import fill, percent
 WIDTH = 248
 _SEARCH_DELAY_MS = 150
 _INSET_PX = 12  # as the rows of the list
-_SLOW_MS = 400  # a search that takes longer says that it goes on
+_SLOW_MS = 400  # a longer search shows that it is running
 _SIDE_PX = 16
 
 
 class Sidebar(Translated, QWidget):
-    shown_wanted = Signal()  # something is to be done in it
+    shown_wanted = Signal()  # it has to be shown for an action
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,8 +47,8 @@ class Sidebar(Translated, QWidget):
         self.settings_button = IconButton(theme, "settings", parent=self)
         self._delay = QTimer(self, singleShot=True, interval=_SEARCH_DELAY_MS)
         self._slow = QTimer(self, singleShot=True, interval=_SLOW_MS)
-        self._opens_first = False  # of what is being searched for
-        self._to_rename = 0  # a chat, as soon as it is listed
+        self._opens_first = False  # open the first result when there is one
+        self._to_rename = 0  # chat to rename once it is listed
         self._trash: TrashWindow | None = None
         self._arrange()
         self._connect()
@@ -87,7 +87,7 @@ class Sidebar(Translated, QWidget):
         self._theme.changed.connect(self._restyle)
 
     def show_models_open(self, shown: bool) -> None:
-        """As the row of a chat that is open."""
+        """Mark the button of the models like the row of an open chat."""
         self.models_button.set_emphasis(Emphasis.PLAIN if shown else Emphasis.QUIET)
 
     def bind(self, chats: ChatController, menu: MenuBar) -> None:
@@ -121,7 +121,7 @@ class Sidebar(Translated, QWidget):
         return model if isinstance(model, ConversationListModel) else None
 
     def _on_looked(self, window: QWindow | None) -> None:
-        """The user is back, perhaps on another day; not where the app is ending."""
+        """The user is back, perhaps on another day: regroup, unless the app is ending."""
         if window is not None and self.window().isVisible():
             self._chats.conversations.follow_day()
 
@@ -137,7 +137,7 @@ class Sidebar(Translated, QWidget):
         self._show_state()
 
     def _open_first(self) -> None:
-        """Return opens the first of what is found, now or as soon as it is."""
+        """Return: open the first result, at once or when it arrives."""
         if self._delay.isActive():
             self._search_now()
         self._opens_first = bool(self.search.words().strip())
@@ -166,8 +166,6 @@ class Sidebar(Translated, QWidget):
         self.still.setVisible(is_slow)
         self.nothing.setVisible(bool(self.search.words()) and not model.rows and not is_slow)
 
-    # What the Chat menu asks for
-
     def _fill_move_menu(self) -> None:
         """Of the open chat, wherever it is listed."""
         chat_id = self._chats.chat_id
@@ -181,7 +179,7 @@ class Sidebar(Translated, QWidget):
         self._menu.pin.setText(self.tr("Unpin Chat") if is_pinned else self.tr("Pin Chat"))
 
     def _rename(self) -> None:
-        """The open chat, in its row. What hides that is opened first: the sidebar, a search, folders."""
+        """Rename the open chat in its row, after showing the sidebar, ending a search and opening folders."""
         self._to_rename = self._chats.chat_id
         self.shown_wanted.emit()
         if self._chats.conversations.row_of(self._to_rename) is None:
@@ -213,15 +211,11 @@ class Sidebar(Translated, QWidget):
             self.chats.scrollTo(index)
             self.chats.start_rename(index)
 
-    # The Trash
-
     def show_trash(self) -> TrashWindow:
         if self._trash is None:
             self._trash = TrashWindow(self._theme, self._chats.deletions, self.window())
         self._trash.come_to_front()
         return self._trash
-
-    # Words and looks
 
     def _retranslate(self) -> None:
         self.new_button.setText(self.tr("New chat"))

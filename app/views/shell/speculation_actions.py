@@ -1,4 +1,4 @@
-"""What the window does for drafting as a whole: the pair's switch, races, activity, and rows that open a chat."""
+"""Drafting actions of the window: the pair's mode, races, activity, and opening a chat from a row."""
 
 from __future__ import annotations
 
@@ -63,10 +63,8 @@ class SpeculationActions(QObject):
         window.language_changed.connect(self._retranslate)
         self._retranslate()
 
-    # How to draft
-
     def choose(self, mode: str, tokens: int) -> None:
-        """In the picker: for the open chat where something says how that one drafts, else for all."""
+        """Set drafting from the picker: for the open chat if it has its own option, else for all."""
         chats = self._chats
         models = self._models
         if chats.options.has_own_speculation:
@@ -104,8 +102,6 @@ class SpeculationActions(QObject):
         elif act == INSPECT:
             self._inspector.inspect(message_id)
 
-    # Races
-
     def open_race(self, message_id: int) -> None:
         if not message_id:
             return
@@ -135,8 +131,6 @@ class SpeculationActions(QObject):
         if row is not None and not messages[row].from_user:
             return messages[row].id
         return next((each.id for each in reversed(messages) if not each.from_user), 0)
-
-    # Rows of the table
 
     def _open_reply(self, chat_id: int, message_id: int) -> None:
         chats = self._chats

@@ -1,5 +1,4 @@
-"""Notices of a start: a repair, settings that could not be read, a crash, another Hunch that is still there, a newer
-Hunch, a place in Applications."""
+"""Notices at a start: repair, unreadable settings, crash, another running Hunch, new version, Applications."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class Opening(QTimer):
-    """Says that the chats are being opened, where that takes long: a large file, or a disk that does not answer."""
+    """Shows that the chats are being opened, if that takes long: a large file, or a slow disk."""
 
     def __init__(self, banner: Banner) -> None:
         super().__init__(banner, singleShot=True, interval=_PATIENCE_MS)
@@ -62,7 +61,7 @@ def show(
     problem: Callable[[], BannerText] | None,
     show_report: Callable[[], None],
 ) -> None:
-    """One notice of the start, `problem` of the chats first, and one of a model that is left out after it."""
+    """Show one notice: `problem` of the chats first, then one about a skipped model."""
     left_out = leave_out_suspect(settings, mark, starter)
     if problem is not None:
         banner.show_warning(problem)
@@ -109,7 +108,7 @@ def not_kept() -> BannerText:
 
 
 def settings_problem(set_aside: str) -> BannerText:
-    """`set_aside`: where a file is kept that made no sense, or not in all; "": the disk did not give it."""
+    """`set_aside`: where a damaged file is kept; "": the file could not be read."""
     if not set_aside:
         sentence = QCoreApplication.translate(
             "Application",
@@ -120,9 +119,11 @@ def settings_problem(set_aside: str) -> BannerText:
     return BannerText(fill(sentence, set_aside), QCoreApplication.translate("Application", "Some settings were reset"))
 
 
-def not_saved() -> BannerText:
+def not_saved(settings: Settings) -> BannerText:
     sentence = QCoreApplication.translate("Application", "Settings apply until you quit.")
-    return BannerText(sentence, QCoreApplication.translate("Application", "Settings not saved"))
+    hint = QCoreApplication.translate("Application", "They are too large. Delete presets or shorten system prompts.")
+    title = QCoreApplication.translate("Application", "Settings not saved")
+    return BannerText(sentence, title, hint if settings.are_too_large else "")
 
 
 def replaced(model: str) -> BannerText:
@@ -140,7 +141,7 @@ def without_draft(model: str) -> BannerText:
 
 
 def leave_out_suspect(settings: Settings, mark: SessionMark, starter: Path) -> Callable[[], BannerText] | None:
-    """What was being loaded as the last run came down is chosen no longer; what there is to say of it."""
+    """If the last run crashed while loading a model, use another one; returns the notice."""
     suspect = Path(mark.was_loading)
     if not mark.was_loading or starter in suspect.parents:
         return None
@@ -157,7 +158,7 @@ def crashed() -> BannerText:
 
 
 class WaitingStart(QObject):
-    """Beside another Hunch that has the chats and does not answer: it is ending, or hangs."""
+    """Waits for another Hunch that holds the chats without answering: it is ending, or hangs."""
 
     def __init__(self, instance: OnlyInstance) -> None:
         super().__init__()
@@ -172,7 +173,7 @@ class WaitingStart(QObject):
         instance.answered.connect(self._loop.quit)
 
     def wait(self) -> bool:
-        """Until the other has ended (True), has answered after all, or the user gives up."""
+        """True once the other has ended; False if it answers, or the user gives up."""
         self._look.start()
         self._silence.start()
         self._loop.exec()
@@ -252,7 +253,7 @@ def _notes(notice: UpdateNotice, language: str, command: str) -> DialogText:
 
 
 class _PlaceOffer(QObject):
-    """Does what the user agrees to on a thread of its own: a disk may take long."""
+    """Runs an accepted offer on its own thread, since the disk may be slow."""
 
     def __init__(self, window: ShellWindow, deliver: Deliver) -> None:
         super().__init__(window)
@@ -272,7 +273,7 @@ class _PlaceOffer(QObject):
 
 
 class MoveOffer(_PlaceOffer):
-    """Where Hunch.app was started from its disk image, or from a place that macOS made up."""
+    """Offers to move Hunch.app to Applications if it runs from a disk image or a temporary mount."""
 
     def __init__(
         self,
@@ -317,7 +318,7 @@ def _refused() -> BannerText:
 
 
 class AppOffer(_PlaceOffer):
-    """Once, where a tool installed Hunch, which has no Hunch.app then: one in the user's Applications."""
+    """Offers once to write a Hunch.app, if a tool installed Hunch."""
 
     def __init__(self, window: ShellWindow, deliver: Deliver, settings: Settings, folder: Path) -> None:
         super().__init__(window, deliver)

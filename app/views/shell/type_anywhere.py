@@ -1,7 +1,4 @@
-"""Keys that nothing takes where they are pressed: words go to the composer, page keys to the messages.
-
-Also what an input method composes among the messages.
-"""
+"""Unused keys of the window: letters go to the composer, page keys to the messages; also input methods there."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _PAGES = {
 
 
 class TypeAnywhere(QObject):
-    """Keys of `window` that no widget in it took; and for widgets given to `watch` input methods."""
+    """Unused keys of `window`; and input methods in widgets given to `watch`."""
 
     took_over = Signal()  # the composer has the focus now
 
@@ -32,9 +29,9 @@ class TypeAnywhere(QObject):
         window.installEventFilter(self)
 
     def watch(self, widget: QAbstractScrollArea) -> None:
-        """An input method composes in `widget` as if it were the composer, which takes the focus when it is done.
+        """Let an input method compose in `widget` into the composer, which gets the focus at the end.
 
-        Earlier than that the platform would end the composition at its first letter. Page keys scroll it.
+        Moving the focus earlier would end the composition at its first letter. Page keys scroll the widget.
         """
         self._messages = widget
         widget.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled)
@@ -61,7 +58,7 @@ class TypeAnywhere(QObject):
         return True
 
     def _type(self, event: QKeyEvent) -> bool:
-        """Whether it changes the text. No message begins with a space, and nothing is taken away from none."""
+        """Whether the key changes the text: no message begins with a space, and an empty one has nothing to delete."""
         text = event.text()
         changes = (text.isprintable() and bool(text)) or event.key() == Qt.Key.Key_Backspace
         begins = text.isprintable() and bool(text.strip())

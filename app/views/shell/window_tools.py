@@ -1,7 +1,4 @@
-"""What makes the window quick to use, connected: palette, shortcuts sheet, menu button, entries that can act.
-
-One line in the window creates it, another binds it once the chats and models are there.
-"""
+"""Connects palette, shortcut sheet, menu button, and the enabled state of entries."""
 
 from __future__ import annotations
 
@@ -122,13 +119,13 @@ class WindowTools(QObject):
 
     @property
     def stays_without_window(self) -> bool:
-        """Closing the window hides it: the icon beside the clock opens it again."""
+        """Closing the window only hides it, because the tray icon can open it again."""
         if self._chats is None or is_quitting():
             return False
         return self._settings.tray_icon and self.desktop.tray.icon.isVisible()
 
     def _judge(self) -> None:
-        """Entries are enabled only where they can act. Rename, duplicate and delete follow the open chat."""
+        """Enable entries that can act; Rename, Duplicate and Delete depend on the open chat."""
         menu = self._window.menu
         scale = self._settings.text_scale
         for name in _NEED_CHATS:
@@ -167,7 +164,7 @@ class WindowTools(QObject):
         self._settings.text_scale = further[0] if further else scale
 
     def _front(self) -> QWidget:
-        """The active window: the entries of the app-wide menu bar act on it."""
+        """The active window, on which entries of the app-wide menu bar act."""
         return QApplication.activeWindow() or self._window
 
     def _toggle(self, state: Qt.WindowState) -> None:
@@ -182,11 +179,11 @@ class WindowTools(QObject):
         front.raise_()
 
     def _focused(self) -> QWidget | None:
-        """What has the focus, or had it before the palette opened."""
+        """The focused widget, or the one before the palette opened."""
         return self.palette.focus_before.widget if self.palette.isVisible() else QApplication.focusWidget()
 
     def _step_chat(self, step: int) -> None:
-        """To the chat below or above the open one in the sidebar; from a new chat, to the first or last."""
+        """Open the next or previous chat in the sidebar; from a new chat, the first or last."""
         if self._chats is None:
             return
         # Each once: a search may have found several messages of a chat.

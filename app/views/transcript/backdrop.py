@@ -1,4 +1,4 @@
-"""Painting below the parts: the ring around the focused message or all of them, and the lines beside parts."""
+"""Painting below the parts: the focus ring of a message or the whole transcript, and lines beside parts."""
 
 from collections.abc import Iterable, Iterator
 
@@ -29,17 +29,17 @@ def paint_ring(painter: QPainter, message: QRect, colors: Palette) -> None:
 
 
 def paint_edge_ring(painter: QPainter, viewport: QRect, colors: Palette) -> None:
-    """Around all messages: the focus is on none of them."""
+    """A ring around the transcript, when no message has the focus."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(colors.ink, 2))
     painter.drawRoundedRect(QRectF(viewport).adjusted(2, 2, -2, -2), RADIUS_CARD, RADIUS_CARD)
 
 
 class SideLines:
-    """The line beside opened thinking, one for each message, and those of quotes beside cards and between parts.
+    """Lines beside opened thinking, one for each message, and beside quotes outside of text parts.
 
-    They are where no part is, so nothing but itself has them painted again when parts move. Beside a quote's words
-    its lines are painted with these (`text_parts.py`).
+    They cover no part, so moving parts repaints nothing else. Beside a quote's text its lines are painted with it
+    (`text_parts.py`).
     """
 
     def __init__(self, viewport: QWidget) -> None:
@@ -47,7 +47,7 @@ class SideLines:
         self._bars: list[QRect] = []
 
     def place(self, shown: Iterable[tuple[Part, QRect]], x: int, theme: Theme) -> None:
-        """`x` is where the line beside thinking is."""
+        """`x`: of the line beside thinking."""
         spans: dict[int, tuple[int, int]] = {}
         bars: list[QRect] = []
         for part, place in shown:
@@ -57,7 +57,7 @@ class SideLines:
             if isinstance(part.content, Block) and QUOTE in part.content.inside:
                 bars.extend(_quote_lines(part.content, part.gap_px, place, theme))
         bars.extend(QRect(x, top, _LINE_PX, bottom + 1 - top) for top, bottom in spans.values())
-        # Also where they are the same: scrolling has moved what was painted.
+        # Repaint unchanged lines as well: scrolling has moved the pixels.
         for bar in (*self._bars, *bars):
             self._viewport.update(bar)
         self._bars = bars
@@ -71,7 +71,7 @@ class SideLines:
 
 
 def _quote_lines(block: Block, gap_px: int, place: QRect, theme: Theme) -> Iterator[QRect]:
-    """Through the gap above where the part there is in the same quote, and beside what is no text."""
+    """Lines through the gap above a part within the same quote, and beside parts other than text."""
     starts = steps_in_px(block.inside, theme.reply_font(), theme.scale)
     is_text = block.kind is BlockKind.TEXT
     left = place.left() - (0 if is_text else round(starts[-1]))

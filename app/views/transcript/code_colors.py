@@ -1,8 +1,7 @@
-"""The colours of a code block's lines.
+"""Highlighting of code blocks: formats for the lines of a document, applied in time slices that all visible code
+shares.
 
-Here: spans of roles as formats of the lines of a document, a slice at a time, which all code in sight shares; only
-lines that change are touched.
-Not here: which words have which role (`app.markup.highlight`, `app.markup.growing_code`).
+Only changed lines are touched. `app.markup.highlight` and `app.markup.growing_code` find the spans.
 """
 
 from bisect import bisect_left
@@ -20,14 +19,14 @@ from app.theme import Palette
 
 _SLICE_S = 0.001  # MEASURED: 4 ms were seen in the slowest frames of scrolling
 _LINES_PER_STEP = 2
-_LOOK_AGAIN_MS = 5  # whether the lexer is made
+_LOOK_AGAIN_MS = 5  # interval for checking whether the lexer is ready
 
 _Colored = tuple[tuple[int, int, Role], ...]  # start, length and role on one line
 _Line = tuple[QTextBlock, _Colored]
 
 
 class SharedSlice(QObject):
-    """How long all that works in slices on one transcript may take of one turn of the event loop."""
+    """Time limit, in one turn of the event loop, for all work in slices on a transcript."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -36,13 +35,13 @@ class SharedSlice(QObject):
         self._next_turn.timeout.connect(self._renew)
 
     def work(self, step: Callable[[], bool]) -> bool:
-        """Calls `step` as long as it says that there is more, and the slice lasts; returns whether there is more."""
+        """Call `step` until it returns False or the slice is over; returns whether there is more."""
         more = True
         while more and self._left_s > 0:
             started_s = thread_time()
             more = step()
             self._left_s -= thread_time() - started_s
-        if not self._next_turn.isActive():  # started again and again it would never end
+        if not self._next_turn.isActive():  # restarting it each time would never let it end
             self._next_turn.start()
         return more
 
@@ -60,9 +59,9 @@ class CodeColors(QObject):
         self._language = ""
         self._growing: GrowingCode | None = None
         self._read_chars = 0  # of the code, by `grow`
-        self._waiting = ""  # code that grew before there was a lexer
+        self._waiting = ""  # code appended before the lexer was ready
         self._lines: Iterator[_Line] = iter(())
-        self._grown_from: float = inf  # from this place in the document on, `grow` gives the colours
+        self._grown_from: float = inf  # offset in the document from which `grow` sets the colours
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._color_a_slice)
 
@@ -71,7 +70,7 @@ class CodeColors(QObject):
         return self._timer.isActive()
 
     def begin(self, language: str) -> None:
-        """The document was written again and has no colours."""
+        """The document was rewritten, without colours."""
         self._timer.stop()
         self._shown.clear()
         self._waiting = ""
@@ -81,9 +80,9 @@ class CodeColors(QObject):
         self._grown_from = inf
 
     def grow(self, code: str) -> None:
-        """Colours the lines that were added to code that goes on, with those that had to wait for the lexer.
+        """Colour appended lines, and those that waited for the lexer.
 
-        `code` ends with a whole line: of a part of one a word may be coloured that becomes another.
+        `code` ends with a complete line: an incomplete word may get another colour.
         """
         if len(code) <= self._read_chars:
             return
@@ -101,7 +100,7 @@ class CodeColors(QObject):
         self._apply(_by_lines(self._document, start, end, _in_qt_units(code, found)))
 
     def color(self, code: str, language: str) -> None:
-        """Colours all of it: at once while the slice lasts, then from the event loop, so that no frame is delayed."""
+        """Colour everything: at once while the slice lasts, then in later turns of the event loop."""
         self._timer.stop()
         self._language = language
         self._waiting = ""
@@ -128,7 +127,7 @@ class CodeColors(QObject):
         return line[0].position() < self._grown_from
 
     def _apply(self, lines: Iterable[_Line], at_most: int | None = None) -> bool:
-        """Gives lines their colours; returns whether there may be more of them."""
+        """Apply formats to lines; returns whether there may be more."""
         changed: list[QTextBlock] = []
         count = 0
         for block, colored in lines:

@@ -1,7 +1,4 @@
-"""Code blocks: a card with the language, a copy button, and lines that never wrap.
-
-While its fence is open, text is only added to it.
-"""
+"""Code blocks: a card with the language, a copy button, and lines that do not wrap. Streaming code is appended."""
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import (
@@ -38,11 +35,11 @@ class CodePart(Hovered, Translated, QWidget):
         self._context = context
         self._block: Block | None = None
         self._part: Part | None = None
-        self._left_out: int | None = None  # characters, of the last copy; None while that is not shown
+        self._left_out: int | None = None  # characters left out of the last copy, while that is shown
         self._shown = ""
         self.text = ReadOnlyText(context, self)
         for each in (self, self.text, self.text.viewport()):
-            each.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # a line more leaves the others as they are painted
+            each.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # appending repaints new lines only
         self._colors = CodeColors(self.text.document(), context.theme.palette, context.slice, self)
         self.text.setLineWrapMode(ReadOnlyText.LineWrapMode.NoWrap)
         self.text.setWordWrapMode(QTextOption.WrapMode.NoWrap)
@@ -68,12 +65,12 @@ class CodePart(Hovered, Translated, QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # What is new is painted by itself; of the rest, the foot of the card that was.
+        # Repaint the new lines and the card's former bottom edge.
         self.update(QRect(0, event.oldSize().height() - RADIUS_CARD, self.width(), RADIUS_CARD))
         self._place_inside()
 
     def _show_block(self, block: Block) -> bool:
-        """Returns whether text was only added."""
+        """Returns whether text was only appended."""
         code = block.text.removesuffix("\n")
         grows = self._block is not None and bool(self._shown) and code.startswith(self._shown)
         goes_on = grows and self._block is not None and not self._block.closed
@@ -113,7 +110,7 @@ class CodePart(Hovered, Translated, QWidget):
         self.text.go_to_start()
 
     def _grow(self, added: str, complete: str) -> None:
-        """Lays the new lines out once, with the colours of those that are complete."""
+        """Append lines, with colours for complete ones."""
         both = QTextCursor(self.text.document())
         both.beginEditBlock()
         self._append(added)
@@ -130,7 +127,7 @@ class CodePart(Hovered, Translated, QWidget):
         return round(CODE_PX * CODE_LEADING * self._context.theme.scale)
 
     def _height_at(self, width_px: int) -> int:
-        """Moves nothing: Qt copies what it scrolls only while nothing in it has been moved."""
+        """Measures without moving children: Qt copies scrolled pixels only if nothing was moved."""
         theme = self._context.theme
         assert self._block is not None
         head = 0 if self._block.continues_code else theme.px(32)
@@ -156,8 +153,6 @@ class CodePart(Hovered, Translated, QWidget):
         self.text.setGeometry(pad, head, width_px - 2 * pad, self._text_px(width_px))
         self.copy_button.setVisible(head > 0)
         self.copy_button.setGeometry(width_px - side - theme.px(5), (head - side) // 2 + 1, side, side)
-
-    # The card
 
     def _copy(self) -> None:
         if self._part is None:

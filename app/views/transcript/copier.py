@@ -1,7 +1,4 @@
-"""Copying from the transcript: the selection, a message, the code of a card.
-
-Here: the words as they read or as Markdown, and what goes to the clipboard. Not here: menus and keys that ask for it.
-"""
+"""Copying from the transcript: the selection, a message, or a card's code, as text or as Markdown."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,21 +16,23 @@ from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.selection import TextRange, TranscriptSelection
 from app.views.widgets import clipboard
 
-_ANY_WIDTH_PX = 600  # only heights depend on it, and these items are not shown
+_ANY_WIDTH_PX = 600  # of documents that are not shown: only heights depend on it
 
-_MOST = 500  # messages that are written into documents while a window waits
+_MOST = 500  # messages converted to text while the window waits
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
     text: str
-    glue: str  # what is between it and the piece above
+    glue: str  # separator from the piece above
     code: str | None = None  # the language, if it is code
 
 
 class CopiedText:
-    """A part in sight is read from its own document, one out of sight from a document that is written for it. Sections
-    of a long reply that was not in sight yet are copied as they were written, and so are the messages of very many.
+    """Text of visible parts comes from their documents, that of others from temporary documents.
+
+    Sections of a long reply that were never visible are copied as Markdown, and so are the messages of a very large
+    selection.
     """
 
     def __init__(self, context: PartContext, selection: TranscriptSelection, *, markdown: bool) -> None:
@@ -42,7 +41,7 @@ class CopiedText:
         self._markdown = markdown
 
     def of(self, item_at: Callable[[int], MessageItem], written: Callable[[int], str]) -> str:
-        """`written` gives a row's text as it is stored: of very many messages, no parts are made meanwhile."""
+        """`written` returns a row's stored text, for very many messages."""
         rows = self._selection.rows()
         inside = rows[1:-1] if len(rows) > _MOST else range(0)
         messages = (written(row) if row in inside else self._message(item_at(row), row) for row in rows)
@@ -136,7 +135,7 @@ class Copier(QObject):
         context.act_requested.connect(self._on_act)
 
     def copy(self, message_id: int | None) -> None:
-        """What is selected, or else the message, if there is one."""
+        """Copy the selection, or else the message."""
         if not self._selection.is_empty:
             self.copy_selection(markdown=False)
         elif message_id is not None:
@@ -149,7 +148,7 @@ class Copier(QObject):
         clipboard.copy(text, self.context)
 
     def selected_text(self) -> str:
-        """Without the marks of Markdown."""
+        """The selected text without Markdown."""
         return self._read(self._selection)
 
     def _read(self, selection: TranscriptSelection, *, markdown: bool = False) -> str:
@@ -163,7 +162,7 @@ class Copier(QObject):
             self.message_copied.emit(message_id)
 
     def copy_as_text(self, message_id: int) -> None:
-        """As it reads, without the marks of Markdown."""
+        """Copy the message as text without Markdown."""
         whole = TranscriptSelection(self._model)
         whole.select_message(message_id)
         self.copy_text(self._read(whole))
@@ -174,7 +173,7 @@ class Copier(QObject):
             self.copy_as_text(message_id)
 
     def item(self, row: int) -> MessageItem:
-        """Cut into parts; one of its own where the message was not in sight yet."""
+        """The message's item; a temporary one if it was never visible."""
         item = self._layout.column.items[row]
         if not item.is_read:
             item = self._layout.make_item(row)

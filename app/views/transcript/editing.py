@@ -1,6 +1,6 @@
-"""Fields in the transcript, kept where the user types: their growing, the focus, the caret in sight.
+"""Edit fields in the transcript: keeping their height, focus and caret while the user types.
 
-Not here: a field itself (`editor_part.py`), and what becomes of its words (controllers/message_changes.py).
+The field is in `editor_part.py`, saving in controllers/message_changes.py.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.views.transcript.parts import Part, PartKind
 
 @dataclass(frozen=True, slots=True)
 class TypingPlace:
-    """The caret in the field of a message; between its two ends something may be selected."""
+    """Caret and anchor in a message's edit field."""
 
     message_id: int
     anchor: int
@@ -31,7 +31,7 @@ class Editing(MessageFields):
         self.caret_moved.connect(self._show_caret)
 
     def focus(self, message_id: int) -> None:
-        """Brings the field of a message into sight, and the focus into it."""
+        """Scroll to the field of a message, and focus it."""
         item = self._layout.item(message_id)
         if item is None:
             return
@@ -42,7 +42,7 @@ class Editing(MessageFields):
             self._show_caret(message_id)
 
     def typing_place(self) -> TypingPlace | None:
-        """Where the user types now, before all widgets are made again. Commits what is being composed there."""
+        """The caret, before all widgets are recreated. Commits a composition."""
         for _, item in self._layout.column.read_items():
             field = self._field(item.message.id) if item.message.edit is not None else None
             if field is not None and (ends := field.caret()) is not None:
@@ -50,14 +50,14 @@ class Editing(MessageFields):
         return None
 
     def type_on(self, place: TypingPlace) -> None:
-        """In the field that has taken the other one's place."""
+        """Restore the caret in the recreated field."""
         self.focus(place.message_id)
         field = self._field(place.message_id)
         if field is not None:
             field.put_caret(place.anchor, place.position)
 
     def _show_caret(self, message_id: int) -> None:
-        """Brings it into sight, where it is not."""
+        """Scroll to the caret if it is not visible."""
         part = self._part(message_id)
         field = self._field(message_id)
         if part is not None and field is not None:

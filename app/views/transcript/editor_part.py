@@ -1,6 +1,6 @@
-"""A field in place of a message, or beside it, with what can be done with its words.
+"""The edit field of a message, or of one to insert, with its attachments and buttons.
 
-Here: typing, what is attached, its height, its buttons. What becomes of it is asked for by signals (`MessageFields`).
+Actions are requested by signals (`MessageFields`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class EditorContent:
 
     @property
     def is_new(self) -> bool:
-        """A message that is not there yet."""
+        """Whether it is a message to insert."""
         return self.kind is not EditKind.EDIT
 
     @property
@@ -55,7 +55,7 @@ class EditorContent:
 
 
 class EditField(MessageEdit):
-    """With Ctrl (on a Mac: Command) Return submits; alone only where that sends and the settings say so."""
+    """Ctrl+Return (on a Mac: Command) submits; Return alone as in the composer."""
 
     def __init__(self, theme: Theme, editing: MessageFields, parent: QWidget) -> None:
         super().__init__(theme, parent)
@@ -80,9 +80,9 @@ class EditorPart(Hovered, Translated, QWidget):
         self._content = EditorContent(EditKind.EDIT, from_user=True, text="")
         self.message_id = 0
         self._part: Part | None = None
-        self._known = ""  # what was given, or reported
+        self._known = ""  # text that was set or reported
         self._showing = False
-        self._finished = False  # what it says is on its way to the disk
+        self._finished = False  # its text is being stored
         self._card = QRect()
         self._report_timer = QTimer(self, singleShot=True, interval=_REPORT_DELAY_MS)
         self._report_timer.timeout.connect(self._report)
@@ -114,7 +114,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self._connect_attached()
 
     def _connect_attached(self) -> None:
-        """The field belongs to one message after another."""
+        """The widget is reused for other messages."""
         field = self.field
         row = self.attached
         editing = self._context.editing
@@ -128,8 +128,6 @@ class EditorPart(Hovered, Translated, QWidget):
         row.left.connect(self.take_focus)
         row.changed.connect(self._enable)
         row.changed.connect(self._on_height)
-
-    # What is shown
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, EditorContent)
@@ -154,7 +152,7 @@ class EditorPart(Hovered, Translated, QWidget):
             self._showing = False
 
     def _show_attached(self) -> None:
-        """Only what the user says can have something attached."""
+        """Only the user's messages can have attachments."""
         can_attach = self._content.from_user
         self.field.can_attach = can_attach
         self.attach_button.setVisible(can_attach)
@@ -200,7 +198,7 @@ class EditorPart(Hovered, Translated, QWidget):
             button.setAccessibleDescription(said[way])
 
     def _enable(self) -> None:
-        """While a file is read, the message waits for it."""
+        """Saving waits while a file is being read."""
         some = (bool(self.field.composed) or self._has_something()) and not self.attached.is_reading
         self.save.setEnabled(some)
         self.other.setEnabled(some)
@@ -237,7 +235,7 @@ class EditorPart(Hovered, Translated, QWidget):
         return self.field.fitting_height(most)
 
     def _arrange_buttons(self, y: int, width_px: int) -> int:
-        """From the right edge on, the main one first; in the next line where there is no more room. Returns the end."""
+        """Place buttons from the right edge, the main one first, in as many lines as needed. Returns the lower end."""
         px = self._theme.px
         right = width_px - px(_PAD_PX)
         height = 0
@@ -262,13 +260,11 @@ class EditorPart(Hovered, Translated, QWidget):
             edge = colors.ink if self.field.hasFocus() else colors.hairline
             paint_card(painter, self._card, RADIUS_BUBBLE, colors.surface, edge)
 
-    # What is typed
-
     def take_focus(self) -> None:
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def caret(self) -> tuple[int, int] | None:
-        """Both of its ends, where the focus is in here. What is being composed is committed."""
+        """(anchor, position) of the caret, if the field has the focus. Commits a composition."""
         focused = QApplication.focusWidget()
         if focused is None or not self.isAncestorOf(focused):
             return None
@@ -283,7 +279,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self.field.setTextCursor(cursor)
 
     def place_of_caret(self) -> QRect:
-        """In this widget."""
+        """The caret's rectangle in this widget."""
         return self.field.cursorRect().translated(self.field.pos())
 
     def _on_height(self) -> None:
@@ -294,7 +290,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self._enable()
         if self._showing:
             return
-        if self._finished:  # the field may go at any moment
+        if self._finished:  # the field may be removed at any moment
             self._report()
         else:
             self._report_timer.start()
@@ -327,7 +323,7 @@ class EditorPart(Hovered, Translated, QWidget):
         return super().eventFilter(watched, event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Whatever hides it, the words are reported first."""
+        """Report the text before the field is hidden."""
         self.field.commit()
         self._report()
         super().hideEvent(event)

@@ -1,8 +1,7 @@
-"""Finding words in the chat: where they are in the branch shown, which of them is the current one, and lighting them.
+"""Finding text in the chat: the results in the shown branch, the current one, and highlighting.
 
-The messages are read a few milliseconds at a time, from the one in sight on, and again when they change; what is out of
-sight is read from documents that are written for it. Texts in sight are lit by what their own documents have.
-Not here: the bar that one types into (`find_bar.py`), and painting (`found_words.py`).
+Messages are searched in slices of a few milliseconds, from the visible one on, and again when they change; those
+without widgets by temporary documents. The bar is in `find_bar.py`, painting in `found_words.py`.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from app.views.transcript.status_parts import AttachmentsPart
 
 _SLICE_S = 0.004
 _TOP: Address = (-1, 0, 0)
-_CLEAR_PX = 24  # what is found is that far from the edges of the page
-# What Markdown hides: it may be between letters that are read side by side.
+_CLEAR_PX = 24  # distance of a result from the edges of the page
+# Markdown that may be between adjacent visible letters.
 _HIDDEN = re.compile(r"\]\((?:[^)\]\n]++|\](?!\())*+\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPlace:
-    """The `number`th of what was found in a part of a message."""
+    """The `number`th result in a part of a message."""
 
     message_id: int
     address: Address
@@ -43,29 +42,29 @@ class FoundPlace:
 
 @dataclass(frozen=True, slots=True)
 class PartRead:
-    """A part as it was counted."""
+    """A part with its number of results."""
 
     content: object
     count: int
 
 
 class NotRead(Exception):
-    """Which place is next is not known before the message in this row is read."""
+    """The next result is not known before the message in this row is searched."""
 
     def __init__(self, row: int) -> None:
         self.row = row
 
 
 class FoundPlaces:
-    """Counted in each part of each message that was read, never listed: in a long chat there may be millions."""
+    """Counts of results in each searched part, without a list of them: a long chat may have millions."""
 
     def __init__(self, model: TranscriptModel) -> None:
         self._model = model
         self._read: dict[int, dict[Address, PartRead]] = {}  # by message
         self._counts: dict[int, int] = {}  # of those messages that have any
         self._current: FoundPlace | None = None
-        self._above = 0  # how many are in messages before that of the current one
-        self._walked: int | None = None  # the message up to which a walk from there has met nothing
+        self._above = 0  # results in messages before the current one's
+        self._walked: int | None = None  # last message of a walk from there that found none
         self.count = 0
 
     def clear(self) -> None:
@@ -81,7 +80,7 @@ class FoundPlaces:
         return message_id in self._read
 
     def put(self, message_id: int, found: dict[Address, PartRead]) -> None:
-        """What was found in a message, in place of what was known of it."""
+        """Replace the results of a message."""
         count = sum(part.count for part in found.values())
         more = count - self._counts.pop(message_id, 0)
         if count:
@@ -92,7 +91,7 @@ class FoundPlaces:
             self._above += more
 
     def drop_lost(self) -> None:
-        """Forgets messages that were removed."""
+        """Drop removed messages."""
         row_of = self._model.row_of
         self._read = {number: found for number, found in self._read.items() if row_of(number) is not None}
         self._counts = {number: count for number, count in self._counts.items() if number in self._read}
@@ -114,7 +113,7 @@ class FoundPlaces:
 
     @property
     def number(self) -> int:
-        """Which one the current one is, from 1; 0: there is none, or it is there no more."""
+        """Number of the current result, from 1; 0: there is none."""
         place = self._current
         parts = {} if place is None else self.of(place.message_id)
         if place is None or place.address not in parts or place.number >= parts[place.address].count:
@@ -123,7 +122,7 @@ class FoundPlaces:
         return self._above + before + place.number + 1
 
     def first_of(self, message_id: int, address: Address, number: int = 0) -> FoundPlace | None:
-        """The first match in a message at or after an address and a number."""
+        """The first result in a message from an address and number on."""
         places = self._places(message_id, 1)
         return next((place for place in places if (place.address, place.number) >= (address, number)), None)
 
@@ -133,7 +132,7 @@ class FoundPlaces:
         return next((place for number in found for place in self._places(number, 1)), None)
 
     def replace_lost(self) -> None:
-        """The next one is current where the message or words of this one were removed. All has been read."""
+        """If the current result was removed, take the next one. All messages are searched."""
         place = self._current
         if place is None or self.number:
             return
@@ -143,7 +142,7 @@ class FoundPlaces:
             self.current = self.first_of(place.message_id, place.address, place.number) or self.beside(1)
 
     def beside(self, direction: int) -> FoundPlace | None:
-        """The next one (1) or the one before (-1); after the last comes the first. NotRead: it is not known yet."""
+        """The next result (1) or the previous (-1), wrapping around. Raises NotRead."""
         place = self._current
         if place is not None and (inside := self._beside_inside(place, direction)) is not None:
             return inside
@@ -160,7 +159,7 @@ class FoundPlaces:
         return None
 
     def _start(self, direction: int) -> int:
-        """The row that a walk goes on from."""
+        """The row where a walk continues."""
         for number in (self._walked, self._current.message_id if self._current is not None else None):
             if number is not None and (row := self._model.row_of(number)) is not None:
                 return row
@@ -190,14 +189,14 @@ class FoundPlaces:
 
 
 class WantedWords:
-    """What is looked for, and where it is in a text, a part or a message."""
+    """A query, and its matches in a text, a part or a message."""
 
     def __init__(self, context: PartContext, words: Sequence[str]) -> None:
         self._context = context
         self.words = words
 
     def may_be_in(self, message: TranscriptMessage) -> bool:
-        """Whether the message is worth cutting into parts."""
+        """Whether the message may match, so that it has to be cut into parts."""
         text = message.text + message.thinking
         if "&" in text:
             return True
@@ -206,7 +205,7 @@ class WantedWords:
         return any(not word or word in folded for word in wanted)
 
     def counted(self, part: Part, before: dict[Address, PartRead]) -> Iterator[tuple[Address, PartRead]]:
-        """How often it is in each text of a part; `before`: as counted earlier."""
+        """Matches in each text of a part; `before`: the former counts."""
         for address, content in _texts_of(part):
             known = before.get(address)
             if known is not None and known.content is content:
@@ -216,7 +215,7 @@ class WantedWords:
                 yield address, PartRead(content, len(self._occurrences(text)))
 
     def ranges_in(self, part: Part) -> Sequence[tuple[int, int]]:
-        """Characters of the part's document."""
+        """Ranges of characters in the part's document."""
         document = part.document
         if document is None:  # a drawn formula is one character
             text = self._text(part.content, secondary=part.secondary)
@@ -242,7 +241,7 @@ class WantedWords:
 
 
 def _texts_of(part: Part) -> Iterator[tuple[Address, object]]:
-    """What can be read in a part, or in the parts that a section is cut into."""
+    """Visible texts of a part, or of the parts of a section."""
     if part.address is None:
         return
     if isinstance(part.content, Unread):
@@ -264,7 +263,7 @@ class Finder(QObject):
     stepped = Signal()  # a step that was asked for is done
 
     def __init__(self, context: PartContext, layout: Layout, item_of: Callable[[int], MessageItem]) -> None:
-        """`item_of` gives a row's message cut into parts, also where it was not in sight yet."""
+        """`item_of` returns a row's message cut into parts, visible or not."""
         super().__init__(context)
         self._context = context
         self._layout = layout
@@ -274,10 +273,10 @@ class Finder(QObject):
         self._wanted = WantedWords(context, ())
         self._attachment: _LitAttachment | None = None
         self.found = FoundPlaces(layout.model)
-        self._waiting: list[int] = []  # messages to be read, the next one last
-        self._ahead = 1  # the direction that they wait in
-        self._steps = 0  # that are to be taken, downwards or (below 0) upwards, when what they need is read
-        self._reading: Iterator[None] | None = None  # the one that is being read, part by part
+        self._waiting: list[int] = []  # messages to search, the next one last
+        self._ahead = 1  # direction of that list
+        self._steps = 0  # requested steps, down or (negative) up, once the necessary messages are searched
+        self._reading: Iterator[None] | None = None  # the running search of a message, part by part
         self._reads = 0  # its number
         self._from: tuple[int, Address] | None = None  # where the search began: a part of a message
         self._first_in: int | None = None  # a message whose first one is to be shown, and no other's
@@ -293,12 +292,10 @@ class Finder(QObject):
         context.fold_requested.connect(lambda message_id: self._read_again(self._model.row_of(message_id)))
         layout.parts.placed.connect(self.light)
 
-    # What is asked
-
     def find(self, query: str, message_id: int | None = None, words: Sequence[str] = ()) -> None:
-        """Goes to the first of the message; without one, from the current one or else what is in sight on.
+        """Search, and go to the message's first result, or else to one from the current position on.
 
-        `words` are found wherever each of them is; without them the query is, as a whole.
+        `words`: each is found anywhere; without them the query is, as a whole.
         """
         query = query.strip("\n")
         self._attachment = None
@@ -316,7 +313,7 @@ class Finder(QObject):
         self.light()
 
     def step(self, direction: int) -> None:
-        """To the next one (1) or the one before (-1); after the last comes the first. Later, where it is not read."""
+        """Go to the next result (1) or the previous (-1), wrapping around, once it is known."""
         self._steps += direction
         self._take_steps()
 
@@ -336,7 +333,7 @@ class Finder(QObject):
         self.find("")
 
     def show_attachment(self, message_id: int, number: int, words: Sequence[str]) -> None:
-        """Lights one attachment of a message, in sight, until one is opened or something else is found."""
+        """Scroll to an attachment and mark it, until one is opened or another search begins."""
         self.close()
         self._attachment = _LitAttachment(message_id, number, words)
         self._show_attachments()
@@ -352,7 +349,7 @@ class Finder(QObject):
             self._layout.show_rect(part, self._layout.place_of(part))
 
     def words_in_attachment(self, message_id: int, number: int) -> Sequence[str]:
-        """What is looked for in one that is being opened. What was lit of it has been seen then."""
+        """The words to highlight in an attachment that is opened; removes its mark."""
         if self._attachment is None:
             return self._wanted.words if self.query else ()
         lit = self._attachment
@@ -369,14 +366,12 @@ class Finder(QObject):
 
     @property
     def number(self) -> int:
-        """Which one the current one is, from 1; 0: there is none."""
+        """Number of the current result, from 1; 0: there is none."""
         return self.found.number
 
     @property
     def is_reading(self) -> bool:
         return bool(self._waiting) or self._reading is not None
-
-    # Reading
 
     def _read_all(self) -> None:
         self._waiting = []
@@ -390,7 +385,7 @@ class Finder(QObject):
         self._timer.start()
 
     def _read_from(self, row: int, direction: int) -> None:
-        """First of all what a step needs."""
+        """Search these messages first, as a step needs them."""
         if direction == self._ahead and self.is_reading:
             return
         messages = self._model.messages
@@ -445,7 +440,7 @@ class Finder(QObject):
         self.changed.emit()
 
     def _read_some(self) -> bool:
-        """One part of a message, which may be one of thousands; returns whether there is more."""
+        """Search one part, since a message may have thousands; returns whether there is more."""
         if self._reading is None and self._waiting:
             self._reads = self._waiting.pop()
             self._reading = self._read(self._reads)
@@ -474,8 +469,6 @@ class Finder(QObject):
             self._go_to(self.found.first())
         self._seeks = self._seeks and self._first_in is not None and self._model.row_of(self._first_in) is None
 
-    # Showing
-
     def _go_to(self, place: FoundPlace | None) -> None:
         if place is None:
             return
@@ -497,7 +490,7 @@ class Finder(QObject):
             self._layout.show_char(part, char, clear_px=self._context.theme.px(_CLEAR_PX))
 
     def light(self) -> None:
-        """Lights what is in sight: parts may have come, left, or been written again."""
+        """Highlight results in visible parts, which may have changed."""
         if not self.query and self._attachment is None and not self._is_lit:
             return
         self._is_lit = bool(self.query) or self._attachment is not None

@@ -1,7 +1,4 @@
-"""Display formulas: drawn when they come into sight, centred, made smaller when they are too wide.
-
-One that cannot be drawn is its source, as text.
-"""
+"""Display formulas: drawn when visible, centred, scaled down if too wide; source text if they cannot be drawn."""
 
 from collections.abc import Sequence
 
@@ -26,7 +23,7 @@ _BACK = frozenset({_Move.PreviousCharacter, _Move.PreviousWord, _Move.StartOfLin
 
 
 class FormulaPart(Hovered, Selectable, QWidget):
-    """Drawn, it is one character to the selection."""
+    """A drawn formula is one character of the selection."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
@@ -37,7 +34,7 @@ class FormulaPart(Hovered, Selectable, QWidget):
         self._lit = False
         self._part: Part | None = None
         self._is_text = False  # it shows its source
-        self._found: bool | None = None  # words of its source: the current ones (True), others, or none
+        self._found: bool | None = None  # result in its source: the current one (True), another, or none
         self.pending: set[FormulaKey] = set()
         self._source = ReadOnlyText(context, self)
         self._source.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -65,7 +62,7 @@ class FormulaPart(Hovered, Selectable, QWidget):
             self._state = FormulaState.FAILED
             self._image = None
             self.pending = set()
-        # One that was written before the reader's eyes stays source until it is drawn, instead of vanishing meanwhile.
+        # A formula that was streamed as source stays so until it is drawn.
         self._is_text = self._state is FormulaState.FAILED or (goes_on and self._state is FormulaState.PENDING)
         self._source.setVisible(self._is_text)
         if self._is_text:

@@ -1,4 +1,4 @@
-"""What a search in the chat found in one text, as it is painted: each tinted, the current one filled and underlined."""
+"""Painting of search results in a text: each tinted, the current one filled and underlined."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.views.widgets.painting import found_format
 
 Range = tuple[int, int]
 Selection = QAbstractTextDocumentLayout.Selection
-# Qt paints a line again for each selection on it. MEASURED: 1,000 selections in one text, 1.6 s.
+# Qt repaints a line for each selection on it. MEASURED: 1,000 selections in one text, 1.6 s.
 _MANY = 100
 
 
@@ -26,7 +26,7 @@ class FoundWords:
 
     @property
     def words(self) -> list[str]:
-        """What is lit."""
+        """The highlighted ranges."""
         return [self._cursor(text_range).selectedText() for text_range in self._ranges]
 
     @property
@@ -49,13 +49,13 @@ class FoundWords:
         self._current: int | None = None
 
     def selections(self) -> list[Selection]:
-        """What Qt is to paint: all of them, or of many the current one."""
+        """Selections for Qt to paint: all, or the current one if there are many."""
         current = self._current_range()
         painted = self._ranges if len(self._ranges) <= _MANY else current
         return [self._selection(text_range, text_range in current) for text_range in painted]
 
     def paint_grounds(self, painter: QPainter, clip: QRectF) -> None:
-        """Of those that are too many for Qt, below the words."""
+        """Paint the rest below the text."""
         if self._document is None or len(self._ranges) <= _MANY:
             return
         for start, end in _joined(self._ranges_within(clip)):

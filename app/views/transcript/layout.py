@@ -1,7 +1,7 @@
-"""The layout of what is in sight: where the column is scrolled to, and bringing a place of it into sight.
+"""Scrolling and layout of visible messages.
 
-Here: the scroll bar, what stays in its place while heights change, reading messages and sections that are asked for.
-Not here: where messages are (`message_column.py`), and which parts get widgets (`visible_parts.py`).
+Here: the scroll bar, the anchor that stays in place while heights change, reading messages and sections on demand.
+Positions of messages are in `message_column.py`, widgets in `visible_parts.py`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from app.views.transcript.parts import Part
 from app.views.transcript.selection import Address
 from app.views.transcript.visible_parts import VisibleParts
 
-STICK_PX = 48  # the end is followed from so close to it on
-ABOVE_SHARE = 0.3  # of the page, above what is brought into sight
+STICK_PX = 48  # distance from the end within which it is followed
+ABOVE_SHARE = 0.3  # share of the page above something scrolled to
 _SIDE_PX = 24
 _LEAST_COLUMN_PX = 120
 _SETTLING_ROUNDS = 6
 
 
 class Layout(QObject):
-    """Places what is in sight. The end of the chat, or the part at the top edge, stays where it is meanwhile."""
+    """Lays out what is visible. The end of the chat, or the part at the top edge, keeps its place."""
 
-    settled = Signal(int)  # where the top edge is now
+    settled = Signal(int)  # y of the top edge
     moved = Signal()  # to another place, by the user or for what is shown
 
     def __init__(
@@ -55,8 +55,6 @@ class Layout(QObject):
         self._later.timeout.connect(self.settle)
         parts.outdated.connect(self._later.start)
 
-    # Geometry
-
     def top_px(self) -> int:
         return self._bar.value()
 
@@ -79,12 +77,10 @@ class Layout(QObject):
         return self.column.rows_between(self.top_px(), self.top_px() + self.page_px())
 
     def place_of(self, part: Part) -> QRect:
-        """On the page, also where it has no widget; the gap above it is left out."""
+        """Rectangle on the page, without the gap above; the part need not have a widget."""
         item = self._item_of(part)
         top = item.top_px + item.top_of(item.parts.index(part)) + part.gap_px - self.top_px()
         return QRect(self.left_px, top, self.column_px(), part.height_px)
-
-    # Items
 
     def make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         """`width_px` of the column, where many are made."""
@@ -104,21 +100,21 @@ class Layout(QObject):
         return item
 
     def read(self, item: MessageItem) -> MessageItem:
-        """Cut into parts, where it was not yet."""
+        """Cut a message into parts."""
         if not item.is_read:
             item.sync(self.column_px())
             self.arrange()
         return item
 
     def read_whole(self, item: MessageItem) -> None:
-        """All its sections, too."""
+        """Cut all sections of a message into parts."""
         self.read(item)
         while item.read_section(range(len(item.parts)), self.column_px()):
             pass
         self.arrange()
 
     def read_part(self, part: Part, *, last: bool = False) -> Part:
-        """Of a section that was not read yet, the first or the last part; any other part itself."""
+        """The first or last part of an uncut section; other parts unchanged."""
         item = self._item_of(part)
         while isinstance(part.content, Unread):
             index = item.parts.index(part)
@@ -129,14 +125,12 @@ class Layout(QObject):
         return part
 
     def part_at(self, item: MessageItem, address: Address) -> Part | None:
-        """The part with this address; the message and the section that it is in are read for it."""
+        """The part with this address, after cutting its message and section."""
         for part in self.read(item).parts:
             if isinstance(part.content, Unread) and part.address is not None and part.address[:2] == address[:2]:
                 self.read_part(part)
                 break
         return next((part for part in item.parts if part.address == address), None)
-
-    # Scrolling
 
     def show_at(self, anchor: Anchor) -> None:
         self.follows_end = False
@@ -145,7 +139,7 @@ class Layout(QObject):
         self.settle()
 
     def show_message(self, item: MessageItem) -> None:
-        """All of it, or its beginning where it does not fit below what is in sight."""
+        """Scroll to all of it, or to its beginning if it does not fit."""
         top = item.top_px - self.top_px()
         if top >= 0 and top + item.height_px <= self.page_px():
             return
@@ -154,14 +148,14 @@ class Layout(QObject):
         self.show_at(Anchor(item, 0, -above_px))
 
     def show_part(self, part: Part) -> None:
-        """Has it in sight with a widget, if it has none yet."""
+        """Scroll to a part; it gets a widget."""
         if part.widget is None:
             self._show(part, self.place_of(part).top(), round(self.page_px() * ABOVE_SHARE))
 
     def show_rect(self, part: Part, rect: QRect, *, clear_px: int = 0, barely: bool = False) -> None:
-        """Scrolls to a rectangle of the page that is in this part, if it is nearer to an edge than `clear_px`.
+        """Scroll to a rectangle of the page within this part, if it is nearer to an edge than `clear_px`.
 
-        Some of what is above it is shown too; `barely`: it goes no further than needed.
+        Some context above it is shown too; `barely`: it scrolls no further than needed.
         """
         page_px = self.page_px()
         is_above = rect.top() < clear_px
@@ -173,14 +167,14 @@ class Layout(QObject):
         self._show(part, rect.top(), wanted_px)
 
     def show_char(self, part: Part, char: int, *, clear_px: int = 0, barely: bool = False) -> None:
-        """Of a part with text."""
+        """Scroll to a character of a part with text."""
         self.show_part(part)
         if part.selectable is not None:
             self.show_rect(part, part.rect_of(char), clear_px=clear_px, barely=barely)
             part.selectable.show_char(char)
 
     def _show(self, part: Part, from_px: int, to_px: int) -> None:
-        """Moves what is at `from_px` on the page to `to_px`; the part stays there while others get another height."""
+        """Scroll so that `from_px` on the page gets to `to_px`; the part stays there while heights change."""
         item = self._item_of(part)
         index = item.parts.index(part)
         self.show_at(Anchor(item, index, self.top_px() + from_px - to_px - item.top_px - item.top_of(index), part))
@@ -190,7 +184,7 @@ class Layout(QObject):
         self.moved.emit()
 
     def let_go(self) -> None:
-        """Stays with what is at the top edge from now on."""
+        """From here on keep the top edge in place rather than the end."""
         self.follows_end = False
 
     def scrolled(self, *, up: bool) -> None:
@@ -202,8 +196,6 @@ class Layout(QObject):
         self.parts.read_ahead(self.column, top_px, self.page_px(), self.column_px())
         self.settle()
 
-    # Placing
-
     def arrange(self) -> None:
         self.column.arrange(self._theme.scale)
         self.settle()
@@ -214,7 +206,7 @@ class Layout(QObject):
             self._anchor = None
 
     def settle(self) -> None:
-        """Measures and places the visible parts. Does nothing where it is called by what it does itself."""
+        """Measure and place visible parts. Not reentrant: nested calls do nothing."""
         if not self.is_settling:
             self.is_settling = True
             try:
@@ -223,7 +215,7 @@ class Layout(QObject):
                 self.is_settling = False
 
     def _settle(self) -> None:
-        """Measuring changes heights, and heights change what is visible; the reader's place is kept meanwhile."""
+        """Repeats while measuring changes what is visible, keeping the reader's place."""
         parts = self.parts
         column = self.column
         page_px = self.page_px()

@@ -1,6 +1,6 @@
-"""Tab through the links of the transcript: which is next, and the one in focus; a footnote's mark and its note.
+"""Tab through links: which is next, the focused one, and footnotes.
 
-With a message in focus Tab stays in it; otherwise it goes from the top of what is in sight to the end of the chat.
+Within a focused message Tab stays there; otherwise it goes from the top of the page to the end of the chat.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LinkPlace:
 
 
 class LinkWalk:
-    """From link to link; the next may be in a message or part that is out of sight, which has no widget."""
+    """Walks from link to link, also to those in parts without widgets."""
 
     def __init__(self, context: PartContext, layout: Layout) -> None:
         self._context = context
@@ -59,12 +59,12 @@ class LinkWalk:
         return None
 
     def first_below(self, rows: range, is_below: Callable[[LinkPlace], bool], end: int) -> LinkPlace | None:
-        """The first link of these rows of which `is_below` says so, or else of the later ones."""
+        """The first link of these rows for which `is_below` is true, or of later rows."""
         here = (spot for row in rows for spot in self._in_row(row) if is_below(spot))
         return next(here, None) or self.end_of(range(rows.stop, end), last=False)
 
     def again(self, spot: LinkPlace) -> LinkPlace | None:
-        """The same link after its message was laid out again; None if it is not there."""
+        """The same link after its message was laid out again; None if it has none."""
         row = self._layout.model.row_of(spot.part.message_id)
         return None if row is None else next((each for each in self._in_row(row) if _same(each, spot)), None)
 
@@ -104,7 +104,7 @@ def _same(one: LinkPlace, other: LinkPlace) -> bool:
 
 
 class FocusedLink(LinkRing):
-    """Return and Space open it. It belongs to a spot as long as it has the focus."""
+    """The focused link; Return and Space open it. It stays with its link while it has the focus."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
@@ -143,7 +143,7 @@ class FocusedLink(LinkRing):
         self.surround(place.translated(shift) for place in places_of(self.spot.link, text.document()))
 
     def show_sideways(self) -> None:
-        """In a table that is wider than the column."""
+        """Scroll to it in a table that is wider than the column."""
         text = self._text
         if text is None or self.spot is None:
             return
@@ -172,7 +172,7 @@ class LinkKeys:
         context.note_requested.connect(self._go_to_other_end)
 
     def tab(self, view: QWidget, *, forward: bool) -> bool:
-        """From the first link backwards the focus goes to the view. False: there is no link to go to."""
+        """Tab; backwards from the first link the focus goes to the view. False: there is no link to go to."""
         on_link = self.button.hasFocus()
         if (on_link or (view.hasFocus() and forward)) and self.step(1 if forward else -1):
             return True
@@ -223,7 +223,7 @@ class LinkKeys:
             self._focus(spot)
 
     def _go_to_other_end(self, text: object, address: str) -> None:
-        """From a footnote's mark to its number, or back. The focus goes along, so that Return leads back."""
+        """Go from a footnote's mark to its note, or back, with the focus."""
         row = self._row_of(text)
         spot = None if row is None else self._walk.first_to(way_back(address), row)
         if spot is not None:

@@ -1,4 +1,4 @@
-"""The messages below one another: their positions, and which are where. No widgets here."""
+"""The column of messages: their positions and heights. No widgets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SEGMENT = 256  # messages
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The part at the top edge of the window, and how far above that edge it starts."""
+    """The part at the top edge of the window, and its offset above that edge."""
 
     item: MessageItem
     index: int  # of the part, when it was at the edge
@@ -33,10 +33,7 @@ class Placed:
 
 
 class MessageColumn:
-    """The column of all messages, in its own coordinates from 0 to `height_px`.
-
-    Where one changes its height, only its own segment is placed again: a chat may have very many.
-    """
+    """All messages, from 0 to `height_px`. A changed height moves only its own segment, since chats may be long."""
 
     def __init__(self) -> None:
         self.items: list[MessageItem] = []
@@ -72,7 +69,7 @@ class MessageColumn:
         del self.items[first:end]
 
     def read_items(self) -> Iterator[tuple[int, MessageItem]]:
-        """With their rows: those whose text was cut into parts. The others have nothing but an estimated height."""
+        """Items cut into parts, with their rows; others have an estimated height only."""
         row = 0
         for segment in self._segments:
             end = row + segment.count
@@ -122,7 +119,7 @@ class MessageColumn:
         return kept
 
     def make_anew(self, make: Callable[[int], MessageItem], released: Callable[[], None], scale: float) -> None:
-        """Every item that was read, without what it had measured; what was opened or shows its icons stays so."""
+        """Recreate items that were cut, without measured heights; folding and icons stay."""
         read = list(self.read_items())
         for _, item in read:
             item.release_all()
@@ -149,7 +146,7 @@ class MessageColumn:
                 yield Placed(part, item.top_px + item.top_of(index) + part.gap_px)
 
     def anchor_at(self, top_px: int) -> Anchor | None:
-        """In the gap between two messages it is the one below; None where there is no message."""
+        """The anchor at a position; in a gap, the message below. None without messages."""
         rows = self.rows_between(top_px, top_px + 1)
         for row in rows:
             item = self.items[row]
@@ -163,7 +160,7 @@ class MessageColumn:
         return None
 
     def top_of(self, anchor: Anchor) -> int:
-        """Where the window's top edge has to be for the anchored part to stay where it was."""
+        """The scroll position at which the anchored part is where it was."""
         return anchor.item.top_px + anchor.item.top_of(_index_now(anchor)) + anchor.offset_px
 
 

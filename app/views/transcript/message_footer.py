@@ -1,6 +1,5 @@
-"""The row under a message: statistics, version switch, action icons, and the menu of what can be done with it.
-
-It always takes its height, so that nothing moves when the icons appear on hover or focus.
+"""The row under a message: figures, version switch, action icons, and the menu. Its height is constant, so that nothing
+moves when icons appear.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _ICONS = {  # from left to right, as Tab goes through them
 }
 
 
-# The acts beyond those that have a signal of their own.
+# Actions without a signal of their own.
 COPY_PLAIN = "copy_plain"
 INSERT_BEFORE = "insert_before"
 INSERT_AFTER = "insert_after"
@@ -56,11 +55,11 @@ RACE = "race"
 
 _SIDES_PX = 64
 
-Entry = tuple[str, str, bool]  # the act ("": a line), what it is called, whether it is possible
+Entry = tuple[str, str, bool]  # action ("": a separator), text, enabled
 
 
 class MessageMenu(Menu):
-    """What can be done with one message: under its icon, at the pointer, by keyboard."""
+    """The menu of a message: from its icon, the pointer or the keyboard."""
 
     def __init__(self, context: PartContext, message: TranscriptMessage, parent: QWidget) -> None:
         super().__init__(parent)
@@ -97,7 +96,7 @@ def ask_for(context: PartContext, act: str, message_id: int) -> None:
 
 
 def can_change(message: TranscriptMessage) -> bool:
-    """Neither being written, nor being edited, nor damaged."""
+    """Whether it is not running, being edited, or damaged."""
     damaged = message.status in (ReplyStatus.UNREADABLE, ReplyStatus.UNSAVED)
     return not (message.under_way or message.edit is not None or damaged)
 
@@ -134,7 +133,7 @@ def _changes(message: TranscriptMessage, *, has_words: bool) -> Iterator[Entry]:
 
 @dataclass(frozen=True, slots=True)
 class FooterContent:
-    """What the row is about. `highlighted`: under the pointer or the focus, so that the icons are shown."""
+    """`highlighted`: it has the pointer or focus, so that icons are shown."""
 
     from_user: bool = False
     status: ReplyStatus = ReplyStatus.DONE
@@ -160,10 +159,10 @@ class _Words:
 
 
 class _Layout:
-    """Where the words and icons of one row are, at the width that it has. Fits more lines where one is too narrow."""
+    """Places texts and icons of a row, in one or more lines."""
 
     def __init__(self, theme: Theme, content: FooterContent, line: FooterLine | None, link_px: int, acts: int) -> None:
-        """`link_px`: of the link after the figures, or 0; `acts`: how many icons the row can have."""
+        """`link_px`: width of the link, or 0; `acts`: most icons of the row."""
         self._theme = theme
         self._content = content
         self._line = line
@@ -249,11 +248,11 @@ class _Layout:
         return self.text_px > width_px
 
     def _is_narrow(self, width_px: int) -> bool:
-        """Whether one row cannot hold both text and icons, so that the icons go below."""
+        """Whether icons have to be below the text."""
         return self.text_px > 0 and self.text_px + self._icons_px > width_px
 
     def _details_in_lines(self, width_px: int) -> list[str]:
-        """Broken between figures, so that the last of them, why drafting is paused, is read whole as well."""
+        """Details broken between figures, so that the last one is readable."""
         lines: list[str] = []
         for each in self._line.details.split(SEPARATOR) if self._line else []:
             longer = SEPARATOR.join([*lines[-1:], each])
@@ -295,7 +294,7 @@ class MessageFooter(Hovered, Translated, QWidget):
 
     @cached_property
     def buttons(self) -> dict[str, IconButton]:
-        """Made when the first of them is to be shown: most rows scroll by without."""
+        """Created when the first is shown: most rows scroll by without."""
         context = self._context
         made = {act: IconButton(context.theme, name, _BUTTON_PX, self) for act, name in _ICONS.items()}
         made["earlier"].clicked.connect(lambda: context.sibling_requested.emit(self.message_id, -1))
@@ -357,11 +356,11 @@ class MessageFooter(Hovered, Translated, QWidget):
 
     @property
     def _focus_policy(self) -> Qt.FocusPolicy:
-        """Tab walks through the buttons of the message in focus, not through those of every message in sight."""
+        """Tab stops at buttons of the focused message only."""
         return Qt.FocusPolicy.TabFocus if self._content.highlighted else Qt.FocusPolicy.NoFocus
 
     def _possible_acts(self) -> list[str]:
-        """All actions of this message in the order of the row, also those that are hidden now."""
+        """Possible actions in the order of the row, hidden ones too."""
         content = self._content
         if content.status is ReplyStatus.UNREADABLE:
             return ["copy", "delete"]
@@ -374,9 +373,8 @@ class MessageFooter(Hovered, Translated, QWidget):
         return versions + (self._possible_acts() if self._content.highlighted else [])
 
     def _arrange(self, width_px: int) -> None:
-        """Places the actions at the right edge of the text, and left of them the version switch, always in sight.
-
-        No action moves when a reply is written again.
+        """Place actions at the text's right edge, the version switch left of them. None moves while a reply is
+        rewritten.
         """
         layout = self._layout
         side = self._layout.side_px
@@ -433,7 +431,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click on the figures shows them whole, in the inspector; a drag that began there selects text."""
+        """A click on the figures opens the inspector; a drag that began there selects text."""
         moved = (event.globalPosition() - self._pressed_at).manhattanLength() >= QApplication.startDragDistance()
         if self._is_on_figures(event) and not moved and event.button() is Qt.MouseButton.LeftButton:
             self._context.act_requested.emit(self.message_id, INSPECT)

@@ -1,7 +1,6 @@
-"""A message as parts.
+"""A message as parts: which ones, updating them while it grows, and their positions inside it.
 
-Here: which parts a message has, following it while it grows, and where each part is inside it.
-Not here: widgets, scrolling, or where the message is among others (`message_column.py`).
+Widgets and scrolling are elsewhere, positions of messages in `message_column.py`.
 """
 
 from bisect import bisect_right
@@ -60,7 +59,7 @@ class PartMaker:
         del parts[start:]
 
     def update(self, parts: list[Part], contents: list[tuple[PartKind, object, int]]) -> None:
-        """Parts of the same kind keep their widget; from the first of another kind on, all are made again."""
+        """Update the parts; those of the same kind keep their widgets up to the first difference."""
         for index, (kind, content, gap_px) in enumerate(contents):
             if index < len(parts) and parts[index].kind is kind:
                 parts[index].set_content(content)
@@ -75,9 +74,10 @@ class PartMaker:
 
 
 class Body:
-    """One growing text (the answer, or the thinking) as parts.
+    """One growing text (answer or thinking) as parts.
 
-    Of a long text only the last section is read at first; each other one is a part without a widget until it is read.
+    Of a long text only the last section is cut at first; each other section is a part without widget until it is
+    needed.
     """
 
     def __init__(self, maker: PartMaker, *, secondary: bool) -> None:
@@ -131,7 +131,7 @@ class Body:
         ]
 
     def _finish(self) -> int:
-        """The text is complete, and so is code whose end never came; returns the first block that may have changed."""
+        """The text is complete, also code without an end; returns the first block that may have changed."""
         first = self.splitter.finish()
         blocks = self.splitter.blocks
         for index in range(first, len(blocks)):
@@ -206,7 +206,7 @@ def splitter_of(section: Section) -> Splitter:
 
 
 class MessageSegment:
-    """Neighbours in the column of messages, which have their places within it and move together."""
+    """Neighbouring messages, which are positioned relative to the segment and move together."""
 
     __slots__ = ("count", "has_read", "height_px", "is_stale", "top_px")
 
@@ -221,7 +221,7 @@ NOWHERE = MessageSegment()  # for what is in no column
 
 
 class MessageItem:
-    """INVARIANT: `parts` in order is what is on screen; `height_px` is the sum of their extents."""
+    """INVARIANT: `parts` are on the screen in this order; `height_px` is the sum of their extents."""
 
     segment = NOWHERE
     offset_px = 0  # in the segment
@@ -302,7 +302,7 @@ class MessageItem:
         return self._join_parts()
 
     def grow(self, width_px: int) -> bool:
-        """Like `sync`, where nothing but the text has grown."""
+        """As `sync`, when only the text has grown."""
         if not self._answer.text or bool(self.message.thinking) != bool(self._head):  # of either, the first words
             return self.sync(width_px)
         self._sync_bodies(width_px)
@@ -343,7 +343,7 @@ class MessageItem:
         return True
 
     def read_section(self, indexes: range, width_px: int) -> bool:
-        """Reads the last section that is not split yet among these parts; returns whether there is one."""
+        """Cut the last uncut section of these parts; returns whether there was one."""
         parts = self._parts[indexes.start : indexes.stop]
         part = next((each for each in reversed(parts) if each.kind is PartKind.UNREAD), None)
         if part is None:
@@ -355,7 +355,7 @@ class MessageItem:
         return True
 
     def code_of(self, part: Part) -> str:
-        """All code of which the part shows the first piece."""
+        """The whole code of a part that shows its first piece."""
         pieces = takewhile(lambda block: block.continues_code, self._blocks_after(part))
         assert isinstance(part.content, Block)
         return "".join([part.content.text, *(piece.text for piece in pieces)])
@@ -368,7 +368,7 @@ class MessageItem:
                 yield from blocks_of(below.content)
 
     def sum_up(self) -> None:
-        """Computes the positions again; call it after any change of a part's height."""
+        """Recompute positions after a part's height changed."""
         self._tops = list(accumulate([part.gap_px + part.height_px for part in self._parts], initial=0))
         self.height_px = self._tops[-1]
         self.segment.is_stale = True
@@ -389,8 +389,6 @@ class MessageItem:
         if has_thought:
             return _ABOVE_HEADING_PX
         return _BELOW_HEADING_PX if self._head else 0
-
-    # Head and foot
 
     def _fold(self) -> list[tuple[PartKind, object, int]]:
         message = self.message
@@ -423,7 +421,7 @@ class MessageItem:
             highlighted=self.highlighted,
             model="" if message.from_user else message.model,
         )
-        # Progress and no gap are as high as a first line and its gap, so that nothing moves when that comes.
+        # Progress is as high as a first line with its gap, so that nothing moves when that comes.
         gap_px = 0 if waiting else 6
         yield PartKind.FOOTER, footer, 2 if message.from_user else gap_px
 

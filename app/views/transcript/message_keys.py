@@ -1,7 +1,6 @@
-"""The message in focus: moving from one to the next by keys, acting on it, and what screen readers say of it.
+"""The focused message: keys for moving and acting, and its description for screen readers.
 
-Left and right show other versions, Return opens what it thought, F2 edits, Delete deletes, and the menu key opens what
-else can be done.
+Left and right show versions, Return opens thinking, F2 edits, Delete deletes, the menu key opens the menu.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _TOLD_CHARS = 2000
 
 
 class Highlights(QObject):
-    """The message under the pointer and the one in focus, whose icons are shown."""
+    """The hovered and the focused message, whose icons are shown."""
 
     changed = Signal()
 
@@ -44,7 +43,7 @@ class Highlights(QObject):
         self._viewport = viewport
 
     def follow_pointer(self) -> None:
-        """It may have left the messages, but not for a menu: what that was opened at stays until it closes."""
+        """The pointer may leave a message for its menu, without losing the icons."""
         menu = QApplication.activePopupWidget()
         if isinstance(menu, QMenu) and menu.isVisible():
             menu.aboutToHide.connect(self.follow_pointer, Qt.ConnectionType.QueuedConnection)
@@ -72,18 +71,18 @@ class Highlights(QObject):
         return None if self.focused is None else self._column.items[self.focused].message.id
 
     def forget(self) -> None:
-        """The rows mean other messages now."""
+        """The rows are of another chat or branch."""
         self._before = (self.focused, self._hovered)
         self.focused = self._hovered = None
 
     def shift(self, count: int) -> None:
-        """So many messages have come before all others."""
+        """Rows were prepended."""
         self._before = _shifted(self._before[0], count), _shifted(self._before[1], count)
         self.focused = _shifted(self.focused, count)
         self._hovered = _shifted(self._hovered, count)
 
     def go_on(self, first: int, count: int) -> None:
-        """Messages went: the focus stays on its own, or is on the one in its place now."""
+        """Rows were removed: keep the focus on its message, or on the one in its place."""
         focused = self._before[0]
         rows = len(self._column.items)
         if focused is not None and self.focused is None and rows:
@@ -91,7 +90,7 @@ class Highlights(QObject):
             self.focus(min(focused - gone, rows - 1))
 
     def restore(self, row: int) -> None:
-        """A message has come: it takes the place of one that went from there, as another version does."""
+        """A row was inserted: if it replaces a removed one, as a version does, it gets the focus."""
         focused, hovered = self._before
         if row == focused and row < len(self._column.items):
             self.focus(row)
@@ -131,7 +130,7 @@ class MessageKeys(QObject):
         self.describe()
 
     def takes(self, event: QKeyEvent) -> bool:
-        """Acts on the message in focus, if there is one and the key means something for it."""
+        """Act on the focused message; False if there is none or the key has no meaning."""
         message = self._focused()
         if message is not None and asks_for_menu(event):
             self._open_menu(message)

@@ -1,7 +1,7 @@
-"""Marks of drafted text in the replies that are in sight, and the card over a correction.
+"""Marks of drafted text in visible replies, and the card of a correction.
 
-Here: which widgets get marks, painting them, the card, the pointer and the keys over them. Not here: where a
-document's words are in the Markdown (`markup/alignment.py`).
+Here: which widgets get marks, painting, the card, pointer and keys. Positions of text in the Markdown are in
+`markup/alignment.py`.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ _STYLES = (TextStyle.FINE, TextStyle.BODY, TextStyle.FINE, TextStyle.HEADING, Te
 
 
 class OverlayCard(QWidget):
-    """What the draft wanted, what the main model wrote, where in the draft, in which pass. It lies over the transcript,
-    never under the pointer, and moves nothing.
+    """The card: what the draft proposed, what the main model wrote, the position in the draft, the pass.
+
+    It covers the transcript, but not the pointer, and moves nothing.
     """
 
     left = Signal()  # by a key, where a key has brought it
@@ -82,7 +83,7 @@ class OverlayCard(QWidget):
         self.setAccessibleName(words.sentence)
 
     def close_by_key(self) -> None:
-        """From now on Escape closes it, wherever the focus is, and so does whatever is typed."""
+        """Close it by Escape or by typing from here on, wherever the focus is."""
         application = QApplication.instance()
         assert application is not None
         application.installEventFilter(self)
@@ -132,7 +133,7 @@ class OverlayMode(StrEnum):
 
 
 class Overlay(QObject):
-    """One per transcript. `shown_once` is a message whose marks are shown whatever the mode."""
+    """One for a transcript. `shown_once`: a message whose marks are shown in every mode."""
 
     def __init__(self, view: TranscriptView, model: TranscriptModel, theme: Theme) -> None:
         super().__init__(view)
@@ -156,14 +157,12 @@ class Overlay(QObject):
         self.show()
 
     def show_once(self, message_id: int) -> None:
-        """Until another message is, or none (0)."""
+        """Show this message's marks; 0: none."""
         self.shown_once = message_id
         self.show()
 
-    # What is in sight
-
     def show(self) -> None:
-        """Brings the marks of what is in sight up to date; texts whose marks are as they were cost next to nothing."""
+        """Update the marks of visible parts; unchanged ones are cheap."""
         wanted = {}
         if self.mode is not OverlayMode.OFF or self.shown_once:
             for part, _ in self._view.visible_parts.shown():
@@ -211,15 +210,12 @@ class Overlay(QObject):
         layer.show(message.drafted, source, start, thinking=thinking, corrections=corrections)
 
     def _blocks_of(self, part: Part) -> list[Block]:
-        """All blocks of the part's section."""
         assert part.address is not None
         row = self._model.row_of(part.message_id)
         assert row is not None
         same = part.address[:2]
         parts = (each for each in self._view.items[row].parts if each.address and each.address[:2] == same)
         return [each.content for each in parts if isinstance(each.content, Block)]
-
-    # The card
 
     def _follow_pointer(self, text: ReadOnlyText) -> None:
         text.viewport().setMouseTracking(True)
@@ -247,7 +243,7 @@ class Overlay(QObject):
         return bool(self._in_order())
 
     def step(self, delta: int) -> None:
-        """The card of the next correction in sight (1) or the one before (-1), read aloud too."""
+        """Show the card of the next visible correction (1) or the previous (-1), also to screen readers."""
         spots = self._in_order()
         if not spots:
             return
@@ -313,8 +309,6 @@ def _same(known: object, looks: tuple[object, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ShownCorrection:
-    """A correction on the screen."""
-
     mark: DraftMark
     rect: QRectF  # in the document
 
@@ -344,7 +338,7 @@ class _Drawn:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What the marks were measured on, and where the last line of that began: it may still be wrapped otherwise."""
+    """What was measured, and where its last line began, which may still wrap differently."""
 
     looks: object
     text: str
@@ -354,10 +348,9 @@ class _Seen:
 
 
 class OverlayLayer:
-    """The marks under the words of one text widget. What was measured stays while the text only grows.
+    """The marks below the words of one text widget. Measured ones are kept while the text only grows.
 
-    A tint with a dotted line is a guess that was kept; a solid line is where the main model chose otherwise. So the two
-    differ without colour.
+    Accepted text is tinted with a dotted line; a correction has a solid line, so that the two differ without colour.
     """
 
     def __init__(self, text: ReadOnlyText, theme: Theme) -> None:
@@ -382,7 +375,7 @@ class OverlayLayer:
         self._text.viewport().update()
 
     def show(self, drafted: DraftedText, source: str, start: int, *, thinking: bool, corrections: bool) -> None:
-        """`start` is where the widget's words begin in `source`. Without `corrections` only guesses that were kept."""
+        """`start`: where the widget's text begins in `source`. Without `corrections` only accepted text."""
         document = self._text.document()
         looks = (start, thinking, corrections, document.textWidth(), self._theme.scale)
         seen = self._go_on_from(looks, document)
@@ -429,7 +422,7 @@ class OverlayLayer:
                     self.spots.append(ShownCorrection(mark, rect))
 
     def spot_at(self, at: QPoint) -> ShownCorrection | None:
-        """`at` in the widget's viewport."""
+        """The correction at a point of the viewport."""
         point = at + QPoint(self._text.horizontalScrollBar().value(), 0)
         return next((spot for spot in self.spots if spot.rect.contains(point)), None)
 
@@ -438,7 +431,7 @@ class OverlayLayer:
         return spot.rect.translated(-self._text.horizontalScrollBar().value(), 0)
 
     def shows(self, spot: ShownCorrection) -> bool:
-        """False where a wide table or long code is scrolled away from it."""
+        """Whether it is visible, in a table or code that is scrolled sideways."""
         return 0 <= self.rect_of(spot).center().x() < self._text.viewport().width()
 
     def _paint(self, painter: QPainter) -> None:

@@ -33,10 +33,10 @@ CONTINUE = "continue"
 
 
 class Pointer(Protocol):
-    """What selects text, asked about the mouse over the transcript: an event filter would be asked about all events."""
+    """Selects text; gets the mouse events of texts directly: an event filter would get all events."""
 
     def takes(self, widget: QWidget, event: QMouseEvent) -> bool:
-        """Acts on what happened over the widget; returns whether it means nothing else."""
+        """Act on an event of the widget; True if it is consumed."""
 
 
 class Pointed(Area):
@@ -65,7 +65,7 @@ class Pointed(Area):
 
 
 class MessageFields(QObject):
-    """What the fields of messages ask for, and of the view. Signals carry message ids."""
+    """Requests of edit fields, to controllers and the view. Signals carry message ids."""
 
     typed = Signal(int, str)
     saved = Signal(int, str)  # and what follows
@@ -94,7 +94,7 @@ class MessageFields(QObject):
 
 
 class PartContext(QObject):
-    """One per transcript. Its signals are requests; they carry message ids."""
+    """One for a transcript. Its signals are requests with message ids."""
 
     link_requested = Signal(str)
     note_requested = Signal(object, str)  # the text with a footnote's mark or number, and the address there
@@ -109,7 +109,7 @@ class PartContext(QObject):
     fold_requested = Signal(int)
     attachment_requested = Signal(int, int)  # message id, which of its attachments
     hovered = Signal(int)
-    selecting = Signal()  # with the pointer: what is under it must not move
+    selecting = Signal()  # the pointer is selecting: what is under it must not move
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class PartContext(QObject):
         theme.changed.connect(self._styles.clear)
 
     def follow(self, text: object, address: str) -> None:
-        """What a click on a link of this text asks for."""
+        """Request what a click on a link of this text means."""
         if is_in_message(address):
             self.note_requested.emit(text, address)
         else:
@@ -148,7 +148,7 @@ class PartContext(QObject):
         return self._styles[secondary]
 
     def document_of(self, block: Block, *, secondary: bool) -> QTextDocument:
-        """Written for what is not in sight. No formula is drawn for it."""
+        """A temporary document for a part without widget; without formulas."""
         result = QTextDocument()
         DocumentBuilder(result, self.document_style(secondary=secondary), self.formulas.only_known()).write(
             block.tokens

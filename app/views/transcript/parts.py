@@ -1,8 +1,4 @@
-"""The vertical pieces that a message is shown as, and the pool of widgets that show them.
-
-Here: what a part is, and lending widgets to the parts in sight.
-Not here: what a message consists of, or where its parts are.
-"""
+"""The parts that a message is shown as, and the pool of their widgets."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -21,7 +17,7 @@ from app.views.widgets.mixins import BeforeWidget
 class PartKind(StrEnum):
     ATTACHMENTS = "attachments"
     BUBBLE = "bubble"
-    UNREAD = "unread"  # a section of a long reply that was not in sight yet; read before it needs a widget
+    UNREAD = "unread"  # a section of a long reply that is not cut yet; cut before it gets a widget
     FOLD = "fold"
     TEXT = "text"
     CODE = "code"
@@ -35,7 +31,7 @@ class PartKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bubble:
-    """What the user wrote, or one section of it."""
+    """The user's message, or a section of it."""
 
     text: str
     first: bool = True
@@ -45,7 +41,7 @@ class Bubble:
 
 @dataclass(eq=False, slots=True)
 class Part:
-    """One piece. Its height is an estimate until a widget has measured `content` at `measured_width_px`."""
+    """A part. Its height is estimated until a widget has measured `content` at `measured_width_px`."""
 
     kind: PartKind
     content: object
@@ -81,7 +77,7 @@ class Part:
         return outer.pos() + text.mapTo(outer, QPoint(0, 0))
 
     def rect_of(self, char: int) -> QRect:
-        """A caret before this character of its text, on the page."""
+        """Rectangle of a caret before this character, on the page."""
         assert self.selectable is not None
         return self.selectable.rect_of(char).translated(self.corner())
 
@@ -92,7 +88,7 @@ class Part:
 
 
 class PartWidget(Protocol):
-    """What every widget in the pool can do; each is a QWidget."""
+    """Interface of widgets in the pool; each is a QWidget."""
 
     @property
     def entered(self) -> SignalInstance:
@@ -103,9 +99,7 @@ class PartWidget(Protocol):
 
 
 class Hovered(BeforeWidget):
-    """Comes before the Qt class of a part's widget, which reports by itself the pointer's coming: an event filter would
-    be asked about every event of every part.
-    """
+    """Mixin that reports the pointer's coming to a part: an event filter would get every event of every part."""
 
     entered = Signal(object)
 
@@ -115,7 +109,7 @@ class Hovered(BeforeWidget):
 
 
 class Selectable:
-    """The text of a part, which is its widget or in it: `text` of the widget. Characters are counted from 0."""
+    """The selectable text of a part; `text` of its widget. Characters are counted from 0."""
 
     def show_name(self, name: str) -> None:
         """Has screen readers say this name of its message."""
@@ -134,7 +128,7 @@ class Selectable:
         raise NotImplementedError
 
     def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
-        """Where a caret at `char` gets; None where it would leave the text. Lines are entered at `goal_x_px`."""
+        """The character that a caret moves to; None outside the text. Lines are entered at `goal_x_px`."""
         raise NotImplementedError
 
     def line_end(self, goal_x_px: int, *, last: bool) -> int:
@@ -150,7 +144,7 @@ class Selectable:
         raise NotImplementedError
 
     def light(self, text_range: TextRange | None) -> None:
-        """Shows this range as selected, and no other."""
+        """Highlight this range as selected, and no other."""
         raise NotImplementedError
 
     def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
@@ -163,9 +157,9 @@ class Selectable:
 
 
 class PartPool:
-    """Widgets by kind, kept when no part needs them: making one costs more than filling one.
+    """Unused widgets by kind: filling one is cheaper than making one.
 
-    One chat may need scores of a kind at once, each of which keeps what it showed last.
+    A chat may need scores of a kind at once, each of which keeps what it showed last.
     """
 
     def __init__(self, make: Callable[[PartKind], PartWidget]) -> None:

@@ -1,4 +1,4 @@
-"""Where the reader is, as a place in the text that survives another width, text size or run of the app."""
+"""The reader's position in the text, independent of width, text size and run of the app."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from app.views.transcript.message_column import MARGIN_PX, Anchor
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.parts import Part
 
-_OUTSIDE_PX = 100  # one character of the gaps between messages
-_ROUNDS = 4  # the parts above turn out to be of another height, the section that was meant to be of several parts
+_OUTSIDE_PX = 100  # length of a character in gaps between messages
+_ROUNDS = 4  # repetitions, since cutting sections and measuring parts changes heights
 _WORD = re.compile(r"\s*(\w{1,24}|\S)")
 
 _Mark = tuple[float, float]  # of the top of a part: its offset in the text, and its y in the message
 
 
 class ReadingPlace(NamedTuple):
-    """It outlives the window. Pixels would mean another place after a change of width, text size or what is folded, and
-    in a long reply that is read by sections. So it is a message and an offset in characters of its text, with a
-    fraction that is the way to the next part. Below 0 is what is above the text, beyond its end what is below it.
+    """A message and an offset in characters of its text, with a fraction for the way to the next part.
+
+    It is stored: pixels would mean another place after a change of width, text size or folding, or in a reply cut
+    later. Below 0 is above the text, beyond its end below it.
     """
 
     message_id: int
@@ -44,7 +45,7 @@ class ReadingPlaces(QObject):
 
     @property
     def awaited(self) -> ReadingPlace | None:
-        """Where the reader was in a message that is still to come, as earlier ones of a long chat are."""
+        """A position in a message that is not loaded yet, as earlier ones of a long chat."""
         return self._awaited if self._model.has_earlier else None
 
     def _forget(self) -> None:
@@ -54,7 +55,7 @@ class ReadingPlaces(QObject):
         self._kept = None
 
     def here(self) -> ReadingPlace | None:
-        """What is at the top edge; None at the end, which is followed, and where there is no message."""
+        """The position at the top edge; None at the end, which is followed, and without messages."""
         if self._layout.follows_end:
             return self.awaited
         top = self._layout.top_px()
@@ -66,7 +67,7 @@ class ReadingPlaces(QObject):
         return ReadingPlace(item.message.id, _between(marks, top - item.top_px))
 
     def resize(self) -> None:
-        """At another width the words at the top edge stay there, too."""
+        """Keep the text at the top edge in place after a change of width."""
         if self._layout.column_px() == self._width_px:
             self._layout.arrange()
         else:
@@ -74,7 +75,7 @@ class ReadingPlaces(QObject):
             self.change(lambda: None)
 
     def change(self, act: Callable[[], object]) -> None:
-        """Does what gives parts another height; the words at the top edge stay there."""
+        """Run a change of heights, keeping the text at the top edge in place."""
         place = self._kept
         if place is None or self._model.row_of(place.message_id) is None:
             place = self.here()
@@ -99,7 +100,7 @@ class ReadingPlaces(QObject):
         return item is not None
 
     def _item(self, place: ReadingPlace) -> MessageItem | None:
-        """Of its message; where that is not there yet, the place is shown when it comes."""
+        """The position's item; if it is not loaded, the position is shown when it is."""
         item = self._layout.item(place.message_id)
         self._awaited = place if item is None else None
         return item
@@ -133,10 +134,9 @@ def _anchor(item: MessageItem, offset: float, above_px: int) -> Anchor:
 
 
 def _char_in(part: Part, text: str, at: int, end: int) -> int:
-    """Where a character of the message's text is in the document of its part.
+    """Character in a part's document for a character in the message's text.
 
-    Markup is not in the document, so it is the nearest place with the same word to where the character would be if the
-    markup were spread evenly.
+    Markup is not in the document, so it is the nearest occurrence of the same word to a proportional estimate.
     """
     document = part.document
     word = _WORD.match(text, at)

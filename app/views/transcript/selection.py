@@ -1,8 +1,7 @@
-"""The one selection of the transcript, through blocks and messages.
+"""The transcript's selection, across parts and messages: its ends, and how much of a part is selected.
 
-Here: where it begins and ends, and how much of a part lies in it. It holds places in the text, no widgets, so it
-survives that text grows, or scrolls out of sight and gets another widget.
-Not here: pointer and keys (`selection_keys.py`), drawing (the parts), the selected words (`copier.py`).
+It refers to text, not widgets, so it survives growing text and scrolling. Pointer and keys are in `selection_keys.py`,
+painting in the parts, copying in `copier.py`.
 """
 
 from dataclasses import dataclass
@@ -15,14 +14,14 @@ from app.view_models.transcript import TranscriptModel
 Address = tuple[int, int, int]  # of a part in its message: bubble, thinking or answer; section; block
 TextRange = tuple[int, int | None]  # first character and the one after the last; None is the end
 
-_Key = tuple[tuple[int, Address], int]  # a place in the order of the transcript: row and part, and the character
+_Key = tuple[tuple[int, Address], int]  # sort key of a place: row and part, then character
 
 _BEFORE_ALL: Address = (-1, 0, 0)
 _AFTER_ALL: Address = (9, 0, 0)
 
 
 class Unit(Enum):
-    """What a drag selects whole ones of."""
+    """Units of a drag: characters, words or lines."""
 
     CHARACTER = auto()
     WORD = auto()
@@ -37,7 +36,7 @@ class TextPlace:
 
 
 class TranscriptSelection(QObject):
-    """Begins as a unit at one place (the anchor) and is extended to a unit at another (the cursor)."""
+    """From a unit at the anchor to a unit at the cursor."""
 
     changed = Signal()
 
@@ -69,7 +68,7 @@ class TranscriptSelection(QObject):
         self._set(None, None)
 
     def drop_lost(self) -> None:
-        """Clears it when a message that it ends in was removed."""
+        """Clear it if a message at either end was removed."""
         ends = [*(self._anchor or ()), *(self._cursor or ())]
         if any(self._model.row_of(place.message_id) is None for place in ends):
             self.clear()
@@ -82,7 +81,7 @@ class TranscriptSelection(QObject):
 
     @property
     def cursor(self) -> TextPlace | None:
-        """The end that a key moves; None where nothing was begun, or its message was removed."""
+        """The end that keys move; None without a selection."""
         if self._anchor is None or self._cursor is None:
             return None
         anchor = self._key(self._anchor[0])

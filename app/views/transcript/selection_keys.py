@@ -1,8 +1,7 @@
-"""Selecting by keyboard and by mouse.
+"""Selecting by keyboard and mouse.
 
-Shift with arrows, Home, End and the page keys moves an end of the selection; Escape clears. It goes from part to part
-and from message to message, and brings the place that it reaches into sight. Where nothing is selected yet it begins
-at the last click, or else at the message in focus, or at the top of what is in sight.
+Shift with arrows, Home, End and page keys moves an end of the selection, across parts and messages, and scrolls to it;
+Escape clears. A new selection begins at the last click, else at the focused message, else at the top of the page.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _BACK = frozenset(
 )
 _ALONG_LINES = frozenset({_Move.StartOfLine, _Move.EndOfLine})
 _BY_LINES = frozenset({_Move.Up, _Move.Down})
-_END = 1 << 40  # of a text whose length is not known yet
+_END = 1 << 40  # stands for the end of a text of unknown length
 _SCROLL_MS = 30
 _MOST_SCROLL_PX = 60
 
@@ -71,7 +70,7 @@ class _Caret:
 
     @property
     def rect(self) -> QRect:
-        """On the page."""
+        """The caret's rectangle on the page."""
         return self.part.rect_of(self.char)
 
 
@@ -83,10 +82,10 @@ class SelectionKeys:
         self._selection = selection
         self._layout = layout
         self._highlights = highlights
-        self._goal_x_px: int | None = None  # where lines are entered, as long as only lines are crossed
+        self._goal_x_px: int | None = None  # x at which lines are entered, while only lines are crossed
 
     def press(self, event: QKeyEvent) -> bool:
-        """Whether the key changes the selection; then that is done."""
+        """Whether the key changes the selection, which is then done."""
         if event.matches(_Key.SelectAll):
             self._selection.select_all()
             return True
@@ -117,8 +116,6 @@ class SelectionKeys:
         self._context.selecting.emit()
         self._brought_into_sight(caret)
 
-    # Moving
-
     def _moved(self, caret: _Caret, move: QTextCursor.MoveOperation) -> _Caret:
         if move in (_Move.Start, _Move.End):
             return self._end_of_all(last=move is _Move.End) or caret
@@ -132,7 +129,7 @@ class SelectionKeys:
         return self._entered(caret, move)
 
     def _entered(self, caret: _Caret, move: QTextCursor.MoveOperation) -> _Caret:
-        """The text after or before, at its near end; where there is none, this one's own end."""
+        """The near end of the next text in that direction; without one, this text's end."""
         back = move in _BACK
         beside = self._beside(caret, back=back)
         if beside is None:
@@ -154,8 +151,6 @@ class SelectionKeys:
     def _goal_x(self, part: Part) -> int:
         """In the part's own text."""
         return (self._goal_x_px or 0) - part.corner().x()
-
-    # Places
 
     def _here(self, *, back: bool) -> _Caret | None:
         place = self._selection.cursor
@@ -203,10 +198,8 @@ class SelectionKeys:
             if part.address is not None:
                 yield _Caret(row, part, _END if back else 0)
 
-    # Sight
-
     def _brought_into_sight(self, caret: _Caret) -> _Caret:
-        """With a widget, and its own character shown. A section that was not split yet is read for it."""
+        """Scroll to it, so that it has a widget; cuts an uncut section."""
         part = self._layout.read_part(caret.part, last=caret.char == _END)
         self._layout.show_part(part)
         assert part.selectable is not None
@@ -219,7 +212,7 @@ class SelectionKeys:
 
 
 class SelectionPointer(QObject):
-    """Dragging, Shift, double and triple click, scrolling at the edges. Clicks on links are left to their text."""
+    """Dragging, Shift, double and triple click, scrolling at edges. Clicks on links go to their text."""
 
     def __init__(
         self, context: PartContext, parts: VisibleParts, selection: TranscriptSelection, bar: QScrollBar, area: QWidget
@@ -296,8 +289,6 @@ class SelectionPointer(QObject):
         else:
             self._selection.begin(*ends)
 
-    # Places
-
     def _ends_at(self, at: QPoint) -> tuple[TextPlace, TextPlace] | None:
         """The unit at a point, or nearest to it above or below."""
         shown = [(part, place) for part, place in self._parts.shown() if part.selectable is not None]
@@ -315,8 +306,6 @@ class SelectionPointer(QObject):
             char = text.char_at(QPoint(at.x(), y) - part.corner())
         first, last = text.unit_at(char, self._unit)
         return TextPlace(part.message_id, part.address, first), TextPlace(part.message_id, part.address, last)
-
-    # Edges
 
     def _edge_px(self) -> int:
         """How far outside the pointer is: negative above, positive below."""

@@ -186,7 +186,7 @@ class NoticeContent:
 
 
 class NoticePart(Hovered, QWidget):
-    """What could not be, why, and what to do about it."""
+    """A notice in the chat: what failed, why, and what to do."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)

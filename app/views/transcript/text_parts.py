@@ -1,7 +1,4 @@
-"""Parts of running text: reply blocks, tables, and the user's own message.
-
-Here: read-only text widgets that never load anything and scroll only sideways. Not here: writing their documents.
-"""
+"""Parts with text: reply blocks, tables, and the user's messages. Read-only, load nothing, scroll only sideways."""
 
 from __future__ import annotations
 
@@ -66,9 +63,7 @@ _CODE_MARGIN_PX = 2
 def paint_decorations(
     painter: QPainter, document: QTextDocument, clip: QRectF, style: DocumentStyle, colors: Palette
 ) -> None:
-    """What QTextDocument cannot: tints below inline code, bars beside quotes, rules. A document may have thousands of
-    them, so only those within `clip`.
-    """
+    """Paint what QTextDocument cannot: tints, quote bars, rules; within `clip`, since there may be thousands."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     block = document.begin()
@@ -141,7 +136,7 @@ def _fragment_rects(block: QTextBlock, start: int, end: int, corner: QPointF, me
 
 
 class ReadOnlyText(Selectable, Pointed, QTextBrowser):
-    """Read-only text, selected by the transcript. INVARIANT: it never loads or opens anything, whatever it says."""
+    """Read-only text, selected by the transcript. INVARIANT: it never loads or opens anything."""
 
     painted_below = Signal(object)  # a QPainter, before the words
 
@@ -192,7 +187,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self.setLineWrapColumnOrWidth(width_px)
 
     def follow(self, link: QUrl) -> None:
-        """Asks whether to open it, or goes to the footnote or its mark; nothing is opened here."""
+        """Request to open a link, or go to a footnote or its mark; nothing is opened here."""
         self.context.follow(self, link.toString())
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
@@ -215,8 +210,6 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The menu is the transcript's."""
         event.ignore()
-
-    # Selection
 
     @property
     def text(self) -> ReadOnlyText:
@@ -373,7 +366,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self.found.clear()
 
     def go_to_start(self) -> None:
-        """Qt scrolls to its cursor when a text is first shown, and the cursor has moved with what was inserted."""
+        """Reset Qt's cursor, which inserted text has moved: Qt scrolls to it when the text is first shown."""
         cursor = self.textCursor()
         cursor.setPosition(0)
         self.setTextCursor(cursor)
@@ -547,8 +540,6 @@ class TablePart(TextPart):
         if self._from_right is None:
             return area
         return QRectF(0, area.top(), self.document().size().width(), area.height())
-
-    # The pointer
 
     def _in_document(self, at: QPoint) -> QPointF:
         return QPointF(at) + QPointF(self.horizontalScrollBar().value(), 0)

@@ -1,7 +1,7 @@
-"""The transcript: a scrolling column of messages in which only what is in sight has widgets.
+"""The transcript: a scrolling column of messages with widgets for visible parts only.
 
-Here: scrolling, sticking to the end, keyboard and menu. Not here: what a message consists of (`message_item.py`),
-where messages are (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
+Here: scrolling, following the end, keyboard and menu. See `message_item.py` (parts of a message), `message_column.py`
+(positions), `visible_parts.py` (widgets), `selection.py`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from app.views.widgets.focus import FocusRing
 from app.views.widgets.held_keys import Menu, modifiers_of
 from app.views.widgets.translated import Translated
 
-_MOST_FREED = 2000  # items, at one go
+_MOST_FREED = 2000  # items freed at a time
 _REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
 
 
@@ -66,7 +66,7 @@ _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class TranscriptMenu(Menu):
-    """What can be done at the pointer, and with the message there: only what is possible."""
+    """The context menu: possible actions at the pointer and on its message."""
 
     def __init__(
         self, copier: Copier, selection: TranscriptSelection, parts: VisibleParts, at: QPoint, parent: QWidget
@@ -104,10 +104,10 @@ class TranscriptMenu(Menu):
 
 
 class Sideways:
-    """Scrolls tables and code that are wider than the column by the left and right arrow keys.
+    """Scrolls wide tables and code by the left and right arrow keys: the one nearest to the middle of the page, in the
+    focused message if there is one.
 
-    The one that moves is in the focused message, if there is one, and nearest to the middle of the page. Wheel and
-    trackpad move the one under the pointer (`ReadOnlyText.wheelEvent`).
+    Wheel and trackpad scroll the one under the pointer (`ReadOnlyText.wheelEvent`).
     """
 
     def __init__(self, theme: Theme, parts: VisibleParts, page: Callable[[], QRect]) -> None:
@@ -142,10 +142,7 @@ def _bar_of(part: Part) -> QScrollBar | None:
 
 
 class Ringed(FocusRing, Area):
-    """Shows in its viewport that it has the focus, after it was reached by key; a click takes the ring away.
-
-    Comes before the Qt class of the area.
-    """
+    """Shows a focus ring in its viewport after keyboard focus, until a click. A mixin before the Qt class."""
 
     def entered_from_behind(self) -> None:
         """Tab with Shift has led here."""
@@ -175,9 +172,7 @@ class _Place:
 
 
 def kept_focus(editing: Editing, column: MessageColumn) -> Callable[[], None]:
-    """While all widgets are made again, for other colours, sizes or words. Call what it returns when they are there:
-    the focus is where it was, and so is the caret.
-    """
+    """Keep focus and caret while all widgets are recreated; call the result afterwards."""
     typing = editing.typing_place()
     place = _focused(column)
 
@@ -215,9 +210,9 @@ def _inside(part: Part, kind: type[QWidget]) -> list[QWidget]:
 
 
 class JumpButton(Translated, PaintedButton):
-    """The round button over the transcript's foot that goes to its end.
+    """The round button that scrolls to the end.
 
-    A child of what scrolls: Qt paints all of that again when something of another parent lies over it.
+    A child of the scrolled viewport: Qt repaints all of that if a widget of another parent covers it.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -227,10 +222,7 @@ class JumpButton(Translated, PaintedButton):
         self.hide()
 
     def set_wanted(self, wanted: bool, area: QRect, shown: Iterable[tuple[Part, QRect]]) -> None:
-        """Over the foot of this area, but over no message's footer, whose buttons it would hide.
-
-        Also after the area has scrolled, which takes it along.
-        """
+        """Show it at the bottom, but not over a footer's buttons. Call it again after scrolling, which moves it."""
         if wanted:
             self._place_in(area, [place for part, place in shown if part.kind is PartKind.FOOTER])
         if wanted == self.isHidden():
@@ -365,7 +357,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     # The items, kept as the model's messages are
 
     def _on_reset(self) -> None:
-        """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
+        """Another chat opens at its end; another branch keeps the scroll position."""
         count = len(self._model.messages)
         width_px = self._layout.column_px()
         if len(self.column.items) > _MOST_FREED:
@@ -380,7 +372,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.visible_parts.keep_few_spare()
 
     def _on_changed(self, row: int) -> None:
-        """The message is another one now, or is to be shown otherwise."""
+        """Another message, or a change of this one."""
         item = self.column.items[row]
         item.message = self._model.messages[row]
         item.segment.is_stale = True
@@ -395,7 +387,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._layout.arrange()
 
     def _on_prepended(self, count: int) -> None:
-        """Of a long chat, before those that are shown already; the reader stays at the same words."""
+        """Earlier messages of a long chat; the reader's text stays in place."""
         width_px = self._layout.column_px()
         self.column.put(0, [self._layout.make_item(row, width_px) for row in range(count)])
         self._highlights.shift(count)
@@ -404,7 +396,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
             self._places.show(self._places.awaited)
 
     def _on_appended(self, row: int) -> None:
-        """Most words find room in the line that is there: then nothing has to be placed."""
+        """Most appended words fit into the last line: nothing has to be placed then."""
         item = self.column.items[row]
         width_px = self._layout.column_px()
         if not item.is_read or item.grow(width_px) or self.visible_parts.show_grown(item, width_px):
@@ -426,7 +418,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.selection.drop_lost()
 
     def _free_some(self) -> None:
-        """To free very many items at once takes as long as to make them."""
+        """Free items in slices: very many take as long to free as to make."""
         del self._leaving[-_MOST_FREED:]
         if not self._leaving:
             self._free_later.stop()
@@ -453,8 +445,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.verticalScrollBar().setStyleSheet(self._theme.scroll_bar_style())
         self.verticalScrollBar().setSingleStep(self._theme.px(40))
 
-    # Scrolling
-
     def _light(self) -> None:
         """What is selected, and the link in focus, where they are now."""
         self.visible_parts.light(self.selection)
@@ -478,11 +468,11 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
             self._layout.let_go()
 
     def place(self) -> ReadingPlace | None:
-        """Where the reader is, for `go_to` in a later run too; None at the end, which it follows."""
+        """The reader's position, for `go_to` in a later run; None at the end, which is followed."""
         return self._places.here()
 
     def go_to(self, place: ReadingPlace | None) -> None:
-        """To the end where there is no place, or its message is not shown."""
+        """Go to a position; to the end for None or an unknown message."""
         if place is None or not self._places.show(place):
             self.jump_to_end()
 
@@ -499,8 +489,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._places.resize()
         self.resized.emit()
 
-    # Pointer
-
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
         self._highlights.hover(self.column.row_at(round(event.position().y()) + self._layout.top_px()))
@@ -516,8 +504,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if not self.message_keys.takes_menu(event):
             TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), self).popup(event.globalPos())
-
-    # Keyboard
 
     def focused_row(self) -> int | None:
         return self._highlights.focused

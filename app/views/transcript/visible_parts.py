@@ -1,7 +1,6 @@
-"""Widgets of the visible parts.
+"""Widgets of the visible parts: lending, measuring, placing and taking them back.
 
-Here: lending widgets to parts that become visible, measuring them, placing them, taking them back.
-Not here: which range is visible (`view.py`) and the layout of the messages (`message_column.py`).
+`layout.py` decides what is visible, `message_column.py` has positions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,8 +25,8 @@ from app.views.widgets.focus import chain
 
 # Widgets are also made this far above and below the visible range, so that scrolling finds them ready.
 MARGIN_PX = 300
-# What is in sight takes some milliseconds, but a screen of tag characters or of marks upon marks seconds. What has not
-# been shown after so much CPU time waits for another turn of the event loop.
+# CPU time for showing parts in one turn of the event loop: usually some milliseconds are enough, but a page of
+# combining marks takes seconds. The rest waits for another turn.
 _MOST_S = 0.05
 _MOST_SPARE = 8  # widgets of a kind, for the next chat
 
@@ -74,7 +73,7 @@ class VisibleParts(QObject):
         return not self.has_more
 
     def measure(self, column: MessageColumn, top_px: int, page_px: int, width_px: int) -> int | None:
-        """Measures what is in sight; returns the first row whose height changed."""
+        """Measure visible parts; returns the first row whose height changed."""
         upper = top_px - MARGIN_PX
         lower = top_px + page_px + MARGIN_PX
         changed: int | None = None
@@ -99,7 +98,7 @@ class VisibleParts(QObject):
         return changed
 
     def read_ahead(self, column: MessageColumn, top_px: int, page_px: int, width_px: int) -> None:
-        """Reads one message that will soon be in sight, so that no step of scrolling both reads and shows one."""
+        """Cut one message that will soon be visible, so that a scroll step does not both cut and show it."""
         rows = column.rows_between(top_px - 2 * MARGIN_PX, top_px + page_px + 2 * MARGIN_PX)
         row = next((row for row in rows if not column.items[row].is_read), None)
         if row is not None:
@@ -164,7 +163,7 @@ class VisibleParts(QObject):
         self.placed.emit()
 
     def _move_pixels(self, all_placed: Sequence[Placed], top_px: int) -> None:
-        """Moves what is painted along with the first part in sight, so that only what is new has to be painted."""
+        """Scroll painted pixels with the first visible part, so that only new ones are painted."""
         for placed in all_placed:
             widget = placed.part.widget
             if widget is None or as_widget(widget).isHidden() or placed.top_px + placed.part.height_px <= top_px:
@@ -237,7 +236,7 @@ def _name(part: Part) -> None:
 
 
 def _keeps_focus(part: Part, column: MessageColumn) -> bool:
-    """A field that is typed in stays what it is, caret and composition included, when it is scrolled out of sight."""
+    """A field with the focus keeps its widget when scrolled out of view."""
     if part.kind is not PartKind.EDITOR or part.widget is None:
         return False
     focused = QApplication.focusWidget()

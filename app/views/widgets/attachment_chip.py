@@ -1,7 +1,4 @@
-"""A small card for one attachment: what it is called, how large it is, how many tokens it takes.
-
-Used by the composer, where it can be removed, and in sent messages, where it can only be opened.
-"""
+"""A chip for one attachment: name, size, tokens. It can be removed in the composer, and opened in sent messages."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ class ChipContent:
     progress: float | None = None
     width: int = 0  # of a picture, in pixels
     height: int = 0
-    thumbnail: str = ""  # likewise: a JPEG as base64
+    thumbnail: str = ""  # of a picture: a JPEG as base64
 
     @property
     def is_picture(self) -> bool:
@@ -113,7 +110,7 @@ class AttachmentChip(Translated, PaintedButton):
             self._show_button()
 
     def set_unseen(self, unseen: bool) -> None:
-        """A picture that the chosen model cannot see is dimmed; screen readers say so."""
+        """Dim a picture that the chosen model cannot see; screen readers get it as text."""
         if (unseen := unseen and self._content.is_picture) != self._is_unseen:
             self._is_unseen = unseen
             self._retranslate()
@@ -153,8 +150,6 @@ class AttachmentChip(Translated, PaintedButton):
             return " · ".join((picture_size(content.width, content.height), *([tokens] if content.tokens else [])))
         return " · ".join(part for part in (size(content.size_bytes), tokens) if part)
 
-    # Size
-
     def sizeHint(self) -> QSize:
         theme = self.theme
         if self._content.is_picture:
@@ -189,8 +184,6 @@ class AttachmentChip(Translated, PaintedButton):
             self._show_button()
         return done
 
-    # What the user does
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _REMOVE_KEYS and self.close_button is not None:
             if not event.isAutoRepeat():  # a key that is held would remove all of them
@@ -209,8 +202,6 @@ class AttachmentChip(Translated, PaintedButton):
                 menu.addAction(self.tr("Insert into Message")).triggered.connect(self.put_back_requested)
             menu.addAction(self.tr("Remove")).triggered.connect(self.remove_requested)
         return menu
-
-    # Painting
 
     def corner_radius(self) -> float:
         return RADIUS_CARD

@@ -1,4 +1,4 @@
-"""The chips of what goes with a message that is being written: in the composer, and in the field of a message."""
+"""The chips of a message that is written or edited."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AttachmentRow(QScrollArea):
         self.hide()
 
     def bind(self, model: AttachedModel) -> None:
-        """In place of what was shown."""
+        """Replace the shown attachments."""
         if self._model is not None:
             self._model.changed.disconnect(self._show)
         self._model = model
@@ -97,7 +97,7 @@ class AttachmentRow(QScrollArea):
         chip.show()
 
     def _drop(self, number: int) -> None:
-        """The next chip gets the focus, or the one before it, so that several are removed with one key."""
+        """The next chip gets the focus, or the previous one, so that a key can remove several."""
         numbers = list(self.chips)
         chip = self.chips[number]
         had_focus = chip.hasFocus() or (chip.close_button is not None and chip.close_button.hasFocus())

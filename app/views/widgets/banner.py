@@ -1,8 +1,7 @@
-"""A message over the foot of the transcript, such as a refusal with a button, or "deleted" with Undo.
+"""A notice over the bottom of the transcript, such as a refusal with a button, or "deleted" with Undo.
 
-One at a time: a newer one covers the older, and a warning or an offer that was covered comes back after it. It moves
-nothing else. What offers a way out is never dropped; refusals in the same words are one message, whose button tries
-all of them.
+One at a time: a newer one covers the older; covered warnings and offers come back later. It moves nothing else. Notices
+with a necessary action are never dropped; refusals with the same text are one notice, whose button retries all.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class _Message:
 
 
 class Banner(Translated, QWidget):
-    """What it shows is given as a function, which is called again when the language changes."""
+    """Notices are given as functions, which are called again when the language changes."""
 
     appeared = Signal()
 
@@ -109,7 +108,7 @@ class Banner(Translated, QWidget):
         self._cover(_Message(text, (act,), stays=stays))
 
     def show_offer(self, text: Callable[[], BannerText], act: Callable[[], None]) -> None:
-        """Shows what can be taken up once: it stays until it is closed, and nothing drops it."""
+        """Show an offer: it stays until it is closed, and is never dropped."""
         self._cover(_Message(text, (act,), stays=True, comes_back=True))
 
     def shows(self, text: Callable[[], BannerText]) -> bool:
@@ -129,14 +128,14 @@ class Banner(Translated, QWidget):
             self._cover(warning)
 
     def show_refusal(self, text: Callable[[], BannerText], again: Callable[[], None]) -> None:
-        """A warning whose button tries again what was refused, with whatever else was refused in the same words."""
+        """A warning whose button retries what was refused, together with other refusals with the same text."""
         words = text()
         shown = [*self._covered, *([] if self.isHidden() else [self._message])]
         alike = [refusal for each in shown if each.refused and each.text() == words for refusal in each.refused]
         self._cover(_Message(text, warns=True, refused=(*alike, (text, again))))
 
     def withdraw(self, text: Callable[[], BannerText]) -> None:
-        """What this said holds no more."""
+        """This notice does not apply any more."""
         self._covered = [left for each in self._covered if (left := each.without(text)) is not None]
         if self.isHidden():
             return
@@ -147,7 +146,7 @@ class Banner(Translated, QWidget):
             self._show(left)
 
     def leave_place(self) -> None:
-        """The window shows another page: a brief message without a button was about the one before."""
+        """The window shows another page: drop a brief notice without a button."""
         message = self._message
         if not (self.isHidden() or message.warns or message.stays or any(message.acts)):
             self._dismiss()

@@ -1,7 +1,4 @@
-"""Buttons that paint themselves from the theme: an icon, a pill with words, a choice with a menu, a round one.
-
-Not here: what any of them does, and the standard controls inside forms (`widgets.fields`).
-"""
+"""Buttons painted in the theme: icon, pill, choice with a menu, round. Form controls are in `widgets.fields`."""
 
 from __future__ import annotations
 
@@ -38,18 +35,18 @@ _DISABLED = 0.45  # of the usual strength
 
 
 class MeantClicks(BeforeButton):
-    """Comes before the Qt class of a button: a click does what the user meant, or nothing.
+    """A mixin that ignores clicks which were meant for something else.
 
-    A click is for what the button did when it was pressed, and the second one of a double click for what the first one
-    was for. Where the button does something else by then, as Stop where Start was, or another button is in its place,
-    as after the first of two rows is removed, it does nothing. A press by keyboard or screen reader is always meant.
+    A click applies to what the button did when it was pressed, a double click to what it did at the first click. If the
+    button has another function by then (Stop in place of Start), or another button took its place (after a row was
+    removed), the click is ignored. A press by keyboard or screen reader always counts.
     """
 
-    takes_every_click = False  # of one that goes on with the same thing, such as from version to version
+    takes_every_click = False  # set where all clicks mean the same, such as stepping through versions
     _pressed_as: str | None = None
 
     def meaning(self) -> str:
-        """What a click does now; the words of some buttons change while that does not."""
+        """The present function of the button; its text may change without it."""
         return ""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -183,7 +180,7 @@ class IconButton(NamedButton):
 
 
 class OpeningButton(IconButton):
-    """An arrow that opens something in place: to the right while that is closed, down while it is open."""
+    """An arrow that expands something in place: right while collapsed, down while expanded."""
 
     def __init__(self, theme: Theme, side_px: int) -> None:
         super().__init__(theme, "chevron-right", side_px)

@@ -1,4 +1,4 @@
-"""The one way of words to the clipboard: without what a terminal would act on, and never silently so."""
+"""Copies text to the clipboard without control characters, and reports if any were left out."""
 
 from PySide6.QtCore import QMimeData, QObject
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QGuiApplication, QImage

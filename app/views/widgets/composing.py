@@ -1,4 +1,4 @@
-"""Fields that lose nothing of what an input method is composing: leaving one, or hiding it, commits it there.
+"""Fields that keep an input method's composition: leaving or hiding one commits it.
 
 `Composing` comes before the field's own class, so that it gets events first.
 """

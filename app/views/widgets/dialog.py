@@ -1,7 +1,6 @@
-"""A question or a message over a window, or before there is one: a sheet on the Mac, a card over the window elsewhere.
+"""A question or message over a window, or without one: a sheet on the Mac, a card over the window elsewhere.
 
-Return presses the button in the accent colour, unless what it does cannot be undone: then Cancel has the focus. Escape
-cancels.
+Return presses the default button; if its action cannot be undone Cancel has the focus. Escape cancels.
 """
 
 from __future__ import annotations

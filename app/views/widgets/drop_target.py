@@ -38,7 +38,7 @@ class TakesDrops(BeforeWidget):
 
 
 class DropTarget(QObject):
-    """What is dropped on a window, all of it, while `takes_files` says that there is anything that it can go to."""
+    """Accepts drops anywhere on a window while `takes_files` returns True."""
 
     files_dropped = Signal(list)  # paths
     image_dropped = Signal(object)  # a QImage that is no file, as from a web page

@@ -1,7 +1,7 @@
-"""Fields to type in, in the theme's style: text lines and numbers; and what is chosen in place: segments, a switch.
+"""Fields in the theme's style: text, numbers, segments, switch.
 
 They keep Qt's behaviour (input methods, undo, keys, accessibility). Each emits `chosen` when the user sets it, and
-shows a value by `set_value`, which emits nothing; in a number's field what is being typed is not lost by that.
+shows a value by `set_value`, which emits nothing and keeps text that is being typed in a number field.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QValidator,
     QWheelEvent,
 )
 from PySide6.QtWidgets import (
@@ -122,7 +123,7 @@ class NumberField(WheelPasses, QDoubleSpinBox):
         FieldStyler(self, theme, width_px)
         self.valueChanged.connect(lambda value: self.chosen.emit(round(value, 2)))
 
-    def validate(self, text: str, position: int) -> object:
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         """Comma and point are both the decimal mark: a silent 0 for "0,5" would be another number."""
         mark = self.locale().decimalPoint()
         return super().validate(text.replace("," if mark == "." else ".", mark), position)

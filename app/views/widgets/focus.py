@@ -1,4 +1,4 @@
-"""The focus: where a ring shows it, giving it back to what had it, and the order in which Tab goes through a page."""
+"""Focus: mixin for rings after keyboard focus, restoring the focus, and tab order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FocusRing(BeforeWidget):
 
     @property
     def reason(self) -> Qt.FocusReason:
-        """How it was reached, for who takes its focus and gives it back."""
+        """How it got the focus, for widgets that take the focus and give it back."""
         return Qt.FocusReason.ShortcutFocusReason if self._by_key else Qt.FocusReason.OtherFocusReason
 
     @property
@@ -48,7 +48,7 @@ class FocusRing(BeforeWidget):
 
 
 class FocusBefore:
-    """Remembers the widget that had the focus. Where that was deleted or hidden meanwhile, `otherwise` takes it."""
+    """Remembers the focused widget. If it was deleted or hidden meanwhile, `otherwise` gets the focus."""
 
     def __init__(self, otherwise: Callable[[], None]) -> None:
         self._otherwise = otherwise
@@ -76,10 +76,7 @@ class FocusBefore:
 
 
 def put_in_tab_order(before: QWidget, page: QWidget) -> None:
-    """Tab goes on from `before` through what the page shows: line by line, from the left.
-
-    Qt goes through widgets as they were made, many of them when they are needed.
-    """
+    """Set the tab order from `before` through the visible widgets, line by line; by default it is their creation."""
     chain([before, *in_reading_order(page)])
 
 

@@ -1,7 +1,7 @@
-"""A key that is held repeats itself, and presses only once.
+"""Held keys: a repeat never presses anything.
 
-Otherwise it would go on to press whatever its first press has brought: the button of a dialog, the first entry of a
-menu, Send in the field that has the focus again.
+Otherwise it would press what the first press brought up: a dialog's button, a menu's first entry, or Send in the
+focused field.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def modifiers_of(event: QInputEvent) -> Qt.KeyboardModifier:
 
 
 def is_held(event: QKeyEvent) -> bool:
-    """A repeat of a key that presses."""
+    """Whether it is a repeat of a pressing key."""
     return event.isAutoRepeat() and event.key() in _PRESS_KEYS
 
 
 def is_held_return(event: QKeyEvent) -> bool:
-    """Likewise in a field, where Space is a character."""
+    """Whether it is a repeat of Return, in a field where Space is a character."""
     return event.isAutoRepeat() and event.key() in RETURN_KEYS
 
 

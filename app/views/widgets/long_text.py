@@ -1,4 +1,4 @@
-"""A plain-text field for lines of any length: the base of those that users write in, and of those that only show."""
+"""A plain-text field for lines of any length: base of editable and read-only fields."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ class LongText(QPlainTextEdit):
         return long_lines.text_between(self.document(), 0, self.document().characterCount() - 1)
 
     def set_text(self, text: str) -> None:
-        """Replaces all."""
         self.setPlainText("")
         self._has_cut_lines = False
         self._insert(text)

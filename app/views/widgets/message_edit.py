@@ -90,7 +90,7 @@ class MessageEdit(Composing, LongText):
         super().set_text(text)
 
     def begin_with(self, text: str) -> None:
-        """Likewise; what is typed next follows it."""
+        """Replace all; what is typed next follows it."""
         self.set_text(text)
         self.moveCursor(self.textCursor().MoveOperation.End)
 

@@ -1,7 +1,6 @@
-"""What the user chooses from, a line each: headings, options, greyed ones that cannot be chosen.
+"""A list of options with headings; unusable options are greyed.
 
-The keyboard goes to every option, also to a greyed one: what cannot be chosen can still be read, where the details
-of the option that is `pointed` at are shown. It steps over headings.
+The keyboard goes to greyed options as well, so that their details can be read (`pointed`); headings are skipped.
 """
 
 from __future__ import annotations

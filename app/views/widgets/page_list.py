@@ -1,6 +1,5 @@
-"""A list of places to go to, with an icon each: the pages of the settings, what a search found, commands.
-
-A real list to screen readers. The row that is shown is tinted; a ring says where the keyboard is.
+"""A list of places with icons: pages of the settings, search results, commands. The shown row is tinted; a ring shows
+the keyboard's row.
 """
 
 from __future__ import annotations

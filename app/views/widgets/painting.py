@@ -1,9 +1,7 @@
-"""What several widgets paint alike: rounded backgrounds, the ground of a list's row, a line of text.
+"""Painting shared by widgets: rounded backgrounds, row backgrounds, lines of text.
 
-Cards and bubbles are painted from small cached corners.
-
-MEASURED: an antialiased rounded rectangle as large as a code block costs 0.7 ms each time, and while code streams into
-it that is each update; corners and plain rectangles cost a fiftieth.
+Cards and bubbles are painted from small cached corners. MEASURED: an antialiased rounded rectangle as large as a code
+block costs 0.7 ms each time, which is each update while code streams; corners and plain rectangles cost a fiftieth.
 """
 
 from __future__ import annotations
@@ -42,7 +40,6 @@ def _paint_edges(painter: QPainter, rect: QRect, inner: QRect, edge: QColor) -> 
 
 @lru_cache(maxsize=32)
 def _corners(radius: int, ground: int, edge: int, ratio: float) -> QPixmap:
-    """A pixmap of the four corners."""
     result = QPixmap(round(2 * radius * ratio), round(2 * radius * ratio))
     result.setDevicePixelRatio(ratio)
     result.fill(Qt.GlobalColor.transparent)

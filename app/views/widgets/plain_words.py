@@ -1,7 +1,4 @@
-"""Words that Qt would read signs in: "&" in a button makes a key of the next letter, "[*]" in a title is a place.
-
-A chat may be called "R&D", or "What does [*] mean".
-"""
+"""Text without Qt's markup: "&" in a button marks a key, "[*]" in a title is a placeholder."""
 
 from __future__ import annotations
 

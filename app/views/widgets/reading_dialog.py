@@ -1,4 +1,4 @@
-"""A window that shows a long text, to read and to copy from. Nothing in it opens or runs anything."""
+"""A window with a long text, to read and copy. Nothing in it opens or runs anything."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""What screen readers get of widgets that paint themselves.
+"""Accessibility of widgets that paint themselves.
 
-A widget class names its `accessible_role`, and may say its value in `accessible_value()`; what has a `click()` can be
-pressed. Qt's own words for a combo box have its value in place of its name. Buttons do not need it: those
-of Qt say themselves whether they are pressed, checked, or one of several. A button that opens something in place says
-in `shows_more()` whether that is open: it is a button that is expanded or collapsed, not a check box.
+A widget class names its `accessible_role`, and may return its value in `accessible_value()`; a widget with `click()`
+can be pressed. Qt's own interface of a combo box has its value in place of its name. Qt's buttons report their state
+themselves. A button that expands something in place returns in `shows_more()` whether it is expanded.
 """
 
 from __future__ import annotations

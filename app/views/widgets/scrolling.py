@@ -14,7 +14,7 @@ _FADE_PX = 10
 
 
 def keep_room_for_bar(area: QAbstractScrollArea) -> None:
-    """So that nothing shifts when a bar comes. Bars that float over the content, as the Mac's do, need no room."""
+    """Reserve room for a scroll bar, so that nothing moves when it appears. Floating bars, as on the Mac, need none."""
     floats = area.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, area)
     if not floats:
         area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
@@ -30,7 +30,7 @@ def bar_room_px(theme: Theme, widget: QWidget) -> int:
 
 
 class EdgeFade(QWidget):
-    """Lines that scroll out of a field fade instead of being cut off. Lies over the field, and takes no click."""
+    """Fades lines at a field's edges. It lies over the field, and takes no clicks."""
 
     def __init__(self, area: QAbstractScrollArea, theme: Theme) -> None:
         super().__init__(area)

@@ -20,10 +20,10 @@ _CLEAR_PX = 24
 
 
 class SearchField(Translated, Composing, QLineEdit):
-    """A line with a magnifier; Escape empties it and leaves, Down goes to what was found. `clears`: with a button too.
+    """A search line; Escape clears and leaves it, Down goes to the results. `clears`: with a clear button.
 
-    Korean is searched for while it is being composed: its last syllable is committed only by the next key. What is
-    typed for Japanese or Chinese is something else before it is committed.
+    Composed Korean is searched at once, since its last syllable is committed only by the next key; Japanese and Chinese
+    only after the commit.
     """
 
     words_changed = Signal(str)
@@ -47,7 +47,6 @@ class SearchField(Translated, Composing, QLineEdit):
         self._retranslate()
 
     def words(self) -> str:
-        """What is searched for."""
         return self.text_with_composed() if _SYLLABLES.fullmatch(self.composed) else self.text()
 
     def text_with_composed(self) -> str:

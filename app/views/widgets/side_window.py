@@ -11,7 +11,7 @@ from app.views.widgets.held_keys import modifiers_of
 
 
 def bring_to_front(window: QWidget) -> None:
-    """Also one that is hidden or minimized."""
+    """Show the window in front, also if it was hidden or minimized."""
     window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
     window.show()
     window.raise_()

@@ -1,4 +1,4 @@
-"""Qt's tooltips, of plain text. Qt reads one that looks like HTML as rich text, which loads what it names."""
+"""Plain-text tooltips. Qt takes text that looks like HTML for rich text, which loads what it names."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QListWidgetItem, 
 
 from app.theme import FOOTER_PX, UI_PX
 
-_MOST = 3000  # letters; a whole screen has no room for more, and an error's text may be of any length
+_MOST = 3000  # characters; more do not fit on a screen, and errors may be of any length
 _NO_BREAK = re.compile(r"\S{40}")
 _ZERO_WIDTH_SPACE = "\u200b"  # where a line may end
 
 
 def set_tooltip(at: QWidget | QListWidgetItem, text: str) -> None:
-    """Shows `text` as it is: titles of chats are often a model's, names of files not ours."""
+    """Show `text` unchanged: titles come from models, names of files from elsewhere."""
     if isinstance(at, QWidget) and text and not at.toolTip():
         at.installEventFilter(_asked())
     at.setToolTip(text)
 
 
 def show_item_tooltips(view: QAbstractItemView) -> None:
-    """What its model has for `ToolTipRole`."""
+    """Show the model's `ToolTipRole`."""
     view.viewport().installEventFilter(_asked())
 
 
 def show_tooltip(position: QPoint, text: str, at: QWidget, around: QRect | None = None) -> None:
-    """At once, near a place of the screen. It ends where the pointer leaves `around`, or `at`."""
+    """Show at once, near a point of the screen, until the pointer leaves `around`, or `at`."""
     font = QApplication.font()
     font.setPointSizeF(font.pointSizeF() * FOOTER_PX / UI_PX)
     QToolTip.setFont(font)
@@ -39,14 +39,14 @@ def show_tooltip(position: QPoint, text: str, at: QWidget, around: QRect | None 
 
 
 def _as_html(text: str) -> str:
-    """Shown as `text` is, in lines that break."""
+    """`text` as HTML that looks the same, with line breaks."""
     shown = text if len(text) <= _MOST else f"{text[:_MOST]}…"
     breaking = _NO_BREAK.sub(lambda run: run[0] + _ZERO_WIDTH_SPACE, shown)
     return f'<div style="white-space: pre-wrap">{escape(breaking)}</div>'
 
 
 class _Asked(QObject):
-    """Comes before the widgets that have a tooltip, which would have Qt guess what their text is."""
+    """A mixin for widgets with tooltips: Qt would guess whether their text is HTML."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.ToolTip or not isinstance(event, QHelpEvent) or not isinstance(watched, QWidget):
