@@ -201,7 +201,7 @@ class Request:
 
     messages: tuple[Message, ...] = ()
     tokens: tuple[int, ...] = ()
-    text: str = ""  # continued as it is, without a template
+    text: str = ""  # continued as it is, without a template; its control tokens are control tokens
     sampling: Sampling = field(default_factory=Sampling)
     speculation: Speculation = field(default_factory=Speculation)
     max_tokens: int | None = None  # None: as far as the context goes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import InvalidRequest
 from engine.api.types import Constraint, ConstraintKind
-from engine.models.vocabulary import LETTERS
+from engine.models.vocabulary import LETTERS, is_control
 
 if TYPE_CHECKING:
     from llguidance import LLMatcher
@@ -96,7 +96,7 @@ class _Tokens:
         self.special_token_ids = [
             token
             for token, added in backend.get_added_tokens_decoder().items()
-            if added.special or (added.content.startswith("<") and added.content.endswith(">"))
+            if is_control(added.content, added.special)
         ]
         self._backend = backend
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
 from engine.models.vision_config import VisionConfig, refusal_of
 from engine.models.watch import Aborted, Question, TooLong, never
-from engine.vision.values import PictureSpan, broken_up, framed, spelled
+from engine.vision.values import PictureSpan, framed, spelled
 
 if TYPE_CHECKING:
     from mlx_lm.tokenizer_utils import StreamingDetokenizer
@@ -153,9 +152,23 @@ def _announcement_tokens(model: LoadedModel, thinking: bool, aborted: Question) 
 
 
 def encode(text: str, model: LoadedModel, aborted: Question = never, *, special: bool = True) -> list[int]:
-    """`special`: add the tokens that begin a text (BOS); a template writes them itself."""
+    """Texts of control tokens become those tokens, so this is for texts whose author writes the template, too.
+
+    `special`: add the tokens that begin a text (BOS); a template writes them itself.
+    """
+    return _encode([text], model, aborted, special=special)
+
+
+def encode_plain(text: str, model: LoadedModel, aborted: Question = never, *, special: bool = False) -> list[int]:
+    """Texts of control tokens stay text. `special`: as in `encode`."""
+    words = model.control_words
+    pieces = encoding.apart(lambda: words.pieces(words.marked(text)), aborted)
+    return _encode(pieces, model, aborted, special=special)
+
+
+def _encode(pieces: Sequence[str], model: LoadedModel, aborted: Question, *, special: bool) -> list[int]:
     try:
-        return encoding.encode(model.tokenizer, text, special=special, aborted=aborted)
+        return encoding.encode(model.tokenizer, pieces, special=special, aborted=aborted)
     except Aborted:
         raise
     except BaseException as error:
@@ -178,7 +191,7 @@ def _render(request: Request, model: LoadedModel, aborted: Question, on_text: On
             raise TemplateFailed("there is none, so a picture has no place")
         text = "\n\n".join(message.content for message in request.messages)
         on_text(text)
-        return encode(text, model, aborted)
+        return encode_plain(text, model, aborted, special=True)
     unfinished = goes_on(request)
     return _with_template(request, model, aborted, on_text, announced=not unfinished, unfinished=unfinished)
 
@@ -195,30 +208,28 @@ def _with_template(
     """`announced`: add the generation prompt; `unfinished`: continue the last message."""
     pictures = [picture for message in request.messages for picture in message.pictures]
     vision = _vision_of(model) if pictures else None
-    reserved = [_word(model, token) for token in vision.reserved] if vision is not None else []
-    turns = [_as_dict(message, reserved) for message in request.messages]
-    variables = {**request.template_variables, "enable_thinking": request.thinking, "add_generation_prompt": announced}
-    if request.tools:
-        variables["tools"] = [dict(tool) for tool in request.tools]
-    variables = _without_words(variables, reserved)
+    turns, variables = encoding.apart(partial(_marked, request, model), aborted)
+    variables |= {"enable_thinking": request.thinking, "add_generation_prompt": announced}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
-        render = partial(model.tokenizer.apply_chat_template, turns, continue_final_message=unfinished, **variables)
-        tokens = list(encoding.apart(render, aborted))
+        variables |= {"continue_final_message": unfinished, "tokenize": False}
+        text = str(encoding.apart(partial(model.tokenizer.apply_chat_template, turns, **variables), aborted))
     else:
         text = model.template.render(turns, unfinished=unfinished, aborted=aborted, **variables)
-        if vision is not None:
-            text = framed(text, vision, partial(_word, model))
-        on_text(text)
-        tokens = encode(text, model, aborted, special=False)
+    if vision is not None:
+        text = framed(text, vision, partial(_word, model))
+    pieces = encoding.apart(partial(model.control_words.pieces, text), aborted)
+    on_text("".join(pieces))
+    tokens = _encode(pieces, model, aborted, special=False)
     return tokens if vision is None else spelled(tokens, pictures, vision, request.picture_detail)
 
 
-def _without_words(variables: dict[str, Any], reserved: Sequence[str]) -> dict[str, Any]:
-    """`reserved`: as in `_as_dict`."""
-    if not reserved:
-        return variables
-    plain: dict[str, Any] = json.loads(broken_up(json.dumps(variables, ensure_ascii=False), reserved))
-    return plain
+def _marked(request: Request, model: LoadedModel) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Turns and variables as a template reads them: what users, files, tools and clients wrote is marked."""
+    marked = partial(model.control_words.marked, named=None if model.template is None else model.template.names)
+    variables = {name: marked(value) for name, value in request.template_variables.items()}
+    if request.tools:
+        variables["tools"] = marked(list(request.tools))
+    return [_as_dict(message, model, marked) for message in request.messages], variables
 
 
 def _vision_of(model: LoadedModel) -> VisionConfig:
@@ -240,21 +251,28 @@ def goes_on(request: Request) -> bool:
     return last is not None and last.role is MessageRole.ASSISTANT and not last.tool_calls
 
 
-def _as_dict(message: Message, reserved: Sequence[str]) -> dict[str, Any]:
-    """The message as templates read it, without empty keys: some templates test whether a key exists.
-
-    `reserved`: placeholders for pictures, which are split up where a text contains them.
-    """
-    content, reasoning = (broken_up(text, reserved) for text in (message.content, message.reasoning))
+def _as_dict(message: Message, model: LoadedModel, marked: Callable[[Any], Any]) -> dict[str, Any]:
+    """The message as templates read it, without empty keys: some templates test whether a key exists."""
+    is_reply = message.role is MessageRole.ASSISTANT
+    content = _marked_reply(message.content, model, marked) if is_reply else marked(message.content)
     turn: dict[str, Any] = {"role": message.role.value, "content": content}
     if message.pictures:
         turn["content"] = [*({"type": "image"} for _ in message.pictures), {"type": "text", "text": content}]
-    given = {"reasoning_content": reasoning, "tool_call_id": message.tool_call_id, "name": message.name}
-    turn |= {name: value for name, value in given.items() if value}
+    given = {"reasoning_content": message.reasoning, "tool_call_id": message.tool_call_id, "name": message.name}
+    turn |= {name: marked(value) for name, value in given.items() if value}
     if message.tool_calls:
-        calls = (replace(call, arguments=broken_up(call.arguments, reserved)) for call in message.tool_calls)
-        turn["tool_calls"] = [call_as_dict(call) for call in calls]
+        turn["tool_calls"] = [marked(call_as_dict(call)) for call in message.tool_calls]
     return turn
+
+
+def _marked_reply(text: str, model: LoadedModel, marked: Callable[[str], str]) -> str:
+    """Other programs may keep thinking as the beginning of a reply's text: only its two markers are the model's own."""
+    opens, closes = _thinking_markers(model)
+    before, found, rest = text.partition(opens) if opens else (text, "", "")
+    if not found or before.strip():
+        return marked(text)
+    thinking, closer, answer = rest.partition(closes)
+    return before + opens + marked(thinking) + closer + marked(answer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ A library's call cannot be stopped. It runs on its own thread, which is abandone
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -17,6 +17,7 @@ from engine.api.events import OwnThread
 from engine.models.watch import Aborted, Question, never
 
 BETWEEN_S = 0.01  # between two calls of `aborted`
+_LEAD = "\n"  # before what is in the middle of a text: some tokenizers put a space before the first word
 _MOST_CALLS = 4  # at once in this process, abandoned ones included
 _calls = threading.BoundedSemaphore(_MOST_CALLS)
 
@@ -50,9 +51,12 @@ class AwaitedThread(Generic[T]):
         self._thread.join()
 
 
-def encode(tokenizer: Any, text: str, *, special: bool = True, aborted: Question = never) -> list[int]:
-    """`special`: add the tokens that begin a text (BOS). Raises Aborted when `aborted` returns True."""
-    return apart(partial(_encode, tokenizer, text, special), aborted)
+def encode(tokenizer: Any, pieces: Sequence[str], *, special: bool = True, aborted: Question = never) -> list[int]:
+    """Of a text in pieces, so that no token is of two of them.
+
+    `special`: add the tokens that begin a text (BOS). Raises Aborted when `aborted` returns True.
+    """
+    return apart(partial(_encode, tokenizer, pieces, special), aborted)
 
 
 def apart(work: Callable[[], T], aborted: Question) -> T:
@@ -95,14 +99,24 @@ def _run(work: Callable[[], T], result: Future[T], ended: Callable[[], None]) ->
         del work, result  # else the error's frames would hold the error, and a model, in a cycle
 
 
-def _encode(tokenizer: Any, text: str, special: bool) -> list[int]:
+def _encode(tokenizer: Any, pieces: Sequence[str], special: bool) -> list[int]:
+    (tokens,) = _encoded(tokenizer, pieces[:1], special)
+    if len(pieces) > 1:
+        lead, *others = _encoded(tokenizer, [_LEAD, *(_LEAD + piece for piece in pieces[1:])], False)
+        for piece, found in zip(pieces[1:], others, strict=True):
+            begins = found[: len(lead)] == lead
+            tokens += found[len(lead) :] if begins else _encoded(tokenizer, [piece], False)[0]
+    return tokens
+
+
+def _encoded(tokenizer: Any, texts: Sequence[str], special: bool) -> list[list[int]]:
     theirs: Any = getattr(tokenizer, "_tokenizer", None)  # inside mlx-lm's wrapper
     if _calls_the_library(type(theirs)):
         # MEASURED: for 5 MB other threads are blocked 30 ms; by `theirs.encode`, which computes offsets and masks, 180
         # ms
-        (encoding,) = theirs.backend_tokenizer.encode_batch_fast([text], add_special_tokens=special)
-        return list(encoding.ids)
-    return list(tokenizer.encode(text, add_special_tokens=special))
+        found = theirs.backend_tokenizer.encode_batch_fast(texts, add_special_tokens=special)
+        return [list(encoding.ids) for encoding in found]
+    return [list(tokenizer.encode(text, add_special_tokens=special)) for text in texts]
 
 
 def _calls_the_library(kind: type) -> bool:

@@ -43,6 +43,7 @@ from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
 from engine.models.access import NoAccess
 from engine.models.compatibility import token_map
+from engine.models.control_words import ControlWords
 from engine.models.declared import adopt_declared
 from engine.models.first_use import FirstUse
 from engine.models.fit import LEAST_CONTEXT_TOKENS
@@ -137,6 +138,7 @@ class LoadedModel:
     # Generation-prompt length in tokens by thinking flag (cache).
     announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
     vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars
+    control_words: ControlWords = field(default_factory=ControlWords, compare=False, repr=False)
     unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
     translation: DraftTranslation | None = None  # of a draft with another vocabulary than its main model
     vision: VisionConfig | None = None  # None: text only
@@ -243,7 +245,9 @@ def loading(
     identity = part.identity if front is None else front.identity_of(part)
     model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, vision=vision)
     info = replace(info, ends_thinking=bool(model.thinking_end), holds_calls=model.call_opener is not None)
-    return replace(model, unsaid=unsaid, info=replace(info, sees=info.sees and front is None))
+    words = main.control_words if main is not None else read_text(lambda: ControlWords.of(tokenizer))
+    info = replace(info, sees=info.sees and front is None)
+    return replace(model, control_words=words, unsaid=unsaid, info=info)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ can run for ever are bounded.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NoReturn
@@ -25,6 +26,7 @@ from engine.models.watch import Question, never, watched
 RENDERING_S = 1.0  # of processor time
 MOST_CHARACTERS = 16 << 20  # of the rendered text, and items of a repeated value
 MOST_BITS = 4096  # of an integer
+_NAME = re.compile(r"[.'\"](\w+)")
 _UNFINISHED = "CONTINUE_FINAL_MESSAGE_TAG "
 
 Turn = dict[str, Any]
@@ -40,6 +42,7 @@ class ChatTemplate:
     def __init__(self, source: str, variables: Mapping[str, Any], limit_s: float = RENDERING_S) -> None:
         """`variables`: for every rendering, the tokenizer's special tokens."""
         self._source = source
+        self.names = frozenset(_NAME.findall(source))  # by which it finds and compares keys and values
         self._variables = dict(variables)
         self._limit_s = limit_s
         self._environment = _Environment()

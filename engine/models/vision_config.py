@@ -167,11 +167,6 @@ class VisionConfig:
     tiling: Tiling | None = None
 
     @property
-    def reserved(self) -> set[int]:
-        """Tokens that stand for pictures."""
-        return {self.placeholder, *([self.written] if self.written >= 0 else [])}
-
-    @property
     def readable(self) -> int:
         return self.placeholder if self.stand_in < 0 else self.stand_in
 

@@ -34,7 +34,13 @@ MAX_TOKENS = 2**20
 _MARK = "▁"  # stands for a space
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
 _BETWEEN = "\U0010fffe"  # occurs in no token
-_SPECIAL = "\U0010ffff"
+_CONTROL = "\U0010ffff"
+_BRACKETED = re.compile(r"[<\[{|].+[>\]}|]", re.DOTALL)
+# Some vocabularies have tokens for these, as for runs of spaces and line breaks: they are ordinary text.
+_HTML = re.compile(
+    "</?(?:[abipsu]|h[1-6]|[ou]l|li|em|strong|code|pre|su[bp]|br|hr|div|span|img|blockquote|ruby|rt"
+    "|table|caption|thead|tbody|tfoot|t[rhd])>"
+)
 _OPAQUE = ("tokenizer.model", "tiktoken.model", "qwen.tiktoken")  # compared as files, not token by token
 
 
@@ -57,7 +63,7 @@ class TokenTable:
     """A tokenizer file's tokens, and its rules to cut a text into them."""
 
     texts: dict[int, str]  # as written in the file
-    added: dict[int, bool]  # tokens beside the vocabulary; True: special, so no text is cut into it
+    added: dict[int, bool]  # tokens beside the vocabulary; True: `is_control`
     spelling: Spelling
     rules: tuple[object, ...]  # equal rules cut every text alike
 
@@ -120,14 +126,24 @@ def read_table(folder: Path) -> TokenTable | None:
         raise TokenizerBroken(str(folder), str(error)) from error
 
 
+def is_control(text: str, special: bool) -> bool:
+    """Whether an added token steers a model, such as the beginning of a turn, and is not just more text.
+
+    `special`: its tokenizer says so. Many leave that out for thinking and calls.
+    """
+    if len(text) < 2 or text.replace(_MARK, " ").isspace():
+        return False
+    return special or (_BRACKETED.fullmatch(text) is not None and _HTML.fullmatch(text) is None)
+
+
 def meanings(table: TokenTable) -> dict[int, str]:
     """The text of each token, spelt alike for all tokenizers: a letter for each byte.
 
-    Special tokens are marked: the same letters in a text are another token.
+    Control tokens are marked: the same letters in a text are other tokens.
     """
     said = dict(zip(table.texts, _respelt(list(table.texts.values()), table.spelling), strict=True))
-    for token, special in table.added.items():
-        said[token] = _SPECIAL + table.texts[token] if special else _byte_letters(table.texts[token])
+    for token, control in table.added.items():
+        said[token] = _CONTROL + table.texts[token] if control else _byte_letters(table.texts[token])
     return said
 
 
@@ -204,8 +220,8 @@ def _table(path: Path) -> TokenTable:
     texts |= _checked(path, [token for token, _, _ in added], [text for _, text, _ in added])
     if not texts:
         raise FileError(f"{path.name}: no tokens")
-    special = {token: special for token, _, special in added if isinstance(token, int)}
-    return TokenTable(texts, special, _spelling(content), _rules(content))
+    control = {token: is_control(texts[token], special) for token, _, special in added if isinstance(token, int)}
+    return TokenTable(texts, control, _spelling(content), _rules(content))
 
 
 def _checked(path: Path, tokens: Sequence[object], texts: Sequence[object]) -> dict[int, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineError, NoModelLoaded, as_engine_error
 from engine.api.events import Event, Sink, TokensCounted
 from engine.api.types import Request
-from engine.decoding.text import encode, prompt_tokens
+from engine.decoding.text import encode_plain, prompt_tokens
 from engine.models.encoding import AwaitedThread
 from engine.models.watch import Question
 from engine.runtime.commands import Count
@@ -84,7 +84,7 @@ def _tokens(text: str | Request, model: LoadedModel, aborted: Question) -> int:
     tokens = at = 0
     while at < len(text):
         end = slice_end(text, at)
-        tokens += len(encode(text[at:end], model, aborted, special=False))
+        tokens += len(encode_plain(text[at:end], model, aborted))
         at = end
     return tokens
 

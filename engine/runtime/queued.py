@@ -15,7 +15,7 @@ from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import Prompt, encode, grammar_of, prompt_tokens, reply_begin, spelling_of, turn_end
+from engine.decoding.text import Prompt, encode_plain, grammar_of, prompt_tokens, reply_begin, spelling_of, turn_end
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, AwaitedThread, apart
 from engine.models.watch import Question
@@ -204,7 +204,7 @@ def _prompt_of(
 
     def judge(text: str) -> None:
         pictures = any(message.pictures for message in request.messages)
-        if text and not pictures and _most_bytes(text) < limit:
+        if text and not pictures and len(text) < limit and _most_bytes(text) < limit:
             fits()
 
     grammar = grammar_of(request, model, aborted)
@@ -219,7 +219,7 @@ def _prompt_of(
     if pictures and model.vision is not None:
         spans = spans_in(tokens, pictures, model.vision, request.picture_detail)
     spelling = apart(partial(spelling_of, model), aborted) if request.logprobs is not None else None
-    expected = encode(request.prediction, model, aborted, special=False) if request.prediction else []
+    expected = encode_plain(request.prediction, model, aborted) if request.prediction else []
     expected = [token for token in expected[: limit - len(tokens)] if token < model.logit_width]
     return Prompt(tokens, end, begin, tuple(spans), grammar, spelling, expected)
 

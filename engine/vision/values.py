@@ -16,7 +16,6 @@ from engine.models.vision_config import VisionConfig
 
 FIRST_NAME = 1 << 30  # beyond any vocabulary, and below 2**31
 _NAME_BYTES = 4
-_APART = "\u200b"  # no width
 _READING = 1  # version of how pictures are encoded, hashed into every name: raise it when that changes
 
 
@@ -70,13 +69,6 @@ def readable(tokens: Iterable[int], vision: VisionConfig | None) -> list[int]:
 
 class PicturesLost(Exception):
     """The chat template wrote another number of placeholders than the chat has pictures."""
-
-
-def broken_up(text: str, words: Iterable[str]) -> str:
-    """`text` with placeholders split up: written by a user, they do not stand for a picture."""
-    for word in words:
-        text = text.replace(word, word[:1] + _APART + word[1:])
-    return text
 
 
 def framed(text: str, vision: VisionConfig, word: Callable[[int], str]) -> str:

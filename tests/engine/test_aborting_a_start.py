@@ -140,7 +140,7 @@ class Held(Endless):
         return super().python() if held else self._go_on(*arguments, **named)
 
     def library(self, *arguments: Any, **named: Any) -> Any:
-        held = "hold" in arguments[1]
+        held = "hold" in str(arguments[1])
         return super().library() if held else self._go_on(*arguments, **named)
 
 
@@ -238,7 +238,7 @@ def test_encoding_is_what_transformers_makes_of_it(zoo: Zoo, tmp_path: Path, spe
     assert _calls_the_library(type(model.tokenizer._tokenizer))
     for text in TEXTS:
         expected = model.tokenizer.encode(text, add_special_tokens=special)
-        assert encode(model.tokenizer, text, special=special) == expected
+        assert encode(model.tokenizer, [text], special=special) == expected
         assert len(expected) >= len(text) // 2  # neither cut nor padded
 
 

@@ -30,6 +30,7 @@ from engine.models.loading import LoadedModel
 from tests.engine.batch_harness import GREEDY, Recorder, written
 from tests.engine.conftest import WIDTH
 from tests.helpers.round_check import check_rounds
+from tests.helpers.tiny_models import byte_tokenizer
 
 PERSON = {
     "type": "object",
@@ -274,3 +275,12 @@ def test_tokenizer_that_begins_texts_with_a_space_is_read_as_in_the_middle_of_on
     read = _Tokens(backend, texts, 0)
     assert b"".join(texts[token] for token in read('"name"')) == b'"name"'
     assert b"".join(texts[token] for token in backend.encode('"name"').ids) != b'"name"'
+
+
+def test_no_text_in_a_schema_is_a_control_token() -> None:
+    """Whether the tokenizer calls it special or not; HTML is just text."""
+    backend = byte_tokenizer()
+    backend.add_tokens(["[CALL]", "<think>", "<td>"])
+    kept_apart = _Tokens(backend, _texts(backend), 257).special_token_ids
+    told = [backend.id_to_token(token) for token in kept_apart]
+    assert told == ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "[CALL]", "<think>"]

@@ -97,10 +97,14 @@ def test_a_renderer_of_mlx_lms_own_is_asked_for_the_same(model: LoadedModel) -> 
     class Renderer:
         has_chat_template = True
 
+        has_thinking = False
+        encode = model.tokenizer.encode
+
         @staticmethod
-        def apply_chat_template(turns: list[dict[str, str]], **variables: bool) -> list[int]:
+        def apply_chat_template(turns: list[dict[str, str]], **variables: bool) -> str:
+            assert not variables["tokenize"]
             told = [turns, variables["continue_final_message"], variables["add_generation_prompt"]]
-            return encode(json.dumps([*told, variables["enable_thinking"]]), model, special=False)
+            return json.dumps([*told, variables["enable_thinking"]])
 
     own = replace(model, template=None, tokenizer=Renderer())
     for turns, goes_on in (([(USER, "a")], False), ([(USER, "a"), (ASSISTANT, "b")], True)):

@@ -103,7 +103,7 @@ def test_start_does_not_wait_for_what_takes_a_while(
         go_on.wait(PATIENCE_S)
         return []
 
-    for name in ("spelling_of", "encode"):
+    for name in ("spelling_of", "encode_plain"):
         monkeypatch.setattr(f"engine.runtime.queued.{name}", slow)
     queued = QueuedReply(ID, Request(tokens=(1, 2), **more), lambda _: None)
     assert not queued.is_ready(model)
@@ -121,7 +121,7 @@ def test_prediction_is_no_longer_than_a_reply_can_be(model: LoadedModel) -> None
 
 
 def test_prediction_has_no_tokens_that_the_model_cannot_read(model: LoadedModel) -> None:
-    backend(model).add_tokens(["<far>"])
-    (far,) = encode("<far>", model)
+    backend(model).add_tokens(["FAR"])
+    (far,) = encode("FAR", model)
     narrow = replace(model, logit_width=far)
-    assert predicted(narrow, "a<far>b") == encode("ab", model)
+    assert predicted(narrow, "aFARb") == encode("ab", model)
