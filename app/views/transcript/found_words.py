@@ -22,7 +22,9 @@ _MANY = 100
 class FoundWords:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
-        self.clear()
+        self._document: QTextDocument | None = None
+        self._ranges: tuple[Range, ...] = ()
+        self._current: int | None = None
 
     @property
     def words(self) -> list[str]:
@@ -44,9 +46,9 @@ class FoundWords:
 
     def clear(self) -> None:
         """The document was written again."""
-        self._document: QTextDocument | None = None
-        self._ranges: tuple[Range, ...] = ()
-        self._current: int | None = None
+        self._document = None
+        self._ranges = ()
+        self._current = None
 
     def selections(self) -> list[Selection]:
         """Selections for Qt to paint: all, or the current one if there are many."""
