@@ -2825,6 +2825,14 @@
         <translation>読み込みを中止しました</translation>
     </message>
     <message>
+        <source>The disk with %1 cannot lock files.</source>
+        <translation>%1 のあるディスクはファイルをロックできません。</translation>
+    </message>
+    <message>
+        <source>Move this folder to another disk.</source>
+        <translation>このフォルダを別のディスクに移動してください。</translation>
+    </message>
+    <message>
         <source>No config.json</source>
         <translation>config.json がありません</translation>
     </message>

@@ -2825,6 +2825,14 @@
         <translation>불러오기가 중단됐어요</translation>
     </message>
     <message>
+        <source>The disk with %1 cannot lock files.</source>
+        <translation>%1 폴더가 있는 디스크는 파일을 잠글 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Move this folder to another disk.</source>
+        <translation>이 폴더를 다른 디스크로 옮기세요.</translation>
+    </message>
+    <message>
         <source>No config.json</source>
         <translation>config.json이 없어요</translation>
     </message>

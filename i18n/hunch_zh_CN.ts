@@ -2825,6 +2825,14 @@
         <translation>加载已停止</translation>
     </message>
     <message>
+        <source>The disk with %1 cannot lock files.</source>
+        <translation>%1 所在的磁盘无法锁定文件。</translation>
+    </message>
+    <message>
+        <source>Move this folder to another disk.</source>
+        <translation>请将此文件夹移到其他磁盘。</translation>
+    </message>
+    <message>
         <source>No config.json</source>
         <translation>模型缺少 config.json</translation>
     </message>
