@@ -204,7 +204,7 @@ def _prompt_of(
 
     def judge(text: str) -> None:
         pictures = any(message.pictures for message in request.messages)
-        if text and not pictures and _most_bytes(text) < limit:
+        if text and not pictures and len(text) < limit and _most_bytes(text) < limit:
             fits()
 
     grammar = grammar_of(request, model, aborted)

@@ -8,6 +8,8 @@ import secrets
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -218,8 +220,8 @@ def _tools(fields: Fields) -> Tools:
     several = choice is None or not choice.flag("disable_parallel_tool_use")
     if choice is None or kind not in {"any", "tool"}:
         return Tools(() if kind == "none" else tuple(tools), tuple(dropped), several)
-    name = choice.text("name") or "" if kind == "tool" else None
-    return Tools(tuple(tools), tuple(dropped), several and kind == "any", demanded=demanded(tools, name))
+    names = [choice.text("name") or ""] if kind == "tool" else []
+    return Tools(tuple(tools), tuple(dropped), several and kind == "any", demanded=demanded(tools, names))
 
 
 def _system(fields: Fields) -> list[Message]:
@@ -232,13 +234,14 @@ def _system(fields: Fields) -> list[Message]:
 def _joined(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Consecutive user messages joined: many templates require alternating roles."""
     joined: list[Message] = []
-    for message in messages:
-        last = joined[-1] if joined else None
-        if last is not None and last.role is message.role is MessageRole.USER:
-            text = "\n\n".join(filter(None, (last.content, message.content)))
-            joined[-1] = replace(last, content=text, pictures=last.pictures + message.pictures)
+    for role, turns in groupby(messages, attrgetter("role")):
+        if role is MessageRole.USER:
+            neighbours = list(turns)
+            text = "\n\n".join(filter(None, (each.content for each in neighbours)))
+            pictures = tuple(picture for each in neighbours for picture in each.pictures)
+            joined.append(Message(role, text, pictures=pictures))
         else:
-            joined.append(message)
+            joined += turns
     return tuple(joined)
 
 

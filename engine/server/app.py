@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from starlette.applications import Starlette
@@ -31,7 +31,7 @@ from engine.server.openai import OPENAI
 from engine.server.options import ServedModel
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem
-from engine.server.replies import Client, ClientLeft, Replies, SharedEngine, owner_of
+from engine.server.replies import Client, ClientLeft, Replies, ReplyOutcome, SharedEngine, owner_of
 
 _log = logging.getLogger(__name__)
 
@@ -97,43 +97,54 @@ class _Calling:
         model = self._shared.models.find(name)
         if isinstance(draft := fields.any("draft_model"), str):
             model = self._shared.models.with_draft(model, draft)
-        with self._shared.pictures.sent(model.main, owner_of(scope, fields)) as sent:
-            state = EngineState(model.main, model.draft)
-            context = CallContext(scope["dialect"], self._shared.options, state, sent, http.query_params)
-            call = self._call(fields, context, name)
-            if call.requests:
-                await self._write(call, model, sent, scope, receive, send)
-                return
-            async with Client(receive) as client:
+        async with Client(receive, fields) as client:
+            with self._shared.pictures.sent(model.main, await client.beside(owner_of, scope, fields)) as sent:
+                state = EngineState(model.main, model.draft)
+                context = CallContext(scope["dialect"], self._shared.options, state, sent, http.query_params)
+                call = await client.beside(self._call, fields, context, name)
+                if call.requests:
+                    await self._write(call, model, sent, client, scope, receive, send)
+                    return
                 await client.unless_left(self._shared.queue.visit(model, call.keep_s))
-            await JSONResponse(call.without_reply(), headers=_headers(call))(scope, receive, send)
+                answer = await client.beside(lambda: JSONResponse(call.without_reply(), headers=_headers(call)))
+            await answer(scope, receive, send)
 
     async def _write(
-        self, call: ApiCall, model: ServedModel, sent: SentPictures, scope: Scope, receive: Receive, send: Send
+        self,
+        call: ApiCall,
+        model: ServedModel,
+        sent: SentPictures,
+        client: Client,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
     ) -> None:
-        async with Client(receive) as client:
-            requests = call.requests
-            if sent.texts:
-                with self._shared.expecting(len(requests)):
-                    requests = await client.unless_left(self._shared.pictures.read(sent, requests))
-            opened = self._shared.replies(self._path, requests, client, model, call.keep_s, sent.owner)
-            async with opened as replies:
-                if call.stream:
-                    await replies.judged()
-                    await _Stream(call, replies, send).run(scope["request_id"])
-                else:
-                    content = call.whole(await replies.whole())
-                    answer = JSONResponse(content, headers=_headers(call, replies.model))
-                    await answer(scope, receive, send)
+        requests = call.requests
+        if sent.texts:
+            with self._shared.expecting(len(requests)):
+                requests = await client.unless_left(self._shared.pictures.read(sent, requests))
+        opened = self._shared.replies(self._path, requests, client, model, call.keep_s, sent.owner)
+        async with opened as replies:
+            if call.stream:
+                await replies.judged()
+                await _Stream(call, replies, client, send).run(scope["request_id"])
+            else:
+                outcomes = await replies.whole()
+                answer = await client.beside(_whole, call, outcomes, replies.model)
+                await answer(scope, receive, send)
+
+
+def _whole(call: ApiCall, outcomes: Sequence[ReplyOutcome], model: ModelInfo | None) -> Response:
+    return JSONResponse(call.whole(outcomes), headers=_headers(call, model))
 
 
 class _Stream:
     """A streamed answer: the head at once, the first piece when the prompt's length is known."""
 
-    def __init__(self, call: ApiCall, replies: Replies, send: Send) -> None:
+    def __init__(self, call: ApiCall, replies: Replies, client: Client, send: Send) -> None:
         self._call = call
         self._replies = replies
-        self._options = call.context.options
+        self._client = client
         self._send = send
         self._time = asyncio.get_running_loop().time
         self._written = self._time()
@@ -144,7 +155,7 @@ class _Stream:
         stream_headers = {
             "cache-control": "no-store",
             "x-accel-buffering": "no",
-            **_headers(self._call, self._replies.model),
+            **await self._client.beside(_headers, self._call, self._replies.model),
         }
         head = Response(media_type=self._call.media_type, headers=stream_headers)
         del head.headers["content-length"]
@@ -152,32 +163,32 @@ class _Stream:
         try:
             async for found in self._replies.events(self._patience_s):
                 await self._open()
-                await self._write([] if found is None else self._call.pieces(*found))
+                await self._write(b"" if found is None else b"".join(self._call.pieces(*found)))
                 if self._patience_s() <= 0:
-                    await self._write([self._call.alive(*self._replies.progress)])
-            await self._write(self._call.closing(self._replies.outcomes), more=False)
+                    await self._write(self._call.alive(*self._replies.progress))
+            await self._write(await self._with_body(self._call.closing, self._replies.outcomes), more=False)
         except Problem as problem:
             await self._open()
-            await self._write([self._call.failure(problem, request_id)], more=False)
+            failure = await self._client.beside(self._call.failure, problem, request_id)
+            await self._write(failure, more=False)
 
     async def _open(self) -> None:
         if not self._opened:
             self._opened = True
-            await self._write(self._call.opening(*self._replies.progress))
+            await self._write(await self._with_body(self._call.opening, *self._replies.progress))
 
-    async def _write(self, pieces: Iterable[bytes], *, more: bool = True) -> None:
-        body = b"".join(pieces)
+    async def _with_body(self, pieces: Callable[..., Iterable[bytes]], *of: Any) -> bytes:
+        """Pieces that may repeat what the client sent."""
+        return await self._client.beside(lambda: b"".join(pieces(*of)))
+
+    async def _write(self, body: bytes, *, more: bool = True) -> None:
         if body or not more:
-            try:
-                async with asyncio.timeout(self._options.send_s):
-                    await self._send({"type": "http.response.body", "body": body, "more_body": more})
-            except TimeoutError:
-                raise ClientLeft from None
+            await self._send({"type": "http.response.body", "body": body, "more_body": more})
             self._written = self._time()
 
     def _patience_s(self) -> float:
         """Of a client that has got nothing since then; events that write nothing do not renew it."""
-        return self._written + self._options.silence_s - self._time()
+        return self._written + self._call.context.options.silence_s - self._time()
 
 
 def _headers(call: ApiCall, model: ModelInfo | None = None) -> dict[str, str]:

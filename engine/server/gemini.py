@@ -10,6 +10,7 @@ import re
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -298,8 +299,8 @@ def _tools(fields: Fields) -> Tools:
             strict = ({**tool, "function": tool["function"] | {"strict": True}} for tool in tools)
             return replace(made, given=tuple(strict))
         case "ANY":
-            names = [demanded(tools, str(name))[0] for name in calling.items("allowedFunctionNames")]
-            return replace(made, demanded=tuple(names) or demanded(tools))
+            names = [str(name) for name in calling.items("allowedFunctionNames")]
+            return replace(made, demanded=demanded(tools, names))
         case mode:
             raise unsupported("functionCallingConfig.mode", f" as '{str(mode)[:40]}'")
 
@@ -380,6 +381,7 @@ def _usage(stats: Sequence[RequestStats], thinking_tokens: int, choices: int) ->
     }
 
 
+@lru_cache
 def _with_underscores(name: str) -> str:
     return re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name)
 
@@ -405,7 +407,8 @@ def _entry(info: ModelInfo) -> dict[str, Any]:
 def _lookups(shared: SharedEngine) -> list[Route]:
     async def count_tokens(http: HttpRequest) -> Response:
         """Of a whole request, or of contents alone."""
-        body = _GoogleFields((await fields_of(http)).values)
+        sent = await fields_of(http)
+        body = _GoogleFields(sent.values, is_long=sent.is_long)
         fields = body.object("generateContentRequest") or body
         name = http.path_params["model"]
         tokens = await shared.count_tokens(http, fields, name, lambda pictures: prompt_of(fields, pictures)[0])

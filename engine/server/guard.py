@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.server.dialect import Dialect
 from engine.server.options import ServerOptions
-from engine.server.problems import Problem, full
+from engine.server.problems import Problem, full, too_many_connections
 
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1", "host.docker.internal"}
 _OPEN_PATHS = {"/health"}
@@ -59,6 +59,8 @@ class Guard:
             self._check_key(key, scope)
             scope["asked_by"] = (_machine_of(scope), origin or "", key, headers.get("user-agent", ""))
             self._check_body(headers, scope["method"])
+            if scope["path"] not in _OPEN_PATHS and not scope["state"]["connection"].show():
+                raise too_many_connections()
         except Problem as problem:
             body = dialect.error(problem, request_id)
             refusal = JSONResponse(body, problem.status, {**problem.headers, "connection": "close"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
@@ -58,6 +58,7 @@ class OpenAIResponse(ApiCall):
         self._id = f"resp_{secrets.token_hex(12)}"
         self._created = int(time.time())
         self._sent = 0  # events
+        self._names = {flat: {"name": name, "namespace": space} for flat, space, name in self._tools.spaces}
         self._items: list[dict[str, Any]] = []  # those that are complete
         self._open: _Item | None = None
 
@@ -65,7 +66,7 @@ class OpenAIResponse(ApiCall):
         (outcome,) = outcomes
         for kind, text in (("reasoning", outcome.thinking), ("message", outcome.text)):
             if text:
-                self._items.append(_Item(kind, "".join(text)).whole())
+                self._items.append(_Item(kind, text).whole())
         self._items += [self._call(call, "completed") for call in outcome.calls]
         return self._response(outcome)
 
@@ -108,7 +109,7 @@ class OpenAIResponse(ApiCall):
 
     def _add(self, text: str) -> Iterable[bytes]:
         if (item := self._open) is not None:
-            item.text += text
+            item.texts.append(text)
             more: dict[str, Any] = {"delta": text} | ({} if item.kind == "reasoning" else {"logprobs": []})
             place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
             yield self._event(f"response.{item.part_kind}.delta", **place, **more)
@@ -138,9 +139,8 @@ class OpenAIResponse(ApiCall):
         self._items.append(item)
 
     def _call(self, call: ToolCall, status: str) -> dict[str, Any]:
-        names = {flat: {"name": name, "namespace": space} for flat, space, name in self._tools.spaces}
         item = {"type": "function_call", "id": f"fc_{secrets.token_hex(12)}", "call_id": call.id, "status": status}
-        return item | {"arguments": call.arguments} | names.get(call.name, {"name": call.name})
+        return item | {"arguments": call.arguments} | self._names.get(call.name, {"name": call.name})
 
     def _response(self, outcome: ReplyOutcome | None) -> dict[str, Any]:
         """All fields that the vendor's schema requires; the usage is zero until the end."""
@@ -214,11 +214,15 @@ def _answered_tool(tool: dict[str, Any]) -> dict[str, Any]:
 class _Item:
     """Of the output: the reasoning, or the message."""
 
-    def __init__(self, kind: str, text: str = "") -> None:
+    def __init__(self, kind: str, texts: Iterable[str] = ()) -> None:
         self.kind = kind
-        self.text = text
+        self.texts = list(texts)
         self.id = f"{'rs' if kind == 'reasoning' else 'msg'}_{secrets.token_hex(12)}"
         self.part_kind = "reasoning_text" if kind == "reasoning" else "output_text"
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
 
     def part(self, text: str) -> dict[str, Any]:
         part: dict[str, Any] = {"type": self.part_kind, "text": text}
@@ -233,7 +237,7 @@ class _Item:
 
 
 def _messages(fields: Fields, spaces: Sequence[tuple[str, str, str]], pictures: SentPictures) -> tuple[Message, ...]:
-    messages: list[Message] = []
+    messages: list[Message | _AssistantTurn] = []
     if instructions := fields.text("instructions"):
         messages.append(Message(MessageRole.SYSTEM, instructions))
     if isinstance(fields.any("input"), str):
@@ -244,19 +248,31 @@ def _messages(fields: Fields, spaces: Sequence[tuple[str, str, str]], pictures: 
             _add_item(messages, item, flat, pictures)
     if not messages:
         raise invalid("'input' must have something to answer.", "input")
-    return settled(messages)
+    return settled([each.message() if isinstance(each, _AssistantTurn) else each for each in messages])
 
 
-def _add_item(messages: list[Message], item: Fields, flat: dict[tuple[str, str], str], pictures: SentPictures) -> None:
-    """Reasoning, text and calls that follow each other were one turn of the model's."""
+@dataclass(slots=True)
+class _AssistantTurn:
+    """Reasoning, text and calls that follow each other."""
+
+    texts: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+
+    def message(self) -> Message:
+        return Message(MessageRole.ASSISTANT, "".join(self.texts), "".join(self.thoughts), tuple(self.calls))
+
+
+def _add_item(
+    messages: list[Message | _AssistantTurn], item: Fields, flat: dict[tuple[str, str], str], pictures: SentPictures
+) -> None:
     match item.text("type") or "message":
         case "message":
             name = item.text("role") or ""
             if name not in _ROLES:
                 raise item.wrong("role", f"one of {', '.join(_ROLES)}")
             if _ROLES[name] is MessageRole.ASSISTANT:
-                turn = _assistants(messages)
-                messages[-1] = replace(turn, content=turn.content + text_of(item))
+                _assistants(messages).texts.append(text_of(item))
             elif _ROLES[name] is MessageRole.USER:
                 text, marks = seen(item, pictures)
                 messages.append(Message(MessageRole.USER, text, pictures=marks))
@@ -264,14 +280,12 @@ def _add_item(messages: list[Message], item: Fields, flat: dict[tuple[str, str],
                 messages.append(Message(_ROLES[name], text_of(item)))
         case "reasoning":
             thoughts = "".join(part.text("text") or "" for part in item.objects("content"))
-            turn = _assistants(messages)
-            messages[-1] = replace(turn, reasoning=turn.reasoning + thoughts)
+            _assistants(messages).thoughts.append(thoughts)
         case "function_call":
             space = item.text("namespace") or ""
             name = item.text("name") or ""
             call = ToolCall(item.text("call_id") or "", flat.get((space, name), name), item.text("arguments") or "{}")
-            turn = _assistants(messages)
-            messages[-1] = replace(turn, tool_calls=(*turn.tool_calls, call))
+            _assistants(messages).calls.append(call)
         case "function_call_output":
             call_id = item.text("call_id") or ""
             text, marks = seen(item, pictures, "output")
@@ -280,11 +294,13 @@ def _add_item(messages: list[Message], item: Fields, flat: dict[tuple[str, str],
             raise unsupported("input", f": items of type '{kind}'")
 
 
-def _assistants(messages: list[Message]) -> Message:
+def _assistants(messages: list[Message | _AssistantTurn]) -> _AssistantTurn:
     """The last message, where it is the assistant's; else a new one."""
-    if not messages or messages[-1].role is not MessageRole.ASSISTANT:
-        messages.append(Message(MessageRole.ASSISTANT, ""))
-    return messages[-1]
+    if messages and isinstance(last := messages[-1], _AssistantTurn):
+        return last
+    turn = _AssistantTurn()
+    messages.append(turn)
+    return turn
 
 
 def _tools(fields: Fields) -> Tools:

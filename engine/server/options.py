@@ -41,7 +41,7 @@ class ServerOptions:
     largest_body: int = 64 * MEGABYTE
     most_held: int = 512 * MEGABYTE  # of the bodies of all requests, and as much again of their pictures' pixels
     body_s: float = 60.0  # to receive a request's body
-    header_s: float = 20.0  # to receive its header
+    header_s: float = 10.0  # to receive its header
     begin_s: float = 10.0  # until a stream begins though its request still waits for its turn
     silence_s: float = 10.0  # without output, until a stream says that it is alive
     stuck_s: float = 30.0  # for the engine to say that it works; no step of it takes so long

@@ -1,6 +1,6 @@
 """Pictures that clients send, as base64 within their messages. Nothing is fetched, and no file is named.
 
-A message is read on the event loop, and holds marks in place of pictures; decoding comes after it, on threads.
+A message that was read holds marks in place of pictures; decoding comes after it, on threads.
 """
 
 from __future__ import annotations
@@ -117,9 +117,7 @@ class PictureReader:
             if self._held > self._most_held:
                 raise full("pictures")
             pictures.append(picture)
-        return [
-            replace(each, messages=tuple(_with(message, pictures) for message in each.messages)) for each in requests
-        ]
+        return await loop.run_in_executor(self._threads, _shown, requests, pictures) if pictures else list(requests)
 
     def _picture(self, text: str, owner: str) -> Picture:
         try:
@@ -152,6 +150,12 @@ class PictureReader:
                 raise Problem(503, _NO_ROOM, "server_error", "no_room", retry=False) from error
             sentence, code = _SENTENCES[error.why]
             raise _refused(f"A picture {sentence}.", code) from error
+
+
+def _shown(requests: Sequence[Request], pictures: Sequence[Picture]) -> list[Request]:
+    """Requests of one client have the same messages."""
+    messages = tuple(_with(message, pictures) if message.pictures else message for message in requests[0].messages)
+    return [replace(each, messages=messages) for each in requests]
 
 
 def _with(message: Message, pictures: Sequence[Picture]) -> Message:

@@ -28,6 +28,7 @@ from engine.api.errors import (
 from engine.api.types import FinishReason
 
 _MOST_NAMES = 20  # of models, in a sentence
+_LONGEST = 10_000  # characters of a message
 
 
 @dataclass(eq=False)
@@ -42,6 +43,9 @@ class Problem(Exception):
     cause: EngineError | None = None
     retry_after_s: int | None = None
     retry: bool = True  # False: clients that would try again by themselves must not
+
+    def __post_init__(self) -> None:
+        self.message = self.message[:_LONGEST]  # it repeats what a client sent
 
     def __str__(self) -> str:
         return self.message
@@ -95,6 +99,11 @@ def overloaded(most: int) -> Problem:
 def full(what: str) -> Problem:
     message = f"The {what} of other requests take all memory that there is for them."
     return Problem(503, message, "server_error", "memory_full", retry_after_s=5)
+
+
+def too_many_connections() -> Problem:
+    message = "Too many connections are open."
+    return Problem(503, message, "server_error", "too_many_connections", retry_after_s=5)
 
 
 def shutting_down() -> Problem:

@@ -64,8 +64,9 @@ class ReplyOutcome:
 class Client:
     """The other end of a connection, once its body has come."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, fields: Fields) -> None:
         self._receive = receive
+        self._is_long = fields.is_long
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Client:
@@ -95,6 +96,10 @@ class Client:
             return await task
         finally:
             task.cancel()
+
+    async def beside(self, work: Callable[..., _T], *arguments: Any) -> _T:
+        """What the work on the body brings: where that is long, on another thread, so that others are answered."""
+        return await asyncio.to_thread(work, *arguments) if self._is_long else work(*arguments)
 
     async def _watch(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
@@ -217,20 +222,20 @@ class SharedEngine:
     ) -> int:
         """Of the whole prompt, as the template of the model of that name makes it. Raises Problem, ClientLeft."""
         model = self.models.find(name)
-        with self.pictures.sent(model.main, owner_of(http.scope, fields)) as sent:
-            (prompt,) = await self.pictures.read(sent, [prompt_of(sent)])
-            async with Client(http.receive) as client:
-                return await client.unless_left(self._counted_in_turn(model, prompt))
+        async with Client(http.receive, fields) as client:
+            with self.pictures.sent(model.main, await client.beside(owner_of, http.scope, fields)) as sent:
+                (prompt,) = await self.pictures.read(sent, [await client.beside(prompt_of, sent)])
+                return await client.unless_left(self._counted_in_turn(model, prompt, client))
 
-    async def _counted_in_turn(self, model: ServedModel, prompt: Request) -> int:
+    async def _counted_in_turn(self, model: ServedModel, prompt: Request, client: Client) -> int:
         turn = self.queue.join(model)
         try:
             await turn.admitted
-            return await self._counted(prompt)
+            return await self._counted(prompt, client)
         finally:
             self.queue.leave(turn)
 
-    async def _counted(self, prompt: Request | str) -> int:
+    async def _counted(self, prompt: Request | str, client: Client | None = None) -> int:
         """Raises Problem."""
         loop = asyncio.get_running_loop()
         counted: asyncio.Future[TokensCounted] = loop.create_future()
@@ -244,7 +249,10 @@ class SharedEngine:
                 with suppress(RuntimeError):  # the loop has ended
                     loop.call_soon_threadsafe(take, event)
 
-        self.engine.count_tokens(prompt, on_event)
+        if client is None:
+            self.engine.count_tokens(prompt, on_event)
+        else:
+            await client.beside(self.engine.count_tokens, prompt, on_event)
         answer = await counted
         if answer.error is not None:
             raise problem_of(answer.error)
@@ -270,12 +278,12 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         self._model = model
         self._keep_s = keep_s
         self._turn: Turn | None = None
-        self._start: asyncio.Task[None] | None = None  # once the turn has come
+        self._start: asyncio.Task[None] | None = None  # waits for the turn, then submits
+        self._is_cancelled = False
         self._events: asyncio.Queue[Indexed | Exception | None] = asyncio.Queue()  # None: the client has left
         self._early: deque[Indexed] = deque()  # came before the answer began
-        self._ended: set[int] = set()  # in the engine
         self._awaited = set(range(len(requests)))  # whose end `events` has not given yet
-        self.ids: list[RequestId] = []
+        self.ids: dict[int, RequestId] = {}  # of requests in the engine
         self.model: ModelInfo | None = None  # that answers, once the turn has come
         self.outcomes = [ReplyOutcome() for _ in requests]
         self.progress = (0, 0)  # prompt tokens read, and all of them
@@ -285,33 +293,28 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         self._shared.opened(self)
         self._shared.count(len(self._requests))
         self._turn = self._shared.queue.join(self._model)
-        try:
-            if self._turn.admitted.done():
-                self._turn.admitted.result()
-                self._submit()
-            else:
-                self._start = asyncio.create_task(self._submit_in_turn(self._turn))
-        except BaseException:
-            self._close()
-            raise
+        self._start = asyncio.create_task(self._submit(self._turn))
         return self
 
-    async def _submit_in_turn(self, turn: Turn) -> None:
+    async def _submit(self, turn: Turn) -> None:
+        """In its turn. A Problem, for what only the loaded model shows, is the next event."""
+        submitted = 0
         try:
             await turn.admitted
-            self._submit()
+            state = self._shared.engine.state()
+            self.model = state.main
+            check_limits(self._requests, state)
+            loop = asyncio.get_running_loop()
+            for index, request in enumerate(self._requests):
+                if self._is_cancelled:
+                    raise shutting_down()
+                submitted += 1
+                await self._client.beside(self._shared.engine.submit, request, self._sink(loop, index))
         except Exception as error:  # noqa: BLE001  it is the next event
             self._events.put_nowait(error)
-
-    def _submit(self) -> None:
-        """Raises Problem for what only the loaded model shows."""
-        state = self._shared.engine.state()
-        self.model = state.main
-        check_limits(self._requests, state)
-        loop = asyncio.get_running_loop()
-        for index, request in enumerate(self._requests):
-            self.ids.append(self._shared.engine.submit(request, self._sink(loop, index)))
-            self._shared.submitted.add(self.ids[index])
+        finally:
+            if unsent := len(self._requests) - submitted:
+                self._shared.count(-unsent)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -319,17 +322,13 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         self._close()
 
     def cancel(self) -> None:
-        for index, request in enumerate(self.ids):
-            if index not in self._ended:
-                self._shared.engine.cancel(request)
+        self._is_cancelled = True
+        for request in self.ids.values():
+            self._shared.engine.cancel(request)
 
     def _close(self) -> None:
         self._client.left.remove_done_callback(self._on_left)
-        if self._start is not None:
-            self._start.cancel()
         self.cancel()
-        if unsent := len(self._requests) - len(self.ids):
-            self._shared.count(-unsent)
         if self._turn is not None:
             self._shared.queue.leave(self._turn, self._keep_s)
         self._shared.closed(self)
@@ -346,9 +345,14 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         return hear
 
     def _arrive(self, index: int, event: Event) -> None:
-        if isinstance(event, Finished | Failed):
-            self._ended.add(index)
-            self._shared.submitted.discard(self.ids[index])
+        if isinstance(event, Queued):
+            self.ids[index] = event.request
+            self._shared.submitted.add(event.request)
+            if self._is_cancelled:
+                self._shared.engine.cancel(event.request)
+        elif isinstance(event, Finished | Failed):
+            self.ids.pop(index, None)
+            self._shared.submitted.discard(event.request)
             self._shared.metrics.ended(self._endpoint, event)
             self._shared.count(-1)
         elif isinstance(event, ToolCalled):

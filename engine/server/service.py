@@ -11,6 +11,7 @@ import logging
 import socket
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from engine.server.options import ModelShelf, PictureDecoder, ServerOptions, Ser
 if TYPE_CHECKING:
     import uvicorn
 
+    from engine.server.connections import Connections
     from engine.server.replies import SharedEngine
 
 _log = logging.getLogger(__name__)
@@ -28,7 +30,7 @@ _log = logging.getLogger(__name__)
 _GRACE_S = 5  # for connections to close, once every reply was ended
 _BACKLOG = 128
 _TRIES = 20  # for a port that is free at both addresses
-_MOST_CONNECTIONS = 512
+_LONG_BODIES = 2  # at a time on threads: more of them would leave the loop less of Python's time
 
 
 class Server:
@@ -57,6 +59,7 @@ class Server:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
         self._uvicorn: uvicorn.Server | None = None
+        self._connections: Connections | None = None
         self._shared: SharedEngine | None = None
 
     @property
@@ -110,20 +113,22 @@ class Server:
             for each in sockets:
                 each.close()
             with self._lock:
-                self._loop = self._uvicorn = self._shared = None
+                self._loop = self._uvicorn = self._connections = self._shared = None
             self._change(last)
 
     async def _serve(self, sockets: list[socket.socket]) -> None:
         import uvicorn
 
         from engine.server.app import make_app
-        from engine.server.connections import MOST_HEADER_BYTES, patient_protocol
+        from engine.server.connections import MOST_HEADER_BYTES, Connection, Connections
         from engine.server.replies import SharedEngine
 
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(_LONG_BODIES, "long bodies"))
         shared = SharedEngine(self._engine, self._options, self._count, self._shelf, self._decode)
         config = uvicorn.Config(
             make_app(shared),
-            http=patient_protocol(self._options.header_s),
+            http=Connection,
             loop="asyncio",
             ws="none",
             lifespan="off",
@@ -131,29 +136,34 @@ class Server:
             access_log=False,
             proxy_headers=False,
             server_header=False,
-            limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=_GRACE_S,
             h11_max_incomplete_event_size=MOST_HEADER_BYTES,
         )
-        logging.getLogger("uvicorn.error").addFilter(_is_new)
+        config.load()
         server = uvicorn.Server(config)
+        connections = Connections(server, self._options)
         with self._lock:
             self._shared = shared
             self._uvicorn = server
-            self._loop = asyncio.get_running_loop()
+            self._connections = connections
+            self._loop = loop
             stopping = self._stopping
         try:
             if not stopping:
                 addresses = tuple(_address(each) for each in sockets)
+                connections.listen(sockets)
                 self._change(ServerState(ServerPhase.RUNNING, addresses))
-                await server.serve(sockets)
+                await server.serve([])
         finally:
+            connections.close()
             shared.close()
 
     def _end(self) -> None:
         self._change(replace(self.state, phase=ServerPhase.STOPPING))
         if self._shared is not None:
             self._shared.end_requests()
+        if self._connections is not None:
+            self._connections.close()
         if self._uvicorn is not None:
             self._uvicorn.should_exit = True
 
@@ -204,8 +214,3 @@ def _bound(host: str, port: int) -> socket.socket:
 def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _is_new(record: logging.LogRecord) -> bool:
-    """What the app raises it has logged itself, without the words of a client that are in it perhaps."""
-    return "Exception in ASGI application" not in record.getMessage()

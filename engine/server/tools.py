@@ -52,7 +52,7 @@ def chosen_tools(
     if isinstance(choice, dict) and choice.get("type") == "function":
         within = choice.get("function", choice)  # the Responses have the name beside the type
         name = within.get("name") if isinstance(within, dict) else None
-        return replace(made, several=False, demanded=demanded(tools, str(name)))
+        return replace(made, several=False, demanded=demanded(tools, [str(name)]))
     match choice:
         case None | "auto":
             return made
@@ -63,12 +63,12 @@ def chosen_tools(
     raise unsupported("tool_choice", f" as {json.dumps(choice)[:60]}")
 
 
-def demanded(tools: Sequence[dict[str, Any]], name: object = None) -> tuple[str, ...]:
-    """All tools, or the one of this name."""
+def demanded(tools: Sequence[dict[str, Any]], wanted: Sequence[str] = ()) -> tuple[str, ...]:
+    """Those of these names; without any, all."""
     names: tuple[str, ...] = tuple(tool["function"]["name"] for tool in tools)
-    if not names or (name is not None and name not in names):
+    if not names or not set(names).issuperset(wanted):
         raise invalid("'tool_choice' demands a tool that is not among 'tools'.", "tool_choice")
-    return names if name is None else (str(name),)
+    return tuple(wanted) or names
 
 
 def _checked(tool: Fields, function: Fields) -> dict[str, Any]:

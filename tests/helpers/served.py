@@ -100,6 +100,9 @@ class Asked:
     def done(self) -> bool:
         return not self._thread.is_alive()
 
+    def join(self) -> None:
+        self._thread.join(PATIENCE_S)
+
 
 @contextmanager
 def serving(

@@ -343,6 +343,24 @@ def test_without_its_icon_closing_the_window_ends_the_app(harness: AppHarness) -
     assert not harness.application.has_window()
 
 
+@pytest.mark.usefixtures("icon_beside_the_clock")
+def test_a_window_that_fills_the_screen_leaves_it_before_it_hides(harness: AppHarness, qtbot: QtBot) -> None:
+    """A Mac would keep its space, in black."""
+    window, states = harness.window, list[tuple[bool, bool]]()
+    window.showFullScreen()
+    qtbot.waitUntil(window.isFullScreen)
+    hides = window.hide
+
+    def noted() -> None:
+        states.append((window.isVisible(), window.isFullScreen()))
+        hides()
+
+    window.hide = noted  # type: ignore[method-assign]
+    window.close()
+    qtbot.waitUntil(lambda: not window.isVisible())
+    assert states == [(True, False)]
+
+
 def test_announcements(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[object, str]] = []
 

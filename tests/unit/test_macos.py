@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from app.system import energy, services
+from app.system import bundle_files, energy, notifications, services
 from app.system.energy import Activity, Heat, Mac, Power, StillMachine, this_machine
+from app.system.notifications import UserNotifications
 from app.system.objc import Methods, ServiceMethod
 from app.system.services import METHODS, Service, offer_service
 from tests.helpers.fake_objc import FakeObjectiveC
@@ -157,7 +158,7 @@ def test_each_call_has_the_prototype_of_its_header() -> None:
         "beginActivityWithOptions:reason:": (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p),
         "endActivity:": (None, ctypes.c_void_p),
     }
-    called = METHODS | energy.METHODS
+    called = METHODS | energy.METHODS | notifications.METHODS
     assert {selector: called[selector] for selector in declared} == declared
     assert all(len(types) - 1 == selector.count(":") for selector, types in called.items())
 
@@ -173,3 +174,81 @@ def test_where_macos_offers_none_the_app_starts_without(monkeypatch: pytest.Monk
     monkeypatch.setattr("sys.platform", "darwin")
     monkeypatch.setattr(services, "Service", refused)
     assert offer_service(print) is None
+
+
+# Notifications: blocks of Objective-C in both directions.
+
+
+BUNDLE, RESPONSE = 4000, 5000
+
+
+class FakeCenter(FakeObjectiveC):
+    """macOS's centre of notifications."""
+
+    def __init__(self, identifier: str = bundle_files.IDENTIFIER, *, granted: bool = True) -> None:
+        super().__init__()
+        self.objc._NSConcreteGlobalBlock = self.objc.objc_getClass
+        self.granted = granted
+        self.texts = {"bundleIdentifier": identifier.encode(), "identifier": b"7"}
+        self.shown = list[bytes]()
+        self.done = 0
+
+    def answer(self, receiver: int, name: str, first: int) -> int | None:
+        if name in self.texts:
+            self._last = ctypes.create_string_buffer(self.texts[name])
+        if name == "UTF8String":
+            return ctypes.addressof(self._last)
+        if name == "addNotificationRequest:withCompletionHandler:":
+            self.shown = self.strings[-3:]
+        return BUNDLE if name == "mainBundle" else receiver
+
+    def decide(self, center: UserNotifications) -> None:
+        """What macOS calls once the user has decided."""
+        invoke = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_bool, ctypes.c_void_p)(center._answer_block.invoke)
+        invoke(None, self.granted, None)
+
+    def click(self) -> None:
+        block = notifications._Block()
+        called = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _block: self._end())
+        block.invoke = ctypes.cast(called, ctypes.c_void_p)
+        ServiceMethod(self.methods[notifications._CLICKED])(5, 6, 8, RESPONSE, ctypes.addressof(block))
+
+    def _end(self) -> None:
+        self.done += 1
+
+
+@pytest.mark.parametrize("granted", [True, False])
+def test_a_notification_is_shown_once_the_user_allows_it(granted: bool) -> None:
+    mac = FakeCenter(granted=granted)
+    center = UserNotifications(print, mac)
+    center.show("7", "제목", "본문 — text")
+    assert mac.shown == []
+    mac.decide(center)
+    assert sorted(mac.shown) == (sorted(text.encode() for text in ("7", "제목", "본문 — text")) if granted else [])
+    assert center.is_refused is not granted
+    assert mac.pools == 0
+
+
+@pytest.mark.expect_log("a click on a notification was lost: ValueError$")
+def test_a_click_names_what_was_clicked_and_is_always_acknowledged() -> None:
+    clicked = list[str]()
+    mac = FakeCenter()
+    center = UserNotifications(clicked.append, mac)
+    mac.click()
+    assert (clicked, mac.done) == (["7"], 1)
+
+    def refuse(name: str) -> None:
+        raise ValueError(name)
+
+    mac = FakeCenter()
+    failing = UserNotifications(refuse, mac)
+    mac.click()
+    assert mac.done == 1
+    del center, failing
+
+
+def test_a_process_that_is_no_app_never_asks_for_the_centre() -> None:
+    mac = FakeCenter("org.python.python")
+    with pytest.raises(OSError, match="not an app"):
+        UserNotifications(print, mac)
+    assert "currentNotificationCenter" not in [name for _, name in mac.sent]

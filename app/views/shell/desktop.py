@@ -24,6 +24,7 @@ from app.controllers.chat_lists import Unseen
 from app.controllers.models import ModelController
 from app.controllers.quick_ask import QuickQuestions
 from app.settings import Settings
+from app.system.notifications import user_notifications
 from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
@@ -155,6 +156,7 @@ class Notifications(QObject):
     """
 
     chat_wanted = Signal(int)
+    clicked = Signal(str)  # one of macOS's, from any thread
 
     def __init__(self, settings: Settings, chats: ChatController, icon: QSystemTrayIcon, window: QWidget) -> None:
         super().__init__(window)
@@ -164,6 +166,8 @@ class Notifications(QObject):
         self._window = window
         self._chat_id = 0
         icon.messageClicked.connect(self._on_clicked)
+        self.clicked.connect(self._on_named)  # queued: not a lambda's, which runs on the thread that emits
+        self._of_macos = user_notifications(self.clicked.emit)
         app = QGuiApplication.instance()
         assert isinstance(app, QGuiApplication)
         app.focusWindowChanged.connect(self._on_looked)
@@ -175,7 +179,9 @@ class Notifications(QObject):
             return
         self._chat_id = chat_id
         QApplication.alert(self._window)
-        if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
+        if self._of_macos is not None and not self._of_macos.is_refused:
+            self._of_macos.show(str(chat_id), *self.words(chat_id, message_id, status))
+        elif QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
             self._icon.show()  # without an icon there is no message
             self._icon.showMessage(*self.words(chat_id, message_id, status), self._icon.icon())
 
@@ -198,6 +204,9 @@ class Notifications(QObject):
         self._chats.unseen.look()
         if self._icon.isVisible() and not self._settings.tray_icon:
             self._icon.hide()
+
+    def _on_named(self, name: str) -> None:
+        self.chat_wanted.emit(int(name))
 
     def _on_clicked(self) -> None:
         self._icon.setVisible(self._settings.tray_icon)

@@ -250,6 +250,7 @@ class MainWindow(Translated, ShellWindow):
     painted_first = Signal()
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
+        self._hides = False  # as soon as it is not full screen
         super().__init__(theme)
         self._theme = theme
         self._settings = settings
@@ -502,7 +503,11 @@ class MainWindow(Translated, ShellWindow):
         self.composer.edit.commit()
         if self.tools.stays_without_window and not self._quits:
             event.ignore()
-            self.hide()
+            self._hides = self.isFullScreen()  # once it is not: a Mac would keep an empty space
+            if self._hides:
+                self.setWindowState(self.windowState() & ~Qt.WindowState.WindowFullScreen)
+            else:
+                self.hide()
             return
         self.composer.unsent.keep()
         self.closing.emit()
@@ -513,6 +518,12 @@ class MainWindow(Translated, ShellWindow):
         self._settings.window_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
         super().closeEvent(event)
         self.closed.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange and self._hides and not self.isFullScreen():
+            self._hides = False
+            self.hide()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:
