@@ -3485,6 +3485,14 @@
         <translation>%1 を削除できませんでした。</translation>
     </message>
     <message>
+        <source>Model files changed</source>
+        <translation>モデルのファイルが変更されました</translation>
+    </message>
+    <message>
+        <source>The files of %1 have changed.</source>
+        <translation>%1 のファイルが変更されました。</translation>
+    </message>
+    <message>
         <source>Start a new chat, or choose a longer-context model.</source>
         <translation>新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>

@@ -3485,6 +3485,14 @@
         <translation>%1 모델을 삭제하지 못했어요.</translation>
     </message>
     <message>
+        <source>Model files changed</source>
+        <translation>모델 파일이 바뀌었어요</translation>
+    </message>
+    <message>
+        <source>The files of %1 have changed.</source>
+        <translation>%1 모델의 파일이 바뀌었어요.</translation>
+    </message>
+    <message>
         <source>Start a new chat, or choose a longer-context model.</source>
         <translation>새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>

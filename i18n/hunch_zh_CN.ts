@@ -3485,6 +3485,14 @@
         <translation>无法删除 %1。</translation>
     </message>
     <message>
+        <source>Model files changed</source>
+        <translation>模型文件已更改</translation>
+    </message>
+    <message>
+        <source>The files of %1 have changed.</source>
+        <translation>%1 的文件已更改。</translation>
+    </message>
+    <message>
         <source>Start a new chat, or choose a longer-context model.</source>
         <translation>请开始新对话，或选择上下文更长的模型。</translation>
     </message>

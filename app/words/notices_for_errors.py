@@ -191,6 +191,13 @@ TABLE = (
         values=("model",),
     ),
     NoticeRow(
+        engine.ModelChanged,
+        QT_TRANSLATE_NOOP("Messages", "Model files changed"),
+        QT_TRANSLATE_NOOP("Messages", "The files of %1 have changed."),
+        QT_TRANSLATE_NOOP("Messages", "Load the model again."),
+        values=("model",),
+    ),
+    NoticeRow(
         engine.LogitsBroken,
         QT_TRANSLATE_NOOP("Messages", "Invalid model output"),
         QT_TRANSLATE_NOOP("Messages", "The weights of %1 may be damaged."),
