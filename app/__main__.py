@@ -70,7 +70,7 @@ def _run_child(child: str, *arguments: str) -> int:
         return run_child_of_engine(child, *arguments)
     from app.system.limited_child import run_child
 
-    return run_child(child, [*arguments])
+    return run_child(child)
 
 
 def _prove_itself(options: argparse.Namespace, alone: bool) -> int:

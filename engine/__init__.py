@@ -35,6 +35,7 @@ from engine.api.errors import (
     LogitsBroken,
     MachineUnavailable,
     MlxUnusable,
+    ModelChanged,
     ModelDamaged,
     ModelError,
     ModelHasNoConfig,

@@ -2825,6 +2825,14 @@
         <translation>読み込みを中止しました</translation>
     </message>
     <message>
+        <source>The disk with %1 cannot lock files.</source>
+        <translation>%1 のあるディスクはファイルをロックできません。</translation>
+    </message>
+    <message>
+        <source>Move this folder to another disk.</source>
+        <translation>このフォルダを別のディスクに移動してください。</translation>
+    </message>
+    <message>
         <source>No config.json</source>
         <translation>config.json がありません</translation>
     </message>
@@ -3475,6 +3483,14 @@
     <message>
         <source>%1 could not be deleted.</source>
         <translation>%1 を削除できませんでした。</translation>
+    </message>
+    <message>
+        <source>Model files changed</source>
+        <translation>モデルのファイルが変更されました</translation>
+    </message>
+    <message>
+        <source>The files of %1 have changed.</source>
+        <translation>%1 のファイルが変更されました。</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a longer-context model.</source>

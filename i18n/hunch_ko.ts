@@ -2825,6 +2825,14 @@
         <translation>불러오기가 중단됐어요</translation>
     </message>
     <message>
+        <source>The disk with %1 cannot lock files.</source>
+        <translation>%1 폴더가 있는 디스크는 파일을 잠글 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Move this folder to another disk.</source>
+        <translation>이 폴더를 다른 디스크로 옮기세요.</translation>
+    </message>
+    <message>
         <source>No config.json</source>
         <translation>config.json이 없어요</translation>
     </message>
@@ -3475,6 +3483,14 @@
     <message>
         <source>%1 could not be deleted.</source>
         <translation>%1 모델을 삭제하지 못했어요.</translation>
+    </message>
+    <message>
+        <source>Model files changed</source>
+        <translation>모델 파일이 바뀌었어요</translation>
+    </message>
+    <message>
+        <source>The files of %1 have changed.</source>
+        <translation>%1 모델의 파일이 바뀌었어요.</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a longer-context model.</source>

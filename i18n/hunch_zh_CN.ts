@@ -2825,6 +2825,14 @@
         <translation>加载已停止</translation>
     </message>
     <message>
+        <source>The disk with %1 cannot lock files.</source>
+        <translation>%1 所在的磁盘无法锁定文件。</translation>
+    </message>
+    <message>
+        <source>Move this folder to another disk.</source>
+        <translation>请将此文件夹移到其他磁盘。</translation>
+    </message>
+    <message>
         <source>No config.json</source>
         <translation>模型缺少 config.json</translation>
     </message>
@@ -3475,6 +3483,14 @@
     <message>
         <source>%1 could not be deleted.</source>
         <translation>无法删除 %1。</translation>
+    </message>
+    <message>
+        <source>Model files changed</source>
+        <translation>模型文件已更改</translation>
+    </message>
+    <message>
+        <source>The files of %1 have changed.</source>
+        <translation>%1 的文件已更改。</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a longer-context model.</source>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,8 @@ from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, why_not_written
 from app.portable.unfinished import Unfinished
 from app.portable.writing import BytesOf, write_json, write_markdown, write_markdown_folder
-from app.storage import Pictures, Storage, portable
+from app.storage import NotStored, Pictures, Storage, portable
+from app.storage.database import reason_of
 from app.storage.portable import PortableChat
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import Deliver, JobThread, ignore
@@ -168,6 +170,10 @@ class ExportController(QObject):
     def _on_failed(self, error: Exception, path: Path) -> None:
         if isinstance(error, OSError):
             self.failed.emit(NotExported(why_not_written(error), str(path.parent)))
+            return
+        if isinstance(error, sqlite3.Error):
+            where = self._storage.path
+            self.failed.emit(NotStored(reason_of(error, where), str(where.parent)))
             return
         self.cancelled.emit()
         if not isinstance(error, ChildStopped):

@@ -6,10 +6,12 @@ import base64
 import binascii
 import os
 import shutil
+import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from app.portable import own
 from app.portable.json_stream import loads
 from app.portable.reading import Found, find_chats
 from app.storage import Attachment, AttachmentKind, NotStored, Storage, Stores, portable
+from app.storage.database import reason_of
 from app.storage.portable import Grown, Importing, Known, PortableChat, shrink, with_files
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import Deliver, JobThread, ignore
@@ -55,11 +58,22 @@ class Imported:
     presets: tuple[str, ...] = ()  # their ids
 
 
+@dataclass(eq=False, slots=True)
+class _Reading:
+    """Files that are read into a folder of their own, where their chats wait to be imported."""
+
+    paths: tuple[str, ...]
+    stop: Stop = field(default_factory=Stop)
+    folder: Path | None = None  # set by the thread
+    pictures: set[str] = field(default_factory=set)  # stored for it, by the thread
+    is_over: bool = False  # the thread is done with it
+
+
 class ImportController(QObject):
     progress = Signal(float)  # share done: of reading, then of pictures, then of storing
     previewed = Signal(object)  # Preview
-    imported = Signal(object)  # NotStored; `go_on` tries again, `cancel` undoes the import
-    not_stored = Signal(object)  # NotStored; `go_on` tries again, `cancel` takes back what is imported so far
+    imported = Signal(object)  # Imported
+    not_stored = Signal(object)  # NotStored; `try_again` goes on, `cancel` undoes the import
     cancelled = Signal()
 
     def __init__(self, storage: Storage, chats: ChatController, deliver: Deliver) -> None:
@@ -68,9 +82,7 @@ class ImportController(QObject):
         self._chats = chats
         self._deliver = deliver
         self._worker = JobThread("importer", deliver)
-        self._stop: Stop | None = None
-        self._pictures: set[str] = set()  # stored for the import that is previewed
-        self._folder: Path | None = None  # temporary files of the import that is previewed
+        self._reading: _Reading | None = None  # what is read, or previewed
         self._importing: Importing | None = None
         self._is_stepping = False  # a step is being stored
         self._presets: tuple[dict[str, Any], ...] = ()  # presets to import
@@ -83,17 +95,26 @@ class ImportController(QObject):
         self._worker.ask(lambda: own.is_export(Path(path)), answer, lambda _error: answer(False))
 
     def look(self, paths: Sequence[str]) -> None:
-        """Read files and folders; emits `previewed` or `cancelled`."""
+        """Read files and folders; emits `previewed`, `not_stored` or `cancelled`."""
         self.discard()
-        self._stop = stop = Stop()
-        self._worker.ask(lambda: self._look([Path(path) for path in paths], stop), self._on_looked, self._on_not_read)
+        self._reading = reading = _Reading(tuple(paths))
+        self._worker.ask(
+            lambda: self._read(reading), partial(self._on_read, reading), partial(self._on_not_read, reading)
+        )
 
-    def _look(self, paths: list[Path], stop: Stop) -> Preview:
+    def _read(self, reading: _Reading) -> Preview:
         """Runs on the thread."""
-        self._folder = new_folder(self._storage.path.parent)
-        found = find_chats(paths, self._folder / "chats", stop, self._report)
-        digests, unread = keep_pictures(found.spool, self._storage.pictures.put, stop, self._report)
-        self._pictures |= digests
+
+        def keep(png: bytes) -> str:
+            digest = self._storage.pictures.put(png)
+            reading.pictures.add(digest)
+            return digest
+
+        reading.stop.check()
+        reading.folder = new_folder(self._storage.path.parent)
+        paths = [Path(path) for path in reading.paths]
+        found = find_chats(paths, reading.folder / "chats", reading.stop, self._report)
+        unread = keep_pictures(found.spool, keep, reading.stop, self._report)
         stores = self._storage.another_reader()
         try:
             here = _count_here(found, Known(stores)) if found.origins else 0
@@ -104,14 +125,24 @@ class ImportController(QObject):
     def _report(self, share: float) -> None:
         self._deliver(lambda: self.progress.emit(share))
 
-    def _on_looked(self, preview: Preview) -> None:
+    def _on_read(self, reading: _Reading, preview: Preview) -> None:
+        reading.is_over = True
+        if reading is not self._reading:  # it was cancelled
+            self._forget(reading)
+            return
         new = self._chats.options.presets.unknown(preview.found.presets)
         self.previewed.emit(replace(preview, presets=len(new)))
 
-    def _on_not_read(self, error: Exception) -> None:
-        self.discard()
-        self.cancelled.emit()
-        if not isinstance(error, ChildStopped):
+    def _on_not_read(self, reading: _Reading, error: Exception) -> None:
+        reading.is_over = True
+        self._forget(reading)
+        if reading is self._reading:
+            if isinstance(error, OSError | sqlite3.Error):
+                beside = reading.folder or self._storage.path
+                self.not_stored.emit(NotStored(reason_of(error, beside), str(beside.parent)))
+                return
+            self.cancel()
+        if not isinstance(error, ChildStopped | OSError | sqlite3.Error):
             raise error  # our own mistake, reported like any other
 
     def run(self, preview: Preview, *, again: bool) -> None:
@@ -157,16 +188,20 @@ class ImportController(QObject):
 
     def try_again(self) -> None:
         self._wants_end = False
-        self.go_on()
+        if self._importing is None and self._reading is not None:
+            self.look(self._reading.paths)
+        else:
+            self.go_on()
 
     def cancel(self) -> None:
         """Stop reading, or undo the import after the current step."""
-        if self._stop is not None:
-            self._stop.ask()
-        if self._importing is not None:
-            self._wants_end = True
-            if not self._is_stepping:
-                self._take_back(self._importing)
+        if self._importing is None:
+            self.discard()
+            self.cancelled.emit()
+            return
+        self._wants_end = True
+        if not self._is_stepping:
+            self._take_back(self._importing)
 
     def _take_back(self, importing: Importing) -> None:
         self._importing = None
@@ -212,18 +247,24 @@ class ImportController(QObject):
         self._storage.write(change, answered, refused)
 
     def discard(self) -> None:
-        """Drop a preview; its pictures are deleted at the next start."""
-        self._storage.pictures.give_up(*self._pictures)
-        self._pictures.clear()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        """Drop what is read or previewed; its pictures are deleted at the next start."""
+        if self._reading is not None:
+            self._reading.stop.ask()
+            if self._reading.is_over:  # else the thread is using its folder
+                self._forget(self._reading)
+            self._reading = None
+
+    def _forget(self, reading: _Reading) -> None:
+        self._storage.pictures.give_up(*reading.pictures)
+        if reading.folder is not None:
+            shutil.rmtree(reading.folder, ignore_errors=True)
 
     def close(self) -> None:
-        if self._stop is not None:
-            self._stop.ask()
-        self._worker.close(_CLOSE_S)
+        reading = self._reading
         self.discard()
+        self._worker.close(_CLOSE_S)
+        if reading is not None:
+            self._forget(reading)
 
 
 def new_folder(data: Path) -> Path:
@@ -253,11 +294,8 @@ def _count_here(found: Found, known: Known) -> int:
         )
 
 
-def keep_pictures(
-    spool: Path, keep: Keep, stop: Stop, progress: Progress = lambda _share: None
-) -> tuple[set[str], int]:
-    """Store the pictures of the chats in `spool`, one a line. Returns digests and the number of damaged pictures."""
-    digests = set[str]()
+def keep_pictures(spool: Path, keep: Keep, stop: Stop, progress: Progress = lambda _share: None) -> int:
+    """Store the pictures of the chats in `spool`, one a line. Returns the number of damaged pictures."""
     unread = 0
     size = max(1, spool.stat().st_size)
     made = spool.with_name(f"{spool.name}-kept")
@@ -271,7 +309,6 @@ def keep_pictures(
         if attachment.text or attachment.digest not in of_chat:
             of_chat[attachment.digest] = _kept(attachment, file, keep, stop)
         found = of_chat[attachment.digest]
-        digests.update({found.digest} - {""})
         unread += not found.is_picture
         return replace(found, name=attachment.name or found.name)
 
@@ -283,7 +320,7 @@ def keep_pictures(
                 progress(lines.tell() / size)
     file.unlink(missing_ok=True)
     made.replace(spool)
-    return digests, unread
+    return unread
 
 
 def chat_of(line: bytes) -> PortableChat:

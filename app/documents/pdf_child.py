@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from app.documents.pdf import LIMITS
 from app.documents.problems import WhyNot
-from app.system.limited_child import set_limits
+from app.system.limited_child import given, set_limits
 
 _MOST_PAGES = 10_000
 
@@ -17,11 +17,13 @@ _MOST_PAGES = 10_000
 def main(arguments: list[str]) -> int:
     set_limits(LIMITS)
     logging.disable()
+    from pypdf.errors import LimitReachedError
+
     try:
         for said in _pages(arguments[0], int(arguments[1])):
             sys.stdout.write(json.dumps(said) + "\n")
             sys.stdout.flush()
-    except MemoryError:
+    except (MemoryError, RecursionError, LimitReachedError):
         _refuse(WhyNot.TOO_COMPLEX)
     except Exception:  # noqa: BLE001  whatever a file that is not trusted makes a library do
         _refuse(WhyNot.DAMAGED)
@@ -59,4 +61,4 @@ def _storable(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(given()))

@@ -12,7 +12,7 @@ from pathlib import Path
 from app.documents.picture_files import MOST_READ_BYTES
 from app.documents.pictures import LIMITS, SAFE_PIXELS
 from app.documents.problems import Refused, WhyNot
-from app.system.limited_child import set_limits
+from app.system.limited_child import given, set_limits
 
 
 def main(arguments: list[str]) -> int:
@@ -50,4 +50,4 @@ def _decoded(path: Path, kind: str) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(given()))

@@ -18,6 +18,7 @@ from PySide6.QtGui import QColorSpace, QImage, QImageReader, QImageWriter, QPain
 from app.documents.picture_files import MOST_READ_BYTES, UPRIGHT, check_file, orientation_in
 from app.documents.pictures import MOST_PIXELS, MOST_RATIO, MOST_SIDE, STORED_SIDE, StoredPicture
 from app.documents.problems import Refused, WhyNot
+from app.system.small_file import read_small
 
 Image = QImage  # the name for modules that only pass it on
 THUMBNAIL_PX = 128  # 64 on a screen of twice the density
@@ -53,8 +54,10 @@ def read_image(path: Path, kind: str) -> QImage:
     """The first frame, upright, and smaller where it is larger than what is stored. Raises Refused."""
     if kind == "heic":
         with TemporaryDirectory() as folder:
-            return read_image(_as_jpeg(path, Path(folder)), "jpeg")
-    data = path.read_bytes()
+            copy = Path(folder) / "picture.heic"  # its own name would be on a command line
+            copy.write_bytes(read_small(path))
+            return read_image(_as_jpeg(copy, Path(folder)), "jpeg")
+    data = read_small(path)
     check_file(kind, data)
     reader = QImageReader(str(path), QByteArray(kind.encode()))
     reader.setAutoDetectImageFormat(False)

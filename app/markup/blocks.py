@@ -14,7 +14,7 @@ from itertools import accumulate, takewhile
 from markdown_it.token import Token
 
 from app.markup.block import APART, LIST, NOTE, QUOTE, Block, BlockKind
-from app.markup.cuts import LONGEST_PIECE, cut_before, pieces
+from app.markup.cuts import LONGEST_PIECE, cut_before, pieces, reach
 from app.markup.open_fence import OpenFence, language
 from app.markup.parser import parse
 from app.markup.plain_growth import grown
@@ -215,7 +215,7 @@ class Splitter:
         most_lines = times * LONG_PARAGRAPH_LINES
         if len(_FORMULA_MARK.findall(self._tail)) > MANY_FORMULA_MARKS:
             most_chars //= 4
-        if len(self._tail) <= most_chars and self._tail.count("\n") <= most_lines:
+        if reach(self._tail, 0, most_chars) == len(self._tail) and self._tail.count("\n") <= most_lines:
             return False
         half = _after_lines(self._tail, most_lines // 2, most_chars // 2)
         cut = self._tail.rfind("\n", half // 2, half) + 1 or cut_before(self._tail, half, half // 2)
@@ -417,10 +417,11 @@ def _is_closed(fence: Token, lines: list[str]) -> bool:
 def _after_lines(text: str, lines: int, most_chars: int, start: int = 0) -> int:
     """After that many lines or characters, whichever is less."""
     end = start
+    most = reach(text, start, most_chars)
     for _ in range(lines):
         end = text.find("\n", end) + 1
-        if not 0 < end <= start + most_chars:
-            return min(len(text), start + most_chars)
+        if not 0 < end <= most:
+            return most
     return end
 
 

@@ -80,7 +80,9 @@ def _runs(block: QTextBlock, start: int, end: int) -> Iterator[_Run]:
     for fragment in fragments(block):
         first = max(start - fragment.position(), 0)
         last = min(end - fragment.position(), fragment.length())
-        if first < last:
+        if first == 0 and last == fragment.length():
+            yield _Run(fragment.text(), fragment.charFormat())
+        elif first < last:
             # Positions count UTF-16 units.
             units = fragment.text().encode("utf-16-le", "surrogatepass")[2 * first : 2 * last]
             yield _Run(units.decode("utf-16-le", "replace"), fragment.charFormat())

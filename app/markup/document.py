@@ -26,6 +26,7 @@ from app.markup.block import QUOTE
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas, Look
 from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
+from app.markup.lines import keep_shapes
 from app.markup.links import to_mark, to_note
 from app.markup.tables import (
     alignment_of,
@@ -171,6 +172,7 @@ class DocumentBuilder:
         position = 0
         while position < len(tokens):
             position += self._write_one(tokens, position)
+        keep_shapes(self._document)
         self._cursor.endEditBlock()
 
     def _write_one(self, tokens: Sequence[Token], position: int) -> int:

@@ -9,8 +9,6 @@ from threading import Lock, Thread
 from time import thread_time
 from typing import NamedTuple
 
-from app.markup.cuts import long_lines
-
 # Some lexers are quadratic in some texts. One that takes longer than this leaves the rest of the block plain.
 _MOST_S_PER_CHAR = 20e-6
 _LEAST_ALLOWED_S = 0.02
@@ -56,7 +54,7 @@ def spans(code: str, language: str) -> Iterator[ColoredSpan]:
 
 
 def _is_slow_to_read(code: str) -> bool:
-    return next(long_lines(code, _LONGEST_LINE), None) is not None or _LONG_SPACE.search(code) is not None
+    return any(len(line) > _LONGEST_LINE for line in code.split("\n")) or _LONG_SPACE.search(code) is not None
 
 
 _makers: dict[str, Thread] = {}  # of lexers, by language

@@ -32,6 +32,16 @@ def line_rects(document: QTextDocument, start: int, end: int) -> Iterator[QRectF
         block = block.next()
 
 
+def keep_shapes(document: QTextDocument) -> None:
+    """Has Qt keep the glyphs of each block, which it would otherwise look for at each painting and question. Before it
+    lays them out, or it has them from the next time on only.
+    """
+    block = document.begin()
+    while block.isValid():
+        block.layout().setCacheEnabled(True)
+        block = block.next()
+
+
 def fragments(block: QTextBlock) -> Iterator[QTextFragment]:
     """The runs of characters of one format."""
     place = block.begin()

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 from app.markup.block import APART, Block, BlockKind
+from app.markup.cuts import letters_of
 
 # Code is cut into pieces of this size, each with a widget of its own.
 CODE_PIECE_LINES = 500
@@ -67,7 +68,7 @@ class OpenFence:
         if not self._in_line:
             text = text[min(len(text) - len(text.lstrip(" ")), self._indent) :]
         self._lines.append(text)
-        self._chars += len(text)
+        self._chars += letters_of(text)
         self._in_line = not text.endswith("\n")
 
 

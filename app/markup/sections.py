@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from app.markup.cuts import cut_before
+from app.markup.cuts import cut_before, reach
 from app.markup.open_fence import OpenFence
 
 LONGEST_WHOLE = 16_000  # a shorter text is one section,
 MOST_LINES_WHOLE = 1_000  # unless it has more lines: each may be a block of its own
 _SECTION_CHARS = 4_000
-_SECTION_LINES = 500
+_SECTION_LINES = 250
 _PLAIN_CHARS = 4_000
-_PLAIN_LINES = 1000
+_PLAIN_LINES = 500
 _MOST_FENCES = 10_000  # above that fences are not taken for code
 
 
@@ -134,7 +134,7 @@ def _end_of_plain(text: str, start: int) -> tuple[int, int]:
 
 def _end_within(text: str, start: int, chars: int, lines: int) -> int:
     """The end of at most so many characters with at most so many line ends; shorter where lines are uneven."""
-    end = min(len(text), start + chars)
+    end = reach(text, start, chars)
     while (found := text.count("\n", start, end)) > lines:
         end = start + (end - start) * lines // found
     return end

@@ -6,6 +6,7 @@ Prints lines of JSON: progress, each chat with its origin, and each problem.
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
 import json
 import sys
@@ -23,7 +24,7 @@ from app.portable.reading import LIMITS, Source, chunks, note, sources
 from app.storage.codec import storable
 from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, with_files
-from app.system.limited_child import set_limits
+from app.system.limited_child import given, set_limits
 
 _MOST_SPOOLED = 4 << 30  # characters
 _MOST_PICTURE_BYTES = 2 << 30
@@ -33,8 +34,11 @@ _REPORT_S = 0.1
 
 def main(arguments: list[str]) -> int:
     set_limits(LIMITS)
-    with Path(arguments[0]).open("w", encoding="utf-8") as spool:
-        Import(spool).read([Path(each) for each in arguments[1:]])
+    try:
+        with Path(arguments[0]).open("w", encoding="utf-8") as spool:
+            Import(spool).read([Path(each) for each in arguments[1:]])
+    except OSError as error:  # of the disk that takes what is read
+        _say(refused=error.errno or errno.EIO)
     _say(end=True)
     return 0
 
@@ -177,4 +181,4 @@ def titled(chat: PortableChat) -> PortableChat:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(given()))

@@ -90,6 +90,8 @@ class _Notes:
             self.missing += said["missing"]
         elif "preset" in said:
             self.presets.append(said["preset"])
+        elif "refused" in said:
+            raise OSError(said["refused"], os.strerror(said["refused"]))
         elif "why" in said:
             self.problems.append(NotImported(said["file"], WhyNotRead(said["why"]), said.get("chat", "")))
 

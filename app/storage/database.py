@@ -5,8 +5,11 @@ A connection is used by the thread that opened it: one writes (`opening.Database
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -98,6 +101,7 @@ def address_of(path: Path) -> str:
 class Reason(StrEnum):
     FULL = "full"  # no room on the disk
     LOCKED = "locked"  # another program holds the file
+    NO_LOCKS = "no_locks"  # the disk cannot lock files
     READ_ONLY = "read_only"
     UNREADABLE = "unreadable"  # the disk does not answer, or the file cannot be opened
     DAMAGED = "damaged"
@@ -114,6 +118,13 @@ _REASONS = {
     sqlite3.SQLITE_CANTOPEN: Reason.UNREADABLE,
     sqlite3.SQLITE_CORRUPT: Reason.DAMAGED,
     sqlite3.SQLITE_NOTADB: Reason.DAMAGED,
+}
+_OF_SYSTEM = {
+    errno.ENOSPC: Reason.FULL,
+    errno.EDQUOT: Reason.FULL,
+    errno.EROFS: Reason.READ_ONLY,
+    errno.EACCES: Reason.READ_ONLY,
+    errno.EPERM: Reason.READ_ONLY,
 }
 _PASSING = {Reason.FULL, Reason.LOCKED, Reason.UNREADABLE}
 
@@ -138,12 +149,19 @@ StorageProblem = NotStored | NotOpened
 
 
 def reason_of(error: Exception, path: Path) -> Reason:
-    """Why SQLite failed. A full disk may look like an I/O error, if SQLite cannot enlarge one of its own files."""
+    """Why SQLite or the system refused. A full disk may look like an I/O error, if SQLite cannot enlarge one of its own
+    files, and a disk without locks like another program's lock.
+    """
+    reason = Reason.OTHER
     if isinstance(error, sqlite3.Error):
         reason = _REASONS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, Reason.OTHER)
-    else:
-        reason = Reason.UNREADABLE if isinstance(error, OSError) else Reason.OTHER
-    return Reason.FULL if reason is Reason.UNREADABLE and _is_full(path) else reason
+    elif isinstance(error, OSError):
+        reason = _OF_SYSTEM.get(error.errno or 0, Reason.UNREADABLE)
+    if reason is Reason.UNREADABLE and _is_full(path):
+        return Reason.FULL
+    if reason in (Reason.LOCKED, Reason.UNREADABLE) and not _has_locks(path.parent):
+        return Reason.NO_LOCKS
+    return reason
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -164,3 +182,12 @@ def _is_full(path: Path) -> bool:
         return shutil.disk_usage(path.parent).free < _LITTLE_SPACE_BYTES
     except OSError:
         return False
+
+
+def _has_locks(folder: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+    return True

@@ -7,6 +7,7 @@ an app that is its own interpreter, the first argument names the child (see `__m
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -80,20 +81,26 @@ class Stop:
 
 
 def lines_of(flag: str, arguments: Sequence[str], limits: ChildLimits, stop: Stop) -> Iterator[bytes]:
-    """Raises Stopped or ChildFailed; closing it early ends the child."""
+    """Raises Stopped or ChildFailed; closing it early ends the child.
+
+    It gets its arguments by a pipe: they name the user's files, and every program sees a command line.
+    """
     stop.check()
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *_more_paths()])}
     child = subprocess.Popen(
-        [*_command(flag), *arguments],
+        _command(flag),
         env=environment,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
     stop.hold(child)
+    assert child.stdin is not None
     assert child.stdout is not None
     with closing(child.stdout) as output:
         try:
+            with suppress(OSError), child.stdin as pipe:  # it may have been stopped already
+                pipe.write(json.dumps(arguments).encode())
             yield from _limited(output, limits.output_bytes)
             status = child.wait()
         finally:
@@ -124,10 +131,15 @@ def _command(flag: str) -> list[str]:
     return [sys.executable, *(["-P", "-m", CHILDREN[flag]] if is_python else [flag])]
 
 
-def run_child(flag: str, arguments: list[str]) -> int:
+def run_child(flag: str) -> int:
     """In an app that is its own interpreter."""
     main = importlib.import_module(CHILDREN[flag]).main
-    return int(main(arguments))
+    return int(main(given()))
+
+
+def given() -> list[str]:
+    """The child's arguments."""
+    return [str(each) for each in json.loads(sys.stdin.buffer.read())]
 
 
 def set_limits(limits: ChildLimits) -> None:

@@ -31,75 +31,59 @@ def _notices_for_storage_because(*reasons: Reason) -> Callable[[Any], bool]:
     return lambda problem: problem.reason in reasons
 
 
-# What could not be stored or opened, why, and what to do.
-STORAGE_TABLE = (
-    NoticeRow(
-        NotStored,
-        QT_TRANSLATE_NOOP("Messages", "Not saved; your text is kept"),
+# Why something could not be stored, or the chats not opened, and what to do.
+_STORAGE_REASONS = (
+    (
+        Reason.FULL,
         QT_TRANSLATE_NOOP("Messages", "The disk with %1 is full."),
         QT_TRANSLATE_NOOP("Messages", "Free some space."),
-        NoticeAction.RETRY,
-        values=("folder",),
-        when=_notices_for_storage_because(Reason.FULL),
     ),
-    NoticeRow(
-        NotStored,
-        QT_TRANSLATE_NOOP("Messages", "Not saved; your text is kept"),
+    (
+        Reason.LOCKED,
         QT_TRANSLATE_NOOP("Messages", "Another program locked your chats."),
         QT_TRANSLATE_NOOP("Messages", "Close that program."),
-        NoticeAction.RETRY,
-        when=_notices_for_storage_because(Reason.LOCKED),
     ),
-    NoticeRow(
-        NotStored,
-        QT_TRANSLATE_NOOP("Messages", "Not saved; your text is kept"),
+    (
+        Reason.NO_LOCKS,
+        QT_TRANSLATE_NOOP("Messages", "The disk with %1 cannot lock files."),
+        QT_TRANSLATE_NOOP("Messages", "Move this folder to another disk."),
+    ),
+    (
+        Reason.READ_ONLY,
         QT_TRANSLATE_NOOP("Messages", "No permission to write to %1."),
         QT_TRANSLATE_NOOP("Messages", "Allow access."),
-        NoticeAction.RETRY,
-        values=("folder",),
-        when=_notices_for_storage_because(Reason.READ_ONLY),
     ),
-    NoticeRow(
+)
+
+
+def _storage_rows(kind: type[StorageProblem], title: str, otherwise: str) -> tuple[NoticeRow, ...]:
+    """`otherwise`: the sentence for any other reason."""
+    rows = tuple(
+        NoticeRow(
+            kind,
+            title,
+            sentence,
+            hint,
+            NoticeAction.RETRY,
+            values=("folder",) if "%1" in sentence else (),
+            when=_notices_for_storage_because(reason),
+        )
+        for reason, sentence, hint in _STORAGE_REASONS
+    )
+    check = QT_TRANSLATE_NOOP("Messages", "Check the disk.")
+    return (*rows, NoticeRow(kind, title, otherwise, check, NoticeAction.RETRY, values=("folder",)))
+
+
+STORAGE_TABLE = (
+    *_storage_rows(
         NotStored,
         QT_TRANSLATE_NOOP("Messages", "Not saved; your text is kept"),
         QT_TRANSLATE_NOOP("Messages", "%1 cannot be written to."),
-        QT_TRANSLATE_NOOP("Messages", "Check the disk."),
-        NoticeAction.RETRY,
-        values=("folder",),
     ),
-    NoticeRow(
-        NotOpened,
-        QT_TRANSLATE_NOOP("Messages", "Chats cannot be opened"),
-        QT_TRANSLATE_NOOP("Messages", "The disk with %1 is full."),
-        QT_TRANSLATE_NOOP("Messages", "Free some space."),
-        NoticeAction.RETRY,
-        values=("folder",),
-        when=_notices_for_storage_because(Reason.FULL),
-    ),
-    NoticeRow(
-        NotOpened,
-        QT_TRANSLATE_NOOP("Messages", "Chats cannot be opened"),
-        QT_TRANSLATE_NOOP("Messages", "Another program locked your chats."),
-        QT_TRANSLATE_NOOP("Messages", "Close that program."),
-        NoticeAction.RETRY,
-        when=_notices_for_storage_because(Reason.LOCKED),
-    ),
-    NoticeRow(
-        NotOpened,
-        QT_TRANSLATE_NOOP("Messages", "Chats cannot be opened"),
-        QT_TRANSLATE_NOOP("Messages", "No permission to write to %1."),
-        QT_TRANSLATE_NOOP("Messages", "Allow access."),
-        NoticeAction.RETRY,
-        values=("folder",),
-        when=_notices_for_storage_because(Reason.READ_ONLY),
-    ),
-    NoticeRow(
+    *_storage_rows(
         NotOpened,
         QT_TRANSLATE_NOOP("Messages", "Chats cannot be opened"),
         QT_TRANSLATE_NOOP("Messages", "The chat file in %1 is unreadable, but unchanged."),
-        QT_TRANSLATE_NOOP("Messages", "Check the disk."),
-        NoticeAction.RETRY,
-        values=("folder",),
     ),
 )
 
@@ -204,6 +188,13 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "A file of %1 is damaged."),
         QT_TRANSLATE_NOOP("Messages", "Delete and reinstall it."),
         NoticeAction.OPEN_MODELS,
+        values=("model",),
+    ),
+    NoticeRow(
+        engine.ModelChanged,
+        QT_TRANSLATE_NOOP("Messages", "Model files changed"),
+        QT_TRANSLATE_NOOP("Messages", "The files of %1 have changed."),
+        QT_TRANSLATE_NOOP("Messages", "Load the model again."),
         values=("model",),
     ),
     NoticeRow(

@@ -67,6 +67,11 @@ class ModelDamaged(ModelError):
 
 
 @dataclass(eq=False)
+class ModelChanged(ModelError):
+    """Its files changed while they were read, or since it was loaded."""
+
+
+@dataclass(eq=False)
 class ModelUnsupported(ModelError):
     """mlx-lm has no such architecture."""
 

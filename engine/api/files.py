@@ -70,7 +70,7 @@ def write_atomically(
     data = data.encode("utf-8") if isinstance(data, str) else data
     if most_bytes is not None and len(data) > most_bytes:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     first_mode = 0o600 if private else 0o666

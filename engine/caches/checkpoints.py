@@ -94,6 +94,7 @@ def append_rows(caches: CacheSet, segments: list[Rows], end: int, checkpoint: Ch
         for segment in segments:
             segment[index] = []
     if checkpoint is not None:
+        mx.eval(list(arrays_in(checkpoint)))  # read from its file now
         _restore(caches, checkpoint)
     caches.position = end
 

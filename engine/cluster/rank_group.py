@@ -47,6 +47,7 @@ IDLE_BEAT_S = 5.0
 SLICE_S = 0.01
 END_S = 3.0
 MISSED = 3  # unanswered pings after which a rank is lost
+MOST_PONGS = 10_000  # in a row: more than come while idle between two looks, or in the longest step
 FIRST_STEP_S = 120.0  # nothing is known of its speed yet
 LEAST_STEP_S = 10.0
 SLOW = 5.0  # times as long as its slowest step so far, a token
@@ -162,11 +163,15 @@ class RankGroup:
 
     def _look_after(self, rank: int, beats: bool) -> None:
         wire = self._helpers[rank - 1].wire
+        pongs = 0
         try:
             while wire.arrives(0):
                 if not isinstance(value := wire.receive()[0], Pong):
                     raise self._unasked(rank, value)
                 self._missed[rank] = 0
+                pongs += 1
+                if pongs > MOST_PONGS:
+                    raise self._lose(rank, RankEnd.STALLED, f"{pongs} pongs")
         except WireEnded as error:
             raise self._ended(rank, str(error)) from error
         except WireBroken as error:
@@ -260,6 +265,7 @@ class RankGroup:
         wire = self._helpers[rank - 1].wire
         began = time.monotonic()
         missed = 0
+        pongs = 0
         beat_at = began + BEAT_S
         try:
             while True:
@@ -270,11 +276,13 @@ class RankGroup:
                         yield word
                         return
                     missed = 0
-                elif (now := time.monotonic()) >= beat_at:
+                    pongs += 1
+                now = time.monotonic()
+                if now > began + patience_s or pongs > MOST_PONGS:
+                    raise self._lose(rank, RankEnd.STALLED, f"{patience_s:.0f} s, {pongs} pongs")
+                if now >= beat_at:
                     if missed >= MISSED:
                         raise self._lose(rank, RankEnd.SILENT, f"{missed} pings")
-                    if now > began + patience_s:
-                        raise self._lose(rank, RankEnd.STALLED, f"{patience_s:.0f} s")
                     if beats:
                         self._send(rank, Ping())
                         missed += 1

@@ -36,7 +36,7 @@ from engine.models.loading import (
     handfuls,
     loading_draft,
     model_identity,
-    most_parts,
+    require_unchanged,
     widens,
 )
 from engine.models.memory import MemoryNeed
@@ -80,6 +80,8 @@ def loading_any_draft(
     info = inspect_model(path)
     own = path.resolve() == Path(main.info.folder).resolve()
     config = inspect_drafter(path) if info.drafter is not None or own else None
+    if own:
+        require_unchanged(main.info.folder, main.identity)
     yield
     if config is None:
         return (yield from loading_draft(path, main, aborted))
@@ -127,10 +129,11 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
     try:
         network_class = _network_class(config)  # imported first, so that the time limit of building does not include it
-        network = build(lambda: network_class(config, access), most_parts(path))
+        network = build(lambda: network_class(config, access), builds=path)
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "keys", 0, 0) from error
     _check_states(main, getattr(network, "reads", config.info.layers), path)
+    files = model_identity(path, info)
     build(lambda: _fill(network, path))
     lighter = light and isinstance(config, BlockConfig | EagleConfig) and build(lambda: _lighten(network))
     need = build(lambda: _memory_need(network, access))
@@ -139,6 +142,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         yield progress
         build(partial(mx.eval, weights))
     yield
+    require_unchanged(str(path), files)
     return LoadedModel(
         info=info,
         network=network,
@@ -146,7 +150,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         logit_width=main.logit_width,
         make_caches=CacheMaker(network),
         need=need,
-        identity=_identity(model_identity(path, info) + (" light" if lighter else ""), main.identity),
+        identity=_identity(files + (" light" if lighter else ""), main.identity),
     )
 
 

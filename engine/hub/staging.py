@@ -282,9 +282,16 @@ def remove_unheld(root: Path) -> None:
         _let_go(path, descriptor)
 
 
+def _make_folder(staging: Path) -> None:
+    """A link in its place goes: what is in its target is not ours."""
+    if staging.is_symlink():
+        staging.unlink()
+    staging.mkdir(parents=True, exist_ok=True)
+
+
 @contextmanager
 def _held(path: Path, wait: Callable[[float], object] | None) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path.parent)
     descriptor = _acquire(path) if wait is None else _acquire_in_time(path, wait)
     try:
         yield
@@ -400,6 +407,10 @@ class SpaceNeeded:
 
 def clean_up(root: Path) -> None:
     """Finishes installations that lacked only the last step, and deletes what was being deleted."""
+    if (root / STAGING).is_symlink():
+        with _logged():
+            (root / STAGING).unlink()
+        return
     for trash in root.glob(f"{STAGING}/{TRASH}*"):
         with _logged():
             remove(trash)
@@ -465,7 +476,7 @@ def delete_model(root: Path, folder: Path) -> None:
     try:
         inside = _place_in(root.resolve(), folder)
         trash = new_trash(root.resolve())
-        trash.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(trash.parent)
         inside.rename(trash)  # removed from the list at once, even if deleting fails
     except OSError as error:
         raise CannotDelete(_REASONS.get(error.errno or 0, DeleteRefusal.DISK), str(error)) from error

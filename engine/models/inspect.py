@@ -185,7 +185,7 @@ def weight_tensors(folder: Path) -> int:
 def _weight_files(folder: Path) -> list[Path]:
     files = sorted(folder.glob(WEIGHTS))
     if not files:
-        raise ModelHasNoWeights(str(folder))
+        raise ModelHasNoWeights(str(folder)) if folder.is_dir() else ModelNotFound(str(folder))
     if len(files) > MAX_SHARDS:
         raise FileError(f"{len(files)} weight files")
     present = {file.name for file in files if file.is_file()}

@@ -31,12 +31,15 @@ from engine.api.errors import (
     CannotSee,
     DraftCannotRewind,
     EngineError,
+    ModelChanged,
     ModelDamaged,
     ModelNotFound,
     ModelOnlyDrafts,
     ModelTooLarge,
     ModelUnsupported,
+    OutOfMemory,
     TokenizerBroken,
+    as_engine_error,
 )
 from engine.api.types import ModelInfo
 from engine.caches.base import CacheSet
@@ -197,6 +200,7 @@ def loading_draft(folder: Path | str, main: LoadedModel, aborted: Question = nev
     path = Path(folder).absolute()
     inspect_model(path)
     yield
+    require_unchanged(main.info.folder, main.identity)
     tokens = token_map(Path(main.info.folder), path)
     yield
     draft = yield from loading(path, main, aborted)
@@ -240,8 +244,8 @@ def loading(
     tokenizer = main.tokenizer if main is not None else read_text(lambda: _load_tokenizer(path, width))
     template = read_text(lambda: _chat_template(tokenizer))
     unsaid = read_text(lambda: adopt_declared(tokenizer)) if main is None else ()
-    if model_identity(path, info) != part.identity:  # the files changed during the load
-        raise ModelDamaged(info.folder, "its files changed while they were read")
+    if inspect_model(path) != info or model_identity(path, info) != part.identity:
+        raise ModelChanged(info.folder)
     identity = part.identity if front is None else front.identity_of(part)
     model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, vision=vision)
     info = replace(info, ends_thinking=bool(model.thinking_end), holds_calls=model.call_opener is not None)
@@ -296,7 +300,7 @@ def reading(
     read = partial(guarded, info.folder, ModelDamaged, aborted)
     _check_architecture(info)
     identity = model_identity(path, info)
-    network = read(lambda: _build_network(path), most_parts(path))
+    network = read(lambda: _build_network(path), builds=path)
     yield
     held = network if cut is None else read(lambda: cut(network))
     make_caches = read(lambda: CacheMaker(network))
@@ -338,6 +342,13 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
     except FileNotFoundError as error:
         raise ModelNotFound(str(folder)) from error
     return hashlib.blake2b(repr((small, weights)).encode(), digest_size=16).hexdigest()
+
+
+def require_unchanged(folder: str, identity: str) -> None:
+    """Raises ModelChanged if the folder of a model with this `LoadedModel.identity` now holds other files."""
+    path = Path(folder)
+    if model_identity(path, inspect_model(path)) != identity.partition("-")[0]:  # after it: how it is split
+        raise ModelChanged(folder)
 
 
 def _vision_of(info: ModelInfo) -> VisionConfig | None:
@@ -500,16 +511,24 @@ def guarded(
     failure: type[ModelDamaged] | type[TokenizerBroken],
     aborted: Question,
     load: Callable[[], Any],
-    most_parts: int = sys.maxsize,
+    builds: Path | None = None,
 ) -> Any:
+    """What `load` returns, within limits of time, and of parts where it `builds` the network of a folder. Every error
+    that is not typed is a `failure`, unless the memory is full or the folder was deleted.
+    """
     try:
-        with watched(_BUILDING_S, aborted, _NEW_PART, most_parts):
+        most = sys.maxsize if builds is None else most_parts(builds)
+        with watched(_BUILDING_S, aborted, _NEW_PART, most):
             return load()
     except (EngineError, Aborted, NoAccess):
         raise
     except SystemExit as error:  # one of mlx-lm's model files exits the process if a package is missing
         raise ModelUnsupported(folder, str(error)) from error
     except BaseException as error:
+        if isinstance(known := as_engine_error(error), OutOfMemory):
+            raise known from error
+        if not Path(folder).is_dir():
+            raise ModelNotFound(folder) from error
         raise failure(folder, f"{type(error).__name__}: {error}"[:500]) from error
 
 

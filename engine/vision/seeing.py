@@ -21,6 +21,7 @@ from engine.api.types import SightRefusal
 from engine.caches.hooks import hooked
 from engine.models.access import ModelAccess, NoAccess, body_of
 from engine.models.encoding import BETWEEN_S, AwaitedThread
+from engine.models.loading import require_unchanged
 from engine.models.model_files import FileError, JsonObject, entries, object_at
 from engine.models.vision_config import Mutual, Tower, VisionConfig, encoding_bytes
 from engine.vision.pixels import patches_of
@@ -52,6 +53,7 @@ class ModelVision:
     def __init__(self, model: LoadedModel, config: VisionConfig) -> None:
         self.config = config
         self._folder = model.info.folder
+        self._identity = model.identity
         self._text: JsonObject = getattr(model.network.args, "text_config", {})
         access = ModelAccess(model.network)
         self.embedding = access.embedding
@@ -131,6 +133,7 @@ class ModelVision:
             for part in tensors.parts():
                 mx.eval(part)
                 yield
+            require_unchanged(self._folder, self._identity)
             self._tensors = tensors
         return self._tensors
 

@@ -14,6 +14,7 @@ from engine import (
     Engine,
     EngineClosed,
     LoadAborted,
+    ModelChanged,
     ModelDamaged,
     ModelFailed,
     ModelReady,
@@ -114,5 +115,5 @@ def test_files_that_change_while_they_are_read_make_no_model(zoo: Zoo, tmp_path:
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes())
 
-    with pytest.raises(ModelDamaged, match="changed while"):
+    with pytest.raises(ModelChanged):
         at_once(slices)

@@ -78,6 +78,7 @@ def test_half_of_the_disk_is_the_users_however_much_programs_ask(dense: LoadedMo
             pass
     kept = [number for number in range(8) if cached(dense, tmp_path, small_chat(number)) > 0]
     assert kept == [1, 2, 6, 7]
+    disk = PrefixDisk(tmp_path, conversations=4)  # knows when those were used just now
     disk.keep_only([])
     for number in range(8, 12):
         write(dense, disk, small_chat(number))

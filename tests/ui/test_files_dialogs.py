@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+import sqlite3
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from PySide6.QtTest import QSignalSpy
@@ -18,6 +20,7 @@ from app.controllers import imports
 from app.controllers.exports import ExportFormat
 from app.controllers.files import FileControllers
 from app.storage import Stores, portable
+from app.storage.database import Reason
 from app.view_models.chat_options import Scope
 from app.views.files.export_dialog import ExportDialog
 from app.views.files.import_dialog import ImportDialog
@@ -182,7 +185,7 @@ def test_a_cancelled_import(app: AppHarness, qtbot: QtBot, tmp_path: Path, monke
     assert dialog.bar.isVisible()
     with qtbot.waitSignal(imports.cancelled):
         dialog.reject()
-    assert not list(app.application.paths.data.glob("import-*"))
+    qtbot.waitUntil(lambda: not list(app.application.paths.data.glob("import-*")))
 
     monkeypatch.setattr(portable, "STEP_CHATS", 1)
     dialog = look(app, qtbot, conversations(tmp_path, 3))
@@ -204,13 +207,64 @@ def test_a_cancelled_import(app: AppHarness, qtbot: QtBot, tmp_path: Path, monke
     still_there = [each for each in app.window.findChildren(ImportDialog) if each.isVisible()]
     assert (titles(app), cancelled.count(), still_there) == ([], 1, [])
 
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    monkeypatch.setattr(app.application.storage, "path", tmp_path / "gone" / "chats.db")
+
+def test_an_import_that_begins_while_another_ends_is_read(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    """The one that was cancelled takes nothing along: neither its folder nor its pictures."""
+    first = files(app).imports
+    for _ in range(5):
+        first.look([str(conversations(tmp_path, 200))])
+        first.cancel()
+        with qtbot.waitSignal(first.previewed) as previewed:
+            first.look([str(conversations(tmp_path, 2))])
+        assert previewed.args[0].chats == 2
+        assert previewed.args[0].found.spool.exists()
+    first.discard()
+    qtbot.waitUntil(lambda: not list(app.application.paths.data.glob("import-*")))
+
+
+def test_a_disk_that_takes_nothing_of_an_import_is_said_and_tried_again(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing = files(app).imports
+    path = str(conversations(tmp_path, 1))
+    with monkeypatch.context() as disk:
+        disk.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+        disk.setattr(app.application.storage, "path", tmp_path / "gone" / "chats.db")
+        dialog = app.window.files.import_chats()
+        with qtbot.waitSignal(refusing.not_stored) as refused:
+            dialog.look([path])
+        assert refused.args[0].reason is Reason.UNREADABLE
+    with monkeypatch.context() as disk:
+        disk.setattr(imports, "find_chats", full)
+        with qtbot.waitSignal(refusing.not_stored):
+            dialog.act_button.click()
+        assert "is full" in dialog.sentence.text()
+    with qtbot.waitSignal(refusing.previewed):
+        dialog.act_button.click()
+    dialog.reject()
+    monkeypatch.setattr(imports, "find_chats", full)
     dialog = app.window.files.import_chats()
-    with qtbot.capture_exceptions() as errors, qtbot.waitSignal(imports.cancelled):
-        dialog.look([str(conversations(tmp_path, 1))])
-    assert [kind for kind, _, _ in errors] == [FileNotFoundError]
+    with qtbot.waitSignal(refusing.not_stored):
+        dialog.look([path])
+    dialog.reject()
     assert not dialog.isVisible()
+
+
+def test_chats_that_cannot_be_read_for_an_export_are_said(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.ask(qtbot, "Hello")
+
+    def refuse() -> NoReturn:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(app.application.storage, "another_reader", refuse)
+    with qtbot.waitSignal(files(app).exports.failed):
+        export(app, qtbot, ExportFormat.JSON, tmp_path / "chats.json")
+
+
+def full(*_: object) -> NoReturn:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.expect_log("a change was not stored")

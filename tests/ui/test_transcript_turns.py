@@ -10,15 +10,19 @@ from itertools import count
 
 import pytest
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPixmap
 from pytestqt.qtbot import QtBot
 
+from app.markup.block import Block
+from app.markup.cuts import letters_of
+from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript import code_colors, found_words, visible_parts
 from app.views.transcript import finder as finder_module
 from app.views.transcript.code_part import CodePart
-from app.views.transcript.parts import PartKind
-from app.views.transcript.text_parts import TextPart, paint_decorations
-from tests.helpers.transcript_harness import Opener, TranscriptHarness, reply
+from app.views.transcript.message_item import Unread
+from app.views.transcript.parts import Part, PartKind
+from app.views.transcript.text_parts import ReadOnlyText, TextPart, paint_decorations
+from tests.helpers.transcript_harness import Opener, TranscriptHarness, question, reply
 
 CODE = '```python\n{}"{}"\n```\n'.format("x = 1\n" * 40, "word " * 5)
 
@@ -130,3 +134,86 @@ def test_only_marks_in_what_is_painted_are_looked_for(open_transcript: Opener) -
     assert pictures[0] == pictures[1]
     assert counts[0] == 900
     assert counts[1] < 450
+
+
+def shown_texts(harness: TranscriptHarness) -> list[ReadOnlyText]:
+    texts = (part.selectable for part, _ in harness.view.visible_parts.shown())
+    return [text for text in texts if isinstance(text, ReadOnlyText)]
+
+
+@pytest.mark.parametrize("make", [question, reply])
+def test_a_text_is_laid_out_at_its_width_and_keeps_its_shapes(
+    open_transcript: Opener, monkeypatch: pytest.MonkeyPatch, make: Callable[[int, str], TranscriptMessage]
+) -> None:
+    """At another width first, and with its glyphs looked for at each painting, 3,000 emoji took seconds."""
+    widths: list[float] = []
+    write = ReadOnlyText.set_document_font
+
+    def note_width(text: ReadOnlyText, font: QFont) -> None:
+        widths.append(text.document().textWidth())
+        write(text, font)
+
+    monkeypatch.setattr(ReadOnlyText, "set_document_font", note_width)
+    harness = open_transcript([])
+    harness.model.append(make(1, "some words " * 50 + "\n\n| a | b |\n|---|---|\n| c | d |\n\n```\nx\ny\n```\n"))
+    texts = shown_texts(harness)
+    blocks = [text.document().findBlockByNumber(at) for text in texts for at in range(text.document().blockCount())]
+    wrapped = [text for text in texts if text.lineWrapMode() == ReadOnlyText.LineWrapMode.FixedPixelWidth]
+    assert min(widths[: len(wrapped)]) >= max(text.document().textWidth() for text in wrapped)
+    assert len(blocks) > 4
+    assert all(block.layout().cacheEnabled() for block in blocks)
+
+
+@pytest.mark.parametrize("unit", ["👩\u200d", "🎉", "🏽", "\U000e0067"])
+@pytest.mark.parametrize("make", [question, reply])
+@pytest.mark.parametrize("around", ["{}", "```\n{}\n```\n"])
+def test_nothing_that_is_laid_out_at_once_has_more_than_some_pictures(
+    open_transcript: Opener, make: Callable[[int, str], TranscriptMessage], unit: str, around: str
+) -> None:
+    harness = open_transcript([make(1, around.format(unit * 3000))])
+    harness.view.resize(800, 30_000)
+    harness.settle()
+    texts = [text.toPlainText() for text in shown_texts(harness)]
+    assert sum(text.count(unit[0]) for text in texts) == 3000
+    assert max(map(letters_of, texts)) <= 20_100  # a piece of code; other texts are shorter
+
+
+def test_very_much_that_comes_at_once_is_not_read_at_once(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "a\n\n", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, "a\n\n" * 20_000)
+    parts = harness.view.items[0].parts
+    assert sum(part.kind is PartKind.TEXT for part in parts) < 2000
+    assert "".join(map(words_of, parts)).count("a") == 20_001
+
+
+def words_of(part: Part) -> str:
+    if isinstance(part.content, Unread):
+        return part.content.body.text[part.content.section.start : part.content.section.end]
+    return part.content.tokens[1].content if isinstance(part.content, Block) else ""
+
+
+def test_what_has_no_words_is_searched_part_by_part(open_transcript: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = open_transcript([reply(900, "---\n\n" * 100)])
+    finder = harness.view.finder
+    monkeypatch.setattr(finder_module, "perf_counter", every_look_takes(finder_module._SLICE_S / 4))
+    finder.find("-")
+    finder._read_a_slice()
+    assert finder.is_reading
+
+
+def test_only_what_is_found_in_sight_is_painted(open_transcript: Opener, qtbot: QtBot) -> None:
+    harness = open_transcript([reply(1, "x " * 1900)])
+    harness.view.finder.find("x")
+    qtbot.waitUntil(lambda: not harness.view.finder.is_reading)
+    [text] = shown_texts(harness)
+    line = QRectF(0, 100, 600, 2)
+    assert 0 < len(list(text.found._ranges_within(line))) < 300
+    assert len(list(text.found._ranges_within(QRectF(text.rect())))) == 1900
+
+
+def test_very_many_formulas_are_lit_as_one(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "$x$ " * 150)])
+    harness.view.selectAll()
+    [text] = shown_texts(harness)
+    [cursor] = text._lit_cursors
+    assert len(list(text._lit_selections(cursor))) == 1

@@ -41,9 +41,11 @@ def test_only_a_private_file_is_closed_to_other_users(tmp_path: Path, private: b
     before = os.umask(0o022)
     try:
         write_atomically(tmp_path / "file", "", private=private)
+        write_atomically(tmp_path / "made" / "file", "", private=private)
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
+    assert stat.S_IMODE((tmp_path / "made").stat().st_mode) == mode | (0o100 if private else 0o111)
 
 
 def test_a_private_file_is_private_even_where_a_public_one_was(tmp_path: Path) -> None:

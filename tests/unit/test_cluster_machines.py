@@ -16,6 +16,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import given, settings
@@ -838,6 +839,19 @@ def test_pairings_that_cannot_be_read_stay_beside_the_new_ones(tmp_path: Path) -
 
     assert [machine.name for machine in identity.machines()] == ["Studio"]
     assert (tmp_path / "one" / "machines.damaged").read_text() == '{"machines": ['
+
+
+def test_a_disk_that_takes_no_pairing_is_no_machine_out_of_reach(
+    lending: Lending, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Identity(tmp_path / "main")
+
+    def full(*_: object, **__: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(identity, "write_atomically", full)
+    with pytest.raises(InvalidRequest, match="main"):
+        pair_machines(tmp_path / "main", lending.address, lending.lender.invite())
 
 
 def test_a_name_that_a_machine_chose_stands_for_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

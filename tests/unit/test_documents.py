@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -201,6 +203,25 @@ def test_a_pdf_that_takes_too_much_is_given_up(tmp_path: Path, monkeypatch: pyte
     assert refusal(path) in (WhyNot.TOO_COMPLEX, WhyNot.DAMAGED, WhyNot.TOO_LONG)
     monkeypatch.setattr(pdf, "LIMITS", ChildLimits(cpu_s=1, memory_bytes=1, output_bytes=20))
     assert refusal(write(tmp_path, "two.pdf", pdf_bytes(["The first page"]))) is WhyNot.TOO_COMPLEX
+
+
+def test_a_pdf_that_bursts_is_too_complex_and_not_damaged(tmp_path: Path) -> None:
+    """Its library gives up at 75 MB of one stream."""
+    assert refusal(write(tmp_path, "bomb.pdf", pdf_bytes([""], stream=b" " * 80_000_000))) is WhyNot.TOO_COMPLEX
+
+
+def test_the_command_line_of_a_child_names_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[list[str]] = []
+    popen = subprocess.Popen
+
+    def noted(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        begun.append(command)
+        return popen(command, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    assert read(write(tmp_path, "secret\udcff 가.pdf", pdf_bytes(["Words"]))).text == "Words"
+    read(write(tmp_path, "secret.png", rgb_png(3, 2, bytes(18))))
+    assert (len(begun), "secret" in str(begun)) == (2, False)
 
 
 def test_reading_a_pdf_can_be_stopped(tmp_path: Path) -> None:

@@ -144,13 +144,13 @@ def test_pictures_of_another_apps_export_are_decoded_as_a_strangers(tmp_path: Pa
             made.writestr(name, data)
     found = find_chats([tmp_path / "export.zip"], tmp_path / "chats", Stop(), lambda _share: None)
     shares: list[float] = []
-    digests, unread = keep_pictures(found.spool, pictures.put, Stop(), shares.append)
+    unread = keep_pictures(found.spool, pictures.put, Stop(), shares.append)
     (chat,) = map(chat_of, found.spool.read_bytes().splitlines())
     (message,) = chat.messages
     picture, *notes = message.attachments
     made_here = as_stored(image(30, 20))
     assert (picture.width, picture.height, picture.thumbnail) == (30, 20, made_here.thumbnail)
-    assert (digests, pictures.get(picture.digest)) == ({picture.digest}, made_here.png)
+    assert pictures.get(picture.digest) == made_here.png
     assert [(each.name, each.kind) for each in notes] == [("image", AttachmentKind.NOTE)] * 2
     assert (message.text, found.missing, unread, shares) == ("What is it?", 1, 1, [1.0])
 

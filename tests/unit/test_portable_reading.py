@@ -249,6 +249,13 @@ def test_reading_can_be_stopped_and_has_limits(tmp_path: Path, monkeypatch: pyte
     assert [each.why for each in found.problems] == [WhyNotRead.TOO_MUCH]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such disk here")
+def test_a_full_disk_is_no_file_that_is_too_complex(tmp_path: Path) -> None:
+    path = written(tmp_path, "many.json", json.dumps([chatgpt(ASKED, conversation_id="1")]))
+    with pytest.raises(OSError, match="space"):
+        find_chats([path], Path("/dev/full"), Stop(), lambda _share: None)
+
+
 def test_presets_of_a_file_are_taken_as_far_as_they_are_presets(tmp_path: Path) -> None:
     good = {"id": "a", "name": " Two\n \u202ewords ", "values": {"temperature": 0.5}}
     odd = [3, {}, good | {"id": 3}, good | {"id": ""}, good | {"name": " "}, good | {"values": []}]

@@ -77,6 +77,7 @@ class Peer:
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is measured: what must be waited for comes, and what never comes is not waited for long."""
     monkeypatch.setattr(rank_group, "BEAT_S", 0.02)
+    monkeypatch.setattr(rank_group, "MOST_PONGS", 200)
 
 
 def joined(wire: Wire, digest: str = "files") -> None:
@@ -129,6 +130,11 @@ def only_pongs(wire: Wire, _: socket.socket) -> None:
     received(wire)
 
 
+def pongs_without_end(wire: Wire, _: socket.socket) -> None:
+    while True:
+        wire.send(Pong())
+
+
 def drip(_wire: Wire, raw: socket.socket) -> None:
     frame = struct.pack(">II", 20, 0) + b"x" * 20
     for byte in frame:
@@ -144,6 +150,7 @@ LOST: dict[str, tuple[Script, RankEnd]] = {
     "goes in a step": (after_joining(lambda _wire, _raw: None), RankEnd.ENDED),
     "falls silent": (after_joining(never_again), RankEnd.SILENT),
     "stalls": (after_joining(only_pongs), RankEnd.STALLED),
+    "sends pongs without end": (after_joining(pongs_without_end), RankEnd.STALLED),
     "fails": (after_joining(lambda wire, _: wire.send(RankBroken("ValueError", "x"))), RankEnd.FAILED),
     "answers another question": (after_joining(lambda wire, _: wire.send(Answer(True))), RankEnd.MISBEHAVED),
     "sends fewer states": (after_joining(lambda wire, _: wire.send(Stepped("float32"), b"1")), RankEnd.MISBEHAVED),
@@ -218,6 +225,7 @@ def test_a_rank_whose_memory_is_short_is_heard_of_once(peers: list[Peer]) -> Non
 AT_REST: dict[str, tuple[Script, RankEnd]] = {
     "goes": (lambda _wire, _raw: None, RankEnd.ENDED),
     "falls silent": (never_again, RankEnd.SILENT),
+    "sends pongs without end": (pongs_without_end, RankEnd.STALLED),
     "fails": (lambda wire, _: wire.send(RankBroken("ValueError", "x")), RankEnd.FAILED),
     "says what nobody asked": (lambda wire, _: wire.send(Answer(True)), RankEnd.MISBEHAVED),
     "sends junk": (lambda _, raw: raw.sendall(b"\xff" * 64), RankEnd.MISBEHAVED),

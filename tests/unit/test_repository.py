@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.view_models.downloads import repository_in, revision_in
 from engine import HubMisbehaved, NothingToInstall
 from engine.hub.repository import MAX_FILES, choose_files, is_source
-from engine.hub.staging import staging_of, target_of
+from engine.hub.staging import STAGING, alone_with, clean_up, staging_of, target_of
 from engine.models.names import is_repository
 
 NAMES = [
@@ -129,3 +129,17 @@ PAGE = f"https://hub.test/{NAME}"
 )
 def test_a_name_or_the_address_of_a_page(typed: str, repository: str, revision: str) -> None:
     assert (repository_in(typed), revision_in(typed)) == (repository, revision)
+
+
+def test_a_link_in_the_place_of_the_downloads_is_not_followed(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    (theirs / "trash-mine").mkdir(parents=True)
+    root = tmp_path / "models"
+    root.mkdir()
+    (root / STAGING).symlink_to(theirs)
+    clean_up(root)
+    (root / STAGING).symlink_to(theirs)
+    with alone_with(root, "org/name"):
+        assert (root / STAGING).is_dir()
+        assert not (root / STAGING).is_symlink()
+    assert list(theirs.iterdir()) == [theirs / "trash-mine"]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
 import sqlite3
 import stat
 import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -16,11 +20,14 @@ from app.storage import (
     Database,
     DatabaseTooNew,
     MessageStore,
+    NotOpened,
     ReplyStatus,
     Stores,
     copies,
     schema,
 )
+from app.storage.database import Reason, reason_of
+from app.words.notices_for_errors import notice_for
 from tests.helpers.chat_files import PAGE_BYTES, fill
 
 DAMAGED = pytest.mark.expect_log("the database was damaged")
@@ -226,3 +233,34 @@ def test_a_file_of_a_newer_version_is_refused_also_where_this_one_takes_it_for_d
         Database(path)
     assert refusal.value.version == 99
     assert (path.read_bytes(), list(tmp_path.glob("chats-*"))) == (before, [])
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (errno.EROFS, Reason.READ_ONLY),
+        (errno.EACCES, Reason.READ_ONLY),
+        (errno.ENOSPC, Reason.FULL),
+        (errno.EIO, Reason.UNREADABLE),
+    ],
+)
+def test_what_the_system_refuses_has_its_reason(tmp_path: Path, number: int, reason: Reason) -> None:
+    assert reason_of(OSError(number, os.strerror(number)), tmp_path / "chats.db") is reason
+
+
+def test_a_disk_without_locks_is_no_other_program(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite takes the first for the second."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as one, closing(sqlite3.connect(path, timeout=0)) as other:
+        one.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError) as locked:
+            other.execute("BEGIN EXCLUSIVE")
+    assert reason_of(locked.value, path) is Reason.LOCKED
+
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "lockf", refuse)
+    assert reason_of(locked.value, path) is Reason.NO_LOCKS
+    notice = notice_for(NotOpened(Reason.NO_LOCKS, "/chats"))
+    assert notice.sentence == "The disk with /chats cannot lock files."

@@ -147,7 +147,7 @@ class ImportDialog(ProgressDialog):
             self._set_stage(_Stage.IMPORTING)
             self._imports.run(self._preview, again=self.again.isChecked())
         elif self._stage is _Stage.REFUSED:
-            self._set_stage(_Stage.IMPORTING)
+            self._set_stage(_Stage.READING if self._preview is None else _Stage.IMPORTING)
             self._imports.try_again()
 
     def _choose(self, *, folder: bool) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
 from app.markup.block import Block
+from app.markup.lines import keep_shapes
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.code_colors import CodeColors
 from app.views.transcript.part_context import PartContext
@@ -100,8 +101,11 @@ class CodePart(Hovered, Translated, QWidget):
         cursor = QTextCursor(document)
         block = QTextBlockFormat()
         block.setLineHeight(self._line_px, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        cursor.beginEditBlock()
         cursor.setBlockFormat(block)
         self._append(code)
+        keep_shapes(document)
+        cursor.endEditBlock()
         self.text.forget_light()
         self.text.go_to_start()
 

@@ -210,7 +210,8 @@ class WantedWords:
             known = before.get(address)
             if known is not None and known.content is content:
                 yield address, known
-            elif text := self._text(content, secondary=part.secondary):
+            else:
+                text = self._text(content, secondary=part.secondary)
                 yield address, PartRead(content, len(self._occurrences(text)))
 
     def ranges_in(self, part: Part) -> Sequence[tuple[int, int]]:

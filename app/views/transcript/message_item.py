@@ -35,6 +35,7 @@ _ABOVE_HEADING_PX = 22
 _BELOW_HEADING_PX = 8
 _IN_LIST_PX = 4
 _THOUGHT_INSET_PX = 20
+_MOST_GROWN = 4000  # characters: more at once are cut into sections like a new text
 
 
 class PartMaker:
@@ -107,7 +108,7 @@ class Body:
     def sync(self, text: str, width_px: int, *, growing: bool) -> None:
         """Updates the parts from the text, of which only what is new is split if it has grown."""
         if text is not self.text:
-            grown = text.startswith(self.text) and not self._finished
+            grown = text.startswith(self.text) and not self._finished and len(text) - len(self.text) <= _MOST_GROWN
             if not (grown and self.text) and text != self.text:
                 self._put_sections(text, width_px)
         first = len(self.splitter.blocks)

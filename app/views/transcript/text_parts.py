@@ -35,7 +35,7 @@ from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBu
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey
 from app.markup.inline_formula import TINT, FormulaObject
-from app.markup.lines import fragments, line_segments
+from app.markup.lines import fragments, keep_shapes, line_segments
 from app.markup.long_lines import line_around
 from app.markup.plain_growth import added_text, may_have_address
 from app.markup.tables import address_at, char_near, place_from_right, runs_from_right
@@ -49,6 +49,7 @@ from app.views.widgets.painting import paint_card
 
 BUBBLE_SHARE = 0.8
 _OBJECT = "\ufffc"  # what stands for an object in a text
+_MOST_TINTED = 100  # formulas
 _WHEEL_PX = 60
 _WHEEL_NOTCH = 120
 _Move = QTextCursor.MoveOperation
@@ -180,6 +181,11 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
             self.setLineWrapColumnOrWidth(width_px)
         return math.ceil(self.document().size().height())
 
+    def clear_for(self, width_px: int) -> None:
+        """So that what is written next is laid out once, at this width."""
+        self.document().clear()
+        self.setLineWrapColumnOrWidth(width_px)
+
     def follow(self, link: QUrl) -> None:
         """Request to open a link, or go to a footnote or its mark; nothing is opened here."""
         self.context.follow(self, link.toString())
@@ -282,7 +288,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         context.palette = self.palette()
         context.clip = self.clip_of(QRectF(event.rect().translated(scrolled, 0)))
         # What was found comes last: on the ground of a selection its words could not be read.
-        lit = [selection for cursor in self._lit_cursors for selection in self._lit_selections(cursor)]
+        cursors = (each for each in self._lit_cursors if self._is_within(each, context.clip))
+        lit = [selection for cursor in cursors for selection in self._lit_selections(cursor)]
         context.selections = [*lit, *self.found.selections()]
         with QPainter(self.viewport()) as painter:
             painter.setClipRect(event.rect())
@@ -311,6 +318,10 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
                 if start < end:
                     yield self._cursor_over(start, end)
 
+    def _is_within(self, cell: QTextCursor, clip: QRectF) -> bool:
+        """Qt looks at each selection for each cell that it paints."""
+        return len(self._lit_cursors) == 1 or _rect(cell.block()).intersects(clip)
+
     def _cursor_over(self, first: int, last: int) -> QTextCursor:
         cursor = QTextCursor(self.document())
         cursor.setPosition(first)
@@ -318,9 +329,14 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         return cursor
 
     def _lit_selections(self, cursor: QTextCursor) -> Iterator[QAbstractTextDocumentLayout.Selection]:
-        """Formulas tint themselves: Qt paints over an object with a background once more, half opaque."""
+        """Formulas tint themselves, unless they are many: Qt paints over an object with a background once more, half
+        opaque, but a line once for each selection on it.
+        """
         place = cursor.selectionStart()
         last = cursor.selectionEnd()
+        if cursor.selectedText().count(_OBJECT) > _MOST_TINTED:
+            yield self._lit_selection(cursor)
+            return
         found = self.document().find(_OBJECT, place)
         while not found.isNull() and found.selectionEnd() <= last:
             yield self._lit_selection(self._cursor_over(place, found.selectionStart()))
@@ -374,6 +390,7 @@ class TextPart(Hovered, ReadOnlyText):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
         if part.measured_width_px < 0 and not self._grow(part.content):
+            self.clear_for(width_px)
             self._write(part.content, secondary=part.secondary)
         self._tokens = part.content.tokens
         return self.height_at(width_px)
@@ -393,7 +410,6 @@ class TextPart(Hovered, ReadOnlyText):
 
     def _write(self, block: Block, *, secondary: bool) -> None:
         style = self.context.document_style(secondary=secondary)
-        self.document().clear()  # or the old text would be laid out once more for the font
         self.set_document_font(style.font)
         builder = DocumentBuilder(self.document(), style, self.context.formulas)
         builder.write(block.tokens)
@@ -436,11 +452,12 @@ class BubblePart(Hovered, QWidget):
         theme = self._context.theme
         assert isinstance(part.content, Bubble)
         self._bubble = part.content
-        if part.measured_width_px < 0:
-            self._write(part.content.text)
         across = theme.px(14)
         down = theme.px(9)
         widest = int(width_px * BUBBLE_SHARE) - 2 * across
+        if part.measured_width_px < 0:
+            self.text.clear_for(widest)
+            self._write(part.content.text)
         self.text.height_at(widest)
         alone = self._bubble.first and self._bubble.last
         wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1) if alone else widest
@@ -455,12 +472,14 @@ class BubblePart(Hovered, QWidget):
         style = self._context.document_style()
         self.text.set_document_font(style.font)
         self.text.setTabStopDistance(4 * QFontMetricsF(style.mono).horizontalAdvance(" "))
-        self.text.document().clear()
         cursor = QTextCursor(self.text.document())
         block = cursor.blockFormat()
         block.setLineHeight(round(REPLY_PX * REPLY_LEADING * self._context.theme.scale), 2)
+        cursor.beginEditBlock()
         cursor.setBlockFormat(block)
         cursor.insertText(text)
+        keep_shapes(self.text.document())
+        cursor.endEditBlock()
         self.text.forget_light()
         self.text.go_to_start()
 
