@@ -138,26 +138,27 @@ def test_a_server_hears_that_it_is_to_stop_while_a_long_body_is_read(slow: FakeE
 
 # Linear
 
+ASKED = {"role": "user", "content": "x"}
 PART = {"type": "text", "text": "x"}
 CALL = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}
 SAID = {"role": "assistant", "content": "x"}
 Made = Callable[[int], dict[str, Any]]
 MANY: dict[str, tuple[str, Made]] = {
-    "messages": ("/v1/chat/completions", lambda n: {"messages": [{"role": "user", "content": "x"}] * n}),
-    "systems": ("/v1/chat/completions", lambda n: {"messages": [*[{"role": "system", "content": "x"}] * n, USER]}),
+    "messages": ("/v1/chat/completions", lambda n: {"messages": [ASKED] * n}),
+    "systems": ("/v1/chat/completions", lambda n: {"messages": [*[{"role": "system", "content": "x"}] * n, ASKED]}),
     "parts": ("/v1/chat/completions", lambda n: {"messages": [{"role": "user", "content": [PART] * n}]}),
-    "bias": ("/v1/chat/completions", lambda n: {"messages": [USER], "logit_bias": {str(at): 1 for at in range(n)}}),
+    "bias": ("/v1/chat/completions", lambda n: {"messages": [ASKED], "logit_bias": {str(at): 1 for at in range(n)}}),
     "tokens": ("/v1/completions", lambda n: {"prompt": [1] * n}),
-    "calls": ("/v1/responses", lambda n: {"input": [USER, *[CALL] * n]}),
-    "items": ("/v1/responses", lambda n: {"input": [USER, *[SAID, CALL, {"type": "reasoning", "content": []}] * n]}),
+    "calls": ("/v1/responses", lambda n: {"input": [ASKED, *[CALL] * n]}),
+    "items": ("/v1/responses", lambda n: {"input": [ASKED, *[SAID, CALL, {"type": "reasoning", "content": []}] * n]}),
     "spaces": (
         "/v1/responses",
         lambda n: {
-            "input": [USER, *[CALL | {"namespace": "s"}] * n],
+            "input": [ASKED, *[CALL | {"namespace": "s"}] * n],
             "tools": [{"type": "namespace", "name": "s", "tools": [{"name": f"f{at}"} for at in range(n)]}],
         },
     ),
-    "turns": ("/v1/messages", lambda n: {"max_tokens": 9, "messages": [{"role": "user", "content": "x"}] * n}),
+    "turns": ("/v1/messages", lambda n: {"max_tokens": 9, "messages": [ASKED] * n}),
     "blocks": ("/v1/messages", lambda n: {"max_tokens": 9, "messages": [{"role": "user", "content": [PART] * n}]}),
     "contents": (f"{GEMINI}:generateContent", lambda n: {"contents": [{"parts": [{"text": "x"}]}] * n}),
     "names": (
@@ -170,7 +171,7 @@ MANY: dict[str, tuple[str, Made]] = {
             },
         },
     ),
-    "turns of Ollama's": ("/api/chat", lambda n: {"messages": [{"role": "user", "content": "x"}] * n}),
+    "turns of Ollama's": ("/api/chat", lambda n: {"messages": [ASKED] * n}),
 }
 
 
