@@ -20,6 +20,7 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 _CALL_MS = 1000
 _LONGEST_WISH = 16
+_MOST_CALLERS = 8  # at a time; a start says at once what it wants
 _ANSWER = b"here"
 # commands of a later start
 FRONT = b"front\n"
@@ -90,14 +91,17 @@ class OnlyInstance(QObject):
     def _on_call(self) -> None:
         while self._server.hasPendingConnections():
             caller = self._server.nextPendingConnection()
+            caller.setReadBufferSize(_LONGEST_WISH)
             caller.disconnected.connect(caller.deleteLater)
             caller.readyRead.connect(partial(self._answer, caller))
+            for silent in self._server.findChildren(QLocalSocket)[:-_MOST_CALLERS]:
+                silent.abort()
             if caller.bytesAvailable():
                 self._answer(caller)
 
     def _answer(self, caller: QLocalSocket) -> None:
         """Answer a complete command; ignore anything else."""
-        if not caller.canReadLine():
+        if not caller.canReadLine() and caller.bytesAvailable() < _LONGEST_WISH:
             return
         wish = caller.readLine(_LONGEST_WISH).data()
         if self._has_window() and wish in (FRONT, QUICK_ASK):

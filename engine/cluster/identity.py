@@ -112,18 +112,21 @@ class Identity:
         return [known for entry in entries(content, "machines") if (known := _machine(entry)) is not None]
 
     def _write(self, known: list[tuple[Machine, str]]) -> None:
-        """What is there and cannot be read stays beside it."""
+        """What is there and cannot be read stays beside it. Raises InvalidRequest where the disk refuses."""
         path = self.folder / _MACHINES
-        try:
-            parse_object(read_limited(path, _MOST_BYTES), _MACHINES)
-        except FileError:
-            if path.exists():
-                path.replace(path.with_suffix(".damaged"))
         content = [
             {"name": machine.name, "address": machine.address, "certificate": certificate}
             for machine, certificate in known
         ]
-        write_atomically(path, json.dumps({"machines": content}, indent=1), most_bytes=_MOST_BYTES)
+        try:
+            try:
+                parse_object(read_limited(path, _MOST_BYTES), _MACHINES)
+            except FileError:
+                if path.exists():
+                    path.replace(path.with_suffix(".damaged"))
+            write_atomically(path, json.dumps({"machines": content}, indent=1), most_bytes=_MOST_BYTES)
+        except OSError as error:
+            raise InvalidRequest("identity", str(self.folder), _WANTED) from error
 
 
 def fingerprint(certificate: bytes) -> str:

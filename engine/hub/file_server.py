@@ -24,6 +24,7 @@ from urllib.parse import unquote, urlsplit
 
 from engine.api.errors import EngineError, MachineUnavailable
 from engine.api.ranks import Helping, HubSource, MachineRefusal
+from engine.cluster.callers import Caller, Callers
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.lent import offer_files
 from engine.cluster.relay import HANDSHAKE_S
@@ -37,6 +38,7 @@ _LOOK_S = 1.0  # between two looks whether a machine is still paired
 _REST_S = 30.0  # without a byte read; a download may wait for its own disk that long
 _IDLE_S = 30.0  # for which a connection may say nothing, or not read
 _MOST_CONNECTIONS = 16
+_AGAIN_S = 0.5  # until a connection is accepted again after a failure
 _PIECE_BYTES = MIB
 _PASSING = (MachineRefusal.UNREACHABLE, MachineRefusal.NO_ROUTE, MachineRefusal.BUSY)
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a link, or a pipe, in its place is not read
@@ -125,15 +127,21 @@ class ModelFileServer:
             return False
         return any(machine.fingerprint == self._helping.machine.fingerprint for machine in known)
 
-    def secured(self, connected: socket.socket) -> ssl.SSLSocket:
+    def secured(self, caller: Caller) -> ssl.SSLSocket:
         """The machine that helps, and no other, at the other end. Raises OSError."""
         context = Identity(Path(self._helping.identity)).server_context()
         context.verify_mode = ssl.CERT_REQUIRED
-        connected.settimeout(HANDSHAKE_S)
-        secure = context.wrap_socket(connected, server_side=True)
-        if fingerprint(secure.getpeercert(binary_form=True) or b"") != self._helping.machine.fingerprint:
+        caller.socket.settimeout(HANDSHAKE_S)
+        secure = context.wrap_socket(caller.socket, server_side=True, do_handshake_on_connect=False)
+        caller.socket = secure
+        try:
+            secure.do_handshake()
+            if fingerprint(secure.getpeercert(binary_form=True) or b"") != self._helping.machine.fingerprint:
+                raise ConnectionRefusedError
+        except BaseException:
             secure.close()
-            raise ConnectionRefusedError
+            raise
+        caller.machine = self._helping.machine
         return secure
 
     def pieces(self, descriptor: int, size: int) -> Iterator[bytes]:
@@ -203,7 +211,7 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, offer: ModelFileServer) -> None:
         self.offer = offer
-        self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        self._callers = Callers(_MOST_CONNECTIONS)
         if not socket.has_dualstack_ipv6():
             self.address_family = socket.AF_INET
         super().__init__(("", 0), _Handler)
@@ -215,15 +223,22 @@ class _Server(ThreadingHTTPServer):
         self.server_address = self.socket.getsockname()
         self.server_port = self.server_address[1]
 
-    def verify_request(self, request: Any, client_address: Any) -> bool:
-        return self._free.acquire(blocking=False)
+    def get_request(self) -> tuple[socket.socket, Any]:
+        try:
+            return super().get_request()
+        except OSError:  # no descriptor is free, say: it would be tried again at once
+            time.sleep(_AGAIN_S)
+            raise
 
     def finish_request(self, request: Any, client_address: Any) -> None:
+        caller = Caller(request, client_address[0])
+        if not self._callers.add(caller):
+            return
         try:
-            with self.offer.secured(request) as secure:
+            with self.offer.secured(caller) as secure:
                 _Handler(secure, client_address, self)
         finally:
-            self._free.release()
+            self._callers.remove(caller)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Another machine, or a client that has closed the connection: a download that was paused does."""

@@ -130,14 +130,12 @@ def _first_with(words: list[str], start: str) -> str:
 
 
 def _beginnings(words: list[str]) -> str:
-    """A pattern of the first character of each, where up to three more follow."""
-    following: dict[str, set[str]] = {}
-    for word in words:
-        following.setdefault(word[0], set()).add(word[1:4])
-    if sum(map(len, following.values())) > _MOST_BEGINNINGS:
-        following = {first: {after[:1] for after in more} for first, more in following.items()}
-    choices = (f"{re.escape(first)}(?={'|'.join(map(re.escape, sorted(more)))})" for first, more in following.items())
-    return "|".join(choices) or "(?!)"
+    """A pattern of the first character of each, where it goes on as one of them; of many, as far as that is cheap."""
+    for length in (_LONGEST, 4):
+        begins = sorted({word[:length] for word in words})
+        if len(begins) <= _MOST_BEGINNINGS:
+            return "|".join(f"{re.escape(begin[0])}(?={re.escape(begin[1:])})" for begin in begins) or "(?!)"
+    return f"[{''.join(re.escape(first) for first in sorted({word[0] for word in words}))}]"
 
 
 def _shape(word: str) -> str:

@@ -11,7 +11,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -328,6 +328,15 @@ def test_none_but_the_machine_that_was_asked_is_answered(macs: Macs, tmp_path: P
     assert macs.status(path) == 200
 
     assert answered_to_a_stranger(macs.supplied.endpoint, path) == b""
+
+
+def test_strangers_who_keep_quiet_keep_the_other_machine_out_of_nothing(macs: Macs) -> None:
+    macs.supply()
+    host, port = macs.supplied.endpoint.removeprefix("https://").split(":")
+    with ExitStack() as opened:
+        for _ in range(2 * file_server._MOST_CONNECTIONS):
+            opened.enter_context(socket.create_connection((host, int(port))))
+        assert macs.status(f"{REPO}/resolve/{macs.source.revision}/config.json") == 200
 
 
 def answered_to_a_stranger(endpoint: str, path: str) -> bytes:

@@ -51,13 +51,24 @@ def test_without_a_window_nobody_is_answered(tmp_path: Path, qtbot: QtBot) -> No
     instance.release()
 
 
-@pytest.mark.parametrize("words", [b"\n", b"open /etc/passwd\n", b"\0\xff\n", b"x" * 10_000 + b"\n"])
+@pytest.mark.parametrize("words", [b"\n", b"open /etc/passwd\n", b"\0\xff\n", b"x" * 10_000 + b"\n", b"x" * 10_000])
 def test_rubbish_gets_no_answer_and_does_nothing(instance: OnlyInstance, qtbot: QtBot, words: bytes) -> None:
     heard: list[str] = []
     instance.called.connect(lambda: heard.append("front"))
     instance.quick_ask_called.connect(lambda: heard.append("ask"))
     assert say(instance, words, qtbot) == b""
     assert heard == []
+
+
+def test_silent_callers_are_few(instance: OnlyInstance, qtbot: QtBot) -> None:
+    silent = [QLocalSocket() for _ in range(20)]
+    for each in silent:
+        each.connectToServer(instance._name)
+    assert say(instance, FRONT, qtbot) == b"here"
+    connected = QLocalSocket.LocalSocketState.ConnectedState
+    qtbot.waitUntil(lambda: sum(each.state() == connected for each in silent) < 8)
+    for each in silent:
+        each.abort()
 
 
 def put_text(text: bytes) -> Callable[[Path], object]:

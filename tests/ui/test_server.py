@@ -229,16 +229,19 @@ def test_a_port_that_is_taken(harness: AppHarness, server: ServerController, pag
 
 
 def test_a_port_that_is_free_again_is_taken_without_the_user(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
+    harness: AppHarness, server: ServerController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Later each time, and the user is told once."""
+    hour_ms = 3_600_000  # no timer runs out by itself here
+    monkeypatch.setattr("app.system.retry_timer.FIRST_WAIT_MS", hour_ms)
+    monkeypatch.setattr("app.system.retry_timer.MOST_WAIT_MS", 3 * hour_ms)
     failed: list[None] = []
     server.failed.connect(lambda: failed.append(None))
     with socket.create_server(("127.0.0.1", server.port)):
         server.set_on(True)
-        for wait_ms in (10_000, 20_000, 40_000):
+        for hours in (1, 2, 3, 3):
             qtbot.waitUntil(server._retry.isActive, timeout=60_000)
-            assert server._retry.interval() == wait_ms
+            assert server._retry.interval() == hours * hour_ms
             assert server.state.phase is ServerPhase.FAILED
             server._retry.stop()
             server._retry.timeout.emit()

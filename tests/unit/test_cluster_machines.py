@@ -31,11 +31,13 @@ from engine import (
     Machine,
     MachineRefusal,
     MachineUnavailable,
+    write_atomically,
 )
 from engine.__main__ import main
 from engine.cluster import identity, lender, lent, pairing
 from engine.cluster import lending as lending_process
 from engine.cluster import relay as relaying
+from engine.cluster.callers import Caller, Callers
 from engine.cluster.command import _Spoken
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.lend_child import _Child
@@ -312,15 +314,40 @@ def test_strangers_who_keep_quiet_keep_out_none_that_is_paired(lending: Lending)
         assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
 
 
+def test_a_crowd_from_one_machine_keeps_out_no_other_and_none_that_is_known() -> None:
+    with ExitStack() as opened:
+        callers = Callers(4)
+        ends: dict[Caller, socket.socket] = {}
+
+        def call(host: str, machine: Machine | None = None) -> tuple[Caller, bool]:
+            near, far = socket.socketpair()
+            opened.enter_context(near)
+            opened.enter_context(far)
+            caller = Caller(near, host, machine)
+            ends[caller] = far
+            return caller, callers.add(caller)
+
+        known, _ = call("10.0.0.2", Machine("Known", "", ""))
+        other, _ = call("10.0.0.3")
+        crowd = [call("10.0.0.4")[0] for _ in range(20)]
+        assert len(callers) == 4
+        assert all(ends[each].recv(1) == b"" for each in crowd[:-2])  # they were ended
+        for each in (known, other, *crowd[-2:]):
+            each.machine = Machine("Known", "", "")
+        assert not call("10.0.0.5")[1]
+        callers.remove(other)
+        assert call("10.0.0.5")[1]
+
+
 @pytest.mark.expect_log("a connection to another machine failed")
 def test_a_connection_that_fails_makes_room_for_others(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lender, "MOST_CONNECTIONS", 2)
+    lending.lender._callers.most = 2
     helping = lending.paired()
     with monkeypatch.context() as patched:
         patched.setattr(lending.lender, "_models", [].pop)
         for _ in range(3):
             assert refusal(lambda: machine_offer(helping, STARTER_MAIN)) is MachineRefusal.UNREACHABLE
-            wait_until(lambda: not lending.lender._connections)
+            wait_until(lambda: not lending.lender._callers)
 
     assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
 
@@ -812,6 +839,21 @@ def test_pairings_that_cannot_be_read_stay_beside_the_new_ones(tmp_path: Path) -
 
     assert [machine.name for machine in identity.machines()] == ["Studio"]
     assert (tmp_path / "one" / "machines.damaged").read_text() == '{"machines": ['
+
+
+def test_a_disk_that_takes_no_pairing_is_no_machine_out_of_reach(
+    lending: Lending, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Identity(tmp_path / "main")
+
+    def full(path: Path, data: str, **options: int) -> None:
+        if path.is_relative_to(tmp_path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_atomically(path, data, most_bytes=options["most_bytes"])
+
+    monkeypatch.setattr(identity, "write_atomically", full)
+    with pytest.raises(InvalidRequest, match="main"):
+        pair_machines(tmp_path / "main", lending.address, lending.lender.invite())
 
 
 def test_a_name_that_a_machine_chose_stands_for_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,55 @@
+"""Connections from other machines, few at a time."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+
+from engine.api.connections import gives_way, machine_of
+from engine.api.ranks import Machine
+
+
+@dataclass(eq=False, slots=True)
+class Caller:
+    socket: socket.socket
+    host: str
+    machine: Machine | None = None  # whose certificate it showed; until then, and without one, it gives way to others
+
+    def end(self) -> None:
+        with suppress(OSError):
+            socket.socket.shutdown(self.socket, socket.SHUT_RDWR)  # the thread that waits for it reads the end
+
+
+class Callers:
+    """Those whose connections are open, before their handshake included. Any thread."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = threading.Lock()
+        self._open: list[Caller] = []  # the oldest first
+
+    def add(self, caller: Caller) -> bool:
+        """In place of one that is not known, if need be: such ones keep out none that is paired."""
+        with self._lock:
+            if len(self._open) >= self.most:
+                unknown = ((each, machine_of(each.host)) for each in self._open if each.machine is None)
+                if (first := gives_way(unknown)) is None:
+                    return False
+                self._open.remove(first)
+                first.end()
+            self._open.append(caller)
+            return True
+
+    def remove(self, caller: Caller) -> None:
+        with self._lock, suppress(ValueError):  # it may have given way
+            self._open.remove(caller)
+
+    def end(self) -> None:
+        with self._lock:
+            for each in self._open:
+                each.end()
+
+    def __len__(self) -> int:
+        return len(self._open)
