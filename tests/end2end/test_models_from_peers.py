@@ -5,7 +5,6 @@ Real sockets, TLS, processes' parts and disk; the hub, the machine that lends an
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import ssl
@@ -375,7 +374,7 @@ def test_of_a_hubs_cache_the_files_are_read_and_no_link_is_followed(tmp_path: Pa
     read = set()
     for name, here in files_here(snapshot, macs.source).items():
         with suppress(OSError):
-            os.close(here.open())
+            here.open().close()
             read.add(name)
     assert read == hub.repositories[REPO].keys()
     assert files_here(snapshot, HubSource(REPO, "d" * 40)) == {}
