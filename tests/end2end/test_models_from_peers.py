@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import httpx2
 import pytest
@@ -150,8 +150,8 @@ class PulledOut(ModelFileServer):
 
     left = 4
 
-    def pieces(self, descriptor: int, size: int) -> Iterator[bytes]:
-        for piece in super().pieces(descriptor, size):
+    def pieces(self, file: BinaryIO, size: int) -> Iterator[bytes]:
+        for piece in super().pieces(file, size):
             if size > PIECE:
                 self.left -= 1
             if self.left == 0:
@@ -226,10 +226,10 @@ def test_a_download_from_there_is_paused_and_goes_on(
             super().__init__(*given)
             self.asked: list[int] = []  # bytes
 
-        def pieces(self, descriptor: int, size: int) -> Iterator[bytes]:
+        def pieces(self, file: BinaryIO, size: int) -> Iterator[bytes]:
             if size > PIECE:
                 self.asked.append(size)
-            for number, piece in enumerate(super().pieces(descriptor, size)):
+            for number, piece in enumerate(super().pieces(file, size)):
                 if number == 3:
                     on.wait(30)
                 yield piece
@@ -411,8 +411,8 @@ def test_a_machine_that_sends_otherwise_is_given_up(
     lie: str, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
     class Lies(ModelFileServer):
-        def pieces(self, descriptor: int, size: int) -> Iterator[bytes]:
-            sent = b"".join(super().pieces(descriptor, size))
+        def pieces(self, file: BinaryIO, size: int) -> Iterator[bytes]:
+            sent = b"".join(super().pieces(file, size))
             yield {"short": sent[:-1], "long": sent + b"x", "nothing": b""}[lie]
 
     macs.supply_by(Lies)
