@@ -249,9 +249,8 @@ class SearchIndex:
             if row is not None and block is not None:
                 text = _searched(row)
                 added.append((block, text[:_SLICE_CHARS]))
-                rest = (
-                    _Rest(block, number, text, _SLICE_CHARS, tuple(covered[-1:])) if len(text) > _SLICE_CHARS else None
-                )
+                if len(text) > _SLICE_CHARS:  # then it is the last
+                    rest = _Rest(block, number, text, _SLICE_CHARS, tuple(covered[-1:]))
         if rest is not None:
             covered.pop()
         with self.database.transaction(durable=bool(covered)):
