@@ -9,7 +9,7 @@ LONGEST_PIECE characters share a block, with Qt's line separator between them: t
 
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextFormat
 
-from app.markup.cuts import LONGEST_PIECE, long_lines, pieces
+from app.markup.cuts import LONGEST_PIECE, long_lines, pieces, reach
 
 _MANY_LINES = 10_000
 _HAS_CUTS = "has_cuts"  # of a document
@@ -42,14 +42,14 @@ def _in_few_blocks(text: str) -> str:
         return text
     blocks: list[str] = []
     start = 0
-    while len(text) - start > LONGEST_PIECE:
-        end = text.rfind("\n", start, start + LONGEST_PIECE)
+    while (most := reach(text, start, LONGEST_PIECE)) < len(text):
+        end = text.rfind("\n", start, most)
         end = text.find("\n", start) if end < 0 else end  # a long line is a block of its own
-        if end < 0:
-            break
+        if end < 0:  # a long line is the last
+            return "\n".join([*blocks, text[start:]])
         blocks.append(text[start:end].replace("\n", _SOFT))
         start = end + 1
-    blocks.append(text[start:].replace("\n", _SOFT) if len(text) - start <= LONGEST_PIECE else text[start:])
+    blocks.append(text[start:].replace("\n", _SOFT))
     return "\n".join(blocks)
 
 
