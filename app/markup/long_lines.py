@@ -19,7 +19,7 @@ GOES_ON = QTextFormat.Property.UserProperty.value + 8  # of a block: it continue
 
 def insert(cursor: QTextCursor, text: str) -> bool:
     """Replaces the selection by `text`, as one step of undo; returns whether a line was cut."""
-    text = _in_few_blocks(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _in_few_blocks(text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2029", "\n"))
     cursor.beginEditBlock()
     cursor.removeSelectedText()
     first = cursor.position()
