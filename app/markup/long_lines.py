@@ -84,7 +84,7 @@ def _cut(cursor: QTextCursor) -> None:
 
 
 def has_cuts(document: QTextDocument) -> bool:
-    """Whether a line may have been cut since it was empty; known before anybody hears of the change."""
+    """Whether a line may have been cut since it was empty. Set before the change is reported."""
     return bool(document.property(_HAS_CUTS))
 
 
