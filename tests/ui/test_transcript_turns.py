@@ -164,7 +164,7 @@ def test_a_text_is_laid_out_at_its_width_and_keeps_its_shapes(
     assert all(block.layout().cacheEnabled() for block in blocks)
 
 
-@pytest.mark.parametrize("unit", ["👩\u200d", "🎉", "🏽", "\U000e0067", "\u200c", "\u00ad"])
+@pytest.mark.parametrize("unit", ["👩\u200d", "🎉", "🏽", "\U000e0067", "\u200c", "\u00ad", "\u094dक"])
 @pytest.mark.parametrize("make", [question, reply])
 @pytest.mark.parametrize("around", ["{}", "```\n{}\n```\n"])
 def test_nothing_that_is_laid_out_at_once_has_more_than_some_pictures(

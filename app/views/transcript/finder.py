@@ -124,8 +124,12 @@ class FoundPlaces:
 
     def first_of(self, message_id: int, address: Address, number: int = 0) -> FoundPlace | None:
         """The first result in a message from an address and number on."""
-        places = self._places(message_id, 1)
-        return next((place for place in places if (place.address, place.number) >= (address, number)), None)
+        parts = self.of(message_id)
+        for each in sorted(each for each in parts if each >= address):
+            first = number if each == address else 0
+            if first < parts[each].count:
+                return FoundPlace(message_id, each, first)
+        return None
 
     def first(self) -> FoundPlace | None:
         """The first match of the messages that were searched so far."""
