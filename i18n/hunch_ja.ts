@@ -3149,6 +3149,14 @@
         <translation>その Mac が戻ったら再試行するか、この Mac だけでモデルを実行してください。</translation>
     </message>
     <message>
+        <source>%1 could not run its layers.</source>
+        <translation>%1 は受け持つレイヤーを実行できませんでした。</translation>
+    </message>
+    <message>
+        <source>A process could not run its layers.</source>
+        <translation>プロセスが受け持つレイヤーを実行できませんでした。</translation>
+    </message>
+    <message>
         <source>The other Mac is out of reach</source>
         <translation>もう一方の Mac に接続できません</translation>
     </message>

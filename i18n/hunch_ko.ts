@@ -3149,6 +3149,14 @@
         <translation>그 Mac이 돌아오면 다시 시도하거나, 이 Mac에서만 모델을 실행하세요.</translation>
     </message>
     <message>
+        <source>%1 could not run its layers.</source>
+        <translation>%1에서 맡은 레이어를 실행하지 못했어요.</translation>
+    </message>
+    <message>
+        <source>A process could not run its layers.</source>
+        <translation>프로세스가 맡은 레이어를 실행하지 못했어요.</translation>
+    </message>
+    <message>
         <source>The other Mac is out of reach</source>
         <translation>다른 Mac에 연결할 수 없음</translation>
     </message>

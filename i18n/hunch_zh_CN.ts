@@ -3149,6 +3149,14 @@
         <translation>等它恢复后重试，或仅在这台 Mac 上运行该模型。</translation>
     </message>
     <message>
+        <source>%1 could not run its layers.</source>
+        <translation>%1 无法运行其承担的层。</translation>
+    </message>
+    <message>
+        <source>A process could not run its layers.</source>
+        <translation>一个进程无法运行其负责的层。</translation>
+    </message>
+    <message>
         <source>The other Mac is out of reach</source>
         <translation>无法连接另一台 Mac</translation>
     </message>

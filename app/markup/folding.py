@@ -14,6 +14,7 @@ from typing import Final
 _FORM: Final = "NFKC"
 _JAMO = range(0x1160, 0x1200)  # vowels and final consonants, which join the letter before
 
+_SLICE = 100_000
 TextSpan = tuple[int, int]  # first character, and the one after the last
 
 
@@ -33,6 +34,17 @@ def occurrences(text: str, word: str) -> Iterator[TextSpan]:
         yield from _found(folded, wanted)
     else:
         yield from _found_as_written(*_folded_with_places(text), wanted)
+
+
+def slices(text: str, overlap: int) -> Iterator[TextSpan]:
+    """A text of any length as ranges to fold one by one; what is no longer than `overlap` is whole in one of them."""
+    for start in range(0, max(1, len(text) - overlap), _SLICE):
+        yield start, min(len(text), start + _SLICE + overlap)
+
+
+def overlap_for(word: str) -> int:
+    """As much text may be the word: accents and jamo that fold into one letter, and some more."""
+    return 4 * len(word) + 32
 
 
 def occurrences_of_any(text: str, words: Iterable[str]) -> list[TextSpan]:

@@ -9,32 +9,31 @@ LONGEST_PIECE characters share a block, with Qt's line separator between them: t
 
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextFormat
 
-from app.markup.cuts import LONGEST_PIECE, long_lines, pieces
+from app.markup.cuts import LONGEST_PIECE, long_lines, pieces, reach
 
 _MANY_LINES = 10_000
+_HAS_CUTS = "has_cuts"  # of a document
 _SOFT = "\u2028"  # Qt's line break within a block
 
 GOES_ON = QTextFormat.Property.UserProperty.value + 8  # of a block: it continues the line above
 
 
-def insert(cursor: QTextCursor, text: str) -> bool:
-    """Replaces the selection by `text`, as one step of undo; returns whether a line was cut."""
-    text = _in_few_blocks(text.replace("\r\n", "\n").replace("\r", "\n"))
+def insert(cursor: QTextCursor, text: str) -> None:
+    """Replaces the selection by `text`, as one step of undo."""
+    text = _in_few_blocks(text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2029", "\n"))
     cursor.beginEditBlock()
     cursor.removeSelectedText()
     first = cursor.position()
     position = 0
-    has_long_line = False
     for start, end in long_lines(text):
         _insert_short_lines(cursor, text[position:start])
         _insert_long_line(cursor, text[start:end])
         position = end
-        has_long_line = True
     _insert_short_lines(cursor, text[position:])
     # What is inserted into the middle of a line may make its block too long.
-    cut = [_cut_block(cursor.document().findBlock(place)) for place in (cursor.position(), first)]
+    for place in (cursor.position(), first):
+        _cut_block(cursor.document().findBlock(place))
     cursor.endEditBlock()
-    return any(cut) or has_long_line
 
 
 def _in_few_blocks(text: str) -> str:
@@ -43,14 +42,14 @@ def _in_few_blocks(text: str) -> str:
         return text
     blocks: list[str] = []
     start = 0
-    while len(text) - start > LONGEST_PIECE:
-        end = text.rfind("\n", start, start + LONGEST_PIECE)
+    while (most := reach(text, start, LONGEST_PIECE)) < len(text):
+        end = text.rfind("\n", start, most)
         end = text.find("\n", start) if end < 0 else end  # a long line is a block of its own
-        if end < 0:
-            break
+        if end < 0:  # a long line is the last
+            return "\n".join([*blocks, text[start:]])
         blocks.append(text[start:end].replace("\n", _SOFT))
         start = end + 1
-    blocks.append(text[start:].replace("\n", _SOFT) if len(text) - start <= LONGEST_PIECE else text[start:])
+    blocks.append(text[start:].replace("\n", _SOFT))
     return "\n".join(blocks)
 
 
@@ -67,19 +66,31 @@ def _insert_short_lines(cursor: QTextCursor, text: str) -> None:
 def _insert_long_line(cursor: QTextCursor, line: str) -> None:
     for number, piece in enumerate(pieces(line)):
         if number:
-            cursor.insertBlock(_marked(cursor.blockFormat(), goes_on=True))
+            _cut(cursor)
         cursor.insertText(piece)
 
 
-def _cut_block(block: QTextBlock) -> bool:
-    """Returns whether there was anything to cut."""
-    was_too_long = block.length() > 2 * LONGEST_PIECE
+def _cut_block(block: QTextBlock) -> None:
     while block.length() > 2 * LONGEST_PIECE:
         cursor = QTextCursor(block)
         cursor.setPosition(block.position() + LONGEST_PIECE)
-        cursor.insertBlock(_marked(block.blockFormat(), goes_on=True))
+        _cut(cursor)
         block = cursor.block()
-    return was_too_long
+
+
+def _cut(cursor: QTextCursor) -> None:
+    cursor.document().setProperty(_HAS_CUTS, True)
+    cursor.insertBlock(_marked(cursor.blockFormat(), goes_on=True))
+
+
+def has_cuts(document: QTextDocument) -> bool:
+    """Whether a line may have been cut since it was empty. Set before the change is reported."""
+    return bool(document.property(_HAS_CUTS))
+
+
+def forget_cuts(document: QTextDocument) -> None:
+    """It is empty."""
+    document.setProperty(_HAS_CUTS, False)
 
 
 def _marked(form: QTextBlockFormat, *, goes_on: bool) -> QTextBlockFormat:

@@ -20,7 +20,7 @@ import re
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import add
 from pathlib import Path
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 200  # messages read at a time, fewer if they are long
 _SLICE_CHARS = 300_000
-_AT_ONCE = 50
+_OVERLAP = 64  # characters of the slice before, for what is cut between two
 _VERSION = 5  # another version rebuilds the index
 _BLOCK_CHARS = 8000
 _MOST_ASKED = 60
@@ -77,6 +77,17 @@ class Progress:
 
     more: bool = False
     rewritten: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """A message that is too long for one slice. A run that ends before its last slice begins it again in the next."""
+
+    block: int
+    message_id: int
+    text: str
+    at: int
+    covers: tuple[tuple[int, int], ...] = ()  # the change that it is read for
 
 
 def _numbers(connection: Connection, sql: str, values: Sequence[Any]) -> list[int]:
@@ -178,6 +189,7 @@ class SearchIndex:
         self._read_to: int = rows[0][0]
         self._firsts: list[int] = []  # the first message of each block
         self._chats: list[int] = []  # and its chat
+        self._rest: _Rest | None = None
 
     def close(self) -> None:
         self.database.close()
@@ -186,32 +198,77 @@ class SearchIndex:
         """Index some new or changed messages."""
         if self._is_ahead_of(reader):
             raise sqlite3.DatabaseError("the index knows messages that were never written")
+        if self._rest is not None:
+            return self._add_rest(self._rest)
+        noted = reader.rows("SELECT id, times FROM rewritten CROSS JOIN messages ON id = message_id LIMIT ?", (batch,))
         fresh = self._fresh(reader, batch)
-        changed = reader.rows(
-            "SELECT id, chat_id, text, parts, times FROM rewritten CROSS JOIN messages ON id = message_id LIMIT ?",
-            (batch,),
-        )
-        known_to = fresh[-1]["id"] if fresh else self._read_to
-        with self.database.transaction(durable=bool(changed)):  # changes are noted nowhere else
-            self._add(self._known(row for row in changed if row["id"] <= self._read_to))
-            self._add(self._new(fresh))
-            self.database.execute("UPDATE state SET read_to = ?", (known_to,))
-        self._read_to = known_to
-        covered = tuple((row["id"], row["times"]) for row in changed if row["id"] <= known_to)
-        return Progress(bool(fresh) or len(changed) == batch, covered)
+        if fresh:
+            return self._add_fresh(fresh, noted)
+        return self._add_changed(reader, noted, len(noted) == batch)
 
     def _fresh(self, reader: Connection, most: int) -> list[sqlite3.Row]:
-        """New messages, few enough that a search can wait for them."""
-        sql = "SELECT id, chat_id, text, parts FROM messages WHERE id > ? ORDER BY id LIMIT ?"
+        """New messages, few enough that a search can wait for them: one that is long is the last."""
+        sql = "SELECT id, chat_id, text, parts FROM messages WHERE id > ? ORDER BY id LIMIT 1"
         fresh: list[sqlite3.Row] = []
         chars = 0
         while len(fresh) < most and chars < _SLICE_CHARS:
-            some = reader.rows(sql, (fresh[-1]["id"] if fresh else self._read_to, min(most - len(fresh), _AT_ONCE)))
-            if not some:
+            row = reader.row(sql, (fresh[-1]["id"] if fresh else self._read_to,))
+            if row is None:
                 break
-            fresh += some
-            chars += sum(len(as_text(row["text"])) + len(as_text(row["parts"])) for row in some)
+            fresh.append(row)
+            chars += len(as_text(row["text"])) + len(as_text(row["parts"]))
         return fresh
+
+    def _add_fresh(self, fresh: list[sqlite3.Row], noted: list[sqlite3.Row]) -> Progress:
+        texts = [_searched(row) for row in fresh]
+        is_long = len(texts[-1]) > _SLICE_CHARS and isinstance(fresh[-1]["chat_id"], int)
+        whole = fresh[:-1] if is_long else fresh
+        known_to = whole[-1]["id"] if whole else self._read_to
+        covered = tuple((row["id"], row["times"]) for row in noted if self._read_to < row["id"] <= known_to)
+        with self.database.transaction(durable=bool(covered)):  # changes are noted nowhere else
+            blocks = self._new(fresh, [text[:_SLICE_CHARS] for text in texts])
+            self._add(blocks)
+            self.database.execute("UPDATE state SET read_to = ?", (known_to,))
+        self._read_to = known_to
+        if is_long:
+            self._rest = _Rest(blocks[-1][0], fresh[-1]["id"], texts[-1], _SLICE_CHARS)
+        return Progress(True, covered)
+
+    def _add_changed(self, reader: Connection, noted: list[sqlite3.Row], more: bool) -> Progress:
+        """As far as a search can wait; the others are known only when they are new no longer."""
+        covered: list[tuple[int, int]] = []
+        added: list[tuple[int, str]] = []
+        rest: _Rest | None = None
+        for number, times in (row for row in noted if row["id"] <= self._read_to):
+            if sum(len(text) for _block, text in added) >= _SLICE_CHARS:
+                more = True
+                break
+            covered.append((number, times))
+            row = reader.row("SELECT text, parts FROM messages WHERE id = ?", (number,))
+            block = self._block_of(number)
+            if row is not None and block is not None:
+                text = _searched(row)
+                added.append((block, text[:_SLICE_CHARS]))
+                if len(text) > _SLICE_CHARS:  # then it is the last
+                    rest = _Rest(block, number, text, _SLICE_CHARS, tuple(covered[-1:]))
+        if rest is not None:
+            covered.pop()
+        with self.database.transaction(durable=bool(covered)):
+            self._add(sorted(added))
+        self._rest = rest
+        return Progress(more or rest is not None, tuple(covered))
+
+    def _add_rest(self, rest: _Rest) -> Progress:
+        """The next slice of a long message."""
+        end = rest.at + _SLICE_CHARS
+        is_last = end >= len(rest.text)
+        known_to = max(self._read_to, rest.message_id) if is_last else self._read_to
+        with self.database.transaction(durable=is_last and bool(rest.covers)):
+            self._add([(rest.block, rest.text[rest.at - _OVERLAP : end])])
+            self.database.execute("UPDATE state SET read_to = ?", (known_to,))
+        self._read_to = known_to
+        self._rest = None if is_last else replace(rest, at=end)
+        return Progress(True, rest.covers if is_last else ())
 
     def blocks_with(self, folded: str, if_rare: bool = False) -> Sequence[int] | None:
         """The blocks that may have the word, in order. None: any may; `if_rare`: also for common words."""
@@ -272,21 +329,16 @@ class SearchIndex:
         row = reader.row("SELECT seq FROM sqlite_sequence WHERE name = 'messages'")
         return self._read_to > (0 if row is None else row[0])
 
-    def _known(self, rows: Iterable[sqlite3.Row]) -> list[tuple[int, str]]:
-        """Changed messages with their blocks."""
-        result = []
-        for row in rows:
-            block = self.database.row("SELECT number FROM blocks WHERE first <= ? ORDER BY first DESC", (row["id"],))
-            if block is not None:
-                result.append((block[0], _searched(row)))
-        return sorted(result)
+    def _block_of(self, message_id: int) -> int | None:
+        sql = "SELECT number FROM blocks WHERE first <= ? ORDER BY first DESC, number DESC"
+        block = self.database.row(sql, (message_id,))
+        return None if block is None else block[0]
 
-    def _new(self, rows: Iterable[sqlite3.Row]) -> list[tuple[int, str]]:
+    def _new(self, rows: Sequence[sqlite3.Row], searched: Sequence[str]) -> list[tuple[int, str]]:
         """New blocks of messages written one after another."""
         blocks: list[tuple[int, int, list[str]]] = []  # first message, chat, texts
         chars = 0
-        for row in rows:
-            text = _searched(row)
+        for row, text in zip(rows, searched, strict=True):
             if not blocks or blocks[-1][1] != row["chat_id"] or chars > _BLOCK_CHARS:
                 blocks.append((row["id"], row["chat_id"], []))
                 chars = 0

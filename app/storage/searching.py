@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from app.markup.folding import fold, occurrences
+from app.markup.folding import TextSpan, fold, occurrences, overlap_for, slices
 from app.storage.codec import LATEST_S, as_text, as_title
 from app.storage.database import Connection
 from app.storage.parts import searched_texts
@@ -38,6 +38,15 @@ class _Word:
     asked: str
     folded: str
     blocks: Sequence[int] | None = None  # that may have the word; None: any
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """A message as it was looked through."""
+
+    message_id: int
+    texts: list[str]
+    there: list[dict[str, TextSpan]]  # of each text: the range in which a folded word is first
 
 
 class Searching:
@@ -105,26 +114,39 @@ class Searching:
         if missing:
             return []
         self._in_vain = in_vain - _CREDIT
-        return [summary_of(row, tuple(_match(number, texts, query, words) for number, texts in best))]
+        return [summary_of(row, tuple(_match(looked, query, words) for looked in best))]
 
-    def _best_messages(
-        self, chat_id: int, words: Sequence[_Word], phrase: str, missing: set[str]
-    ) -> list[tuple[int, list[str]]]:
+    def _best_messages(self, chat_id: int, words: Sequence[_Word], phrase: str, missing: set[str]) -> list[_Looked]:
         """The latest messages with the phrase, then with most of the words, which are removed from `missing`."""
-        found: list[tuple[int, int, list[str]]] = []  # number of lacking words, message, texts
+        found: list[tuple[int, _Looked]] = []  # with the number of lacking words
+        wanted = {phrase, *(word.folded for word in words)}
         whole = 0
         for number, texts in self._texts(chat_id, words):
-            folded = fold("\n".join(texts))
-            present = [word.folded for word in words if word.folded in folded]
+            there = [self._found_in(text, wanted) for text in texts]
+            present = [word.folded for word in words if any(word.folded in each for each in there)]
             if present:
-                has_phrase = phrase in folded
-                found.append((len(words) - len(present) + (not has_phrase), number, texts))
+                has_phrase = any(phrase in each for each in there)
+                found.append((len(words) - len(present) + (not has_phrase), _Looked(number, texts, there)))
                 found = sorted(found, key=lambda each: each[0])[:MATCHES]
                 missing.difference_update(present)
                 whole += has_phrase
             if whole == MATCHES and not missing:
                 break
-        return [(number, texts) for _lacks, number, texts in found]
+        return [looked for _lacks, looked in found]
+
+    def _found_in(self, text: str, folded: Iterable[str]) -> dict[str, TextSpan]:
+        """Which of these words the text has, and the range that has it first. A search that ends stops in between."""
+        found: dict[str, TextSpan] = {}
+        missing = list(folded)
+        for start, end in slices(text, max(map(overlap_for, missing))):
+            if start and not self._goes_on(()):
+                break
+            piece = fold(text[start:end])
+            found |= {word: (start, end) for word in missing if word in piece}
+            missing = [word for word in missing if word not in found]
+            if not missing:
+                break
+        return found
 
     def _texts(self, chat_id: int, words: Sequence[_Word]) -> Iterator[tuple[int, list[str]]]:
         """Searched texts of messages that may have any of the words, the newest first."""
@@ -152,16 +174,16 @@ def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary
     )
 
 
-def _match(message_id: int, texts: Sequence[str], query: str, words: Sequence[_Word]) -> Match:
+def _match(looked: _Looked, query: str, words: Sequence[_Word]) -> Match:
     """The text with all words, message before attachments; else the one with any."""
     whole = " ".join(query.split())
-    folded = [fold(text) for text in texts]
     found: tuple[str, ...] = (whole,)
-    place = next((place for place, text in enumerate(folded) if fold(whole) in text), None)
+    place = next((place for place, there in enumerate(looked.there) if fold(whole) in there), None)
     if place is None:
-        place = next(place for place, text in enumerate(folded) if any(word.folded in text for word in words))
-        found = tuple(word.asked for word in words if word.folded in folded[place])
-    return Match(message_id, _around(texts[place], found[0]), found, place - 1 if place else None)
+        place = next(place for place, there in enumerate(looked.there) if there)
+        found = tuple(word.asked for word in words if word.folded in looked.there[place])
+    within = looked.there[place][fold(found[0])]
+    return Match(looked.message_id, _around(looked.texts[place], found[0], within), found, place - 1 if place else None)
 
 
 def _without_marks(text: str, word: str) -> str:
@@ -169,8 +191,8 @@ def _without_marks(text: str, word: str) -> str:
     return text if _MARKS.search(word) else _MARKS.sub("", text)
 
 
-def _around(text: str, word: str) -> str:
-    first, last = next(occurrences(text, word), (0, 0))
+def _around(text: str, word: str, within: TextSpan) -> str:
+    first, last = (within[0] + place for place in next(occurrences(text[within[0] : within[1]], word), (0, 0)))
     start = max(0, first - SNIPPET_BEFORE)
     stop = min(last, first + _LONGEST_FOUND) + SNIPPET_AFTER
     piece = " ".join(_without_marks(text[start:stop], word).split())

@@ -482,6 +482,22 @@ TABLE = (
     NoticeRow(
         engine.RankLost,
         QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"),
+        QT_TRANSLATE_NOOP("Messages", "%1 could not run its layers."),
+        QT_TRANSLATE_NOOP("Messages", "Try again when it is back, or run the model on this Mac alone."),
+        NoticeAction.RETRY,
+        values=("machine",),
+        when=lambda error: error.why is engine.RankEnd.FAILED and bool(error.machine),
+    ),
+    NoticeRow(
+        engine.RankLost,
+        QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"),
+        QT_TRANSLATE_NOOP("Messages", "A process could not run its layers."),
+        QT_TRANSLATE_NOOP("Messages", "Load the model again."),
+        when=lambda error: error.why is engine.RankEnd.FAILED,
+    ),
+    NoticeRow(
+        engine.RankLost,
+        QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"),
         QT_TRANSLATE_NOOP("Messages", "%1, which has some of its layers, no longer answers."),
         QT_TRANSLATE_NOOP("Messages", "Try again when it is back, or run the model on this Mac alone."),
         NoticeAction.RETRY,

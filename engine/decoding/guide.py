@@ -83,6 +83,7 @@ class Guide:
         self._most_thinking = most_thinking
         self._committed = _Follower(grammar, thinking)
         self._drafted = _Follower(None if grammar is None else grammar.for_drafts, thinking)
+        self._not_followed: list[int] = []  # committed tokens that `_drafted` has not followed yet
 
     def acts_within(self, rows: int) -> bool:
         """Whether any of the next `rows` tokens may be restricted."""
@@ -127,10 +128,20 @@ class Guide:
             for token in sure:
                 self._committed.follow(token)
             self._committed.fill(masks[0], self._most_thinking)
-        with self._drafted.looking_ahead():
-            for mask, token in zip(masks[1:], tokens[len(sure) :], strict=True):
-                self._drafted.follow(token)
-                self._drafted.fill(mask, self._most_thinking)
+        if len(masks) == 1:
+            return
+        drafted = self._before_drafts()
+        with drafted.looking_ahead():
+            for mask, token in zip(masks[1:], tokens, strict=True):
+                drafted.follow(token)
+                drafted.fill(mask, self._most_thinking)
+
+    def _before_drafts(self) -> _Follower:
+        """The follower of drafted tokens, at the end of the committed ones."""
+        for token in self._not_followed:
+            self._drafted.follow(token)
+        self._not_followed.clear()
+        return self._drafted
 
     def forced(self) -> list[int]:
         """The next tokens, as far as exactly one is allowed at each position."""
@@ -141,7 +152,7 @@ class Guide:
             return list(self._thinking.ends[place.closed :])
         if place.phase is not Phase.ANSWER or self._grammar is None:
             return []
-        return self._drafted.matcher.compute_ff_tokens()[:_MOST_FORCED]
+        return self._before_drafts().matcher.compute_ff_tokens()[:_MOST_FORCED]
 
     def commit(self, tokens: list[int]) -> list[int]:
         """Advance by `tokens`, up to the first whose mask cannot be made; returns those before it."""
@@ -151,7 +162,7 @@ class Guide:
                 if self._committed.at_end:
                     return tokens[:at]
             self._committed.follow(token)
-            self._drafted.follow(token)
+            self._not_followed.append(token)
         return tokens
 
     def check(self) -> None:

@@ -11,7 +11,6 @@ import os
 import re
 import socket
 import ssl
-import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,10 +18,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from engine.api.errors import EngineError, MachineUnavailable
+from engine.api.files import open_plain
 from engine.api.ranks import Helping, HubSource, MachineRefusal
 from engine.cluster.callers import Caller, Callers
 from engine.cluster.identity import Identity, fingerprint
@@ -41,7 +41,6 @@ _MOST_CONNECTIONS = 16
 _AGAIN_S = 0.5  # until a connection is accepted again after a failure
 _PIECE_BYTES = MIB
 _PASSING = (MachineRefusal.UNREACHABLE, MachineRefusal.NO_ROUTE, MachineRefusal.BUSY)
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a link, or a pipe, in its place is not read
 _RANGE = re.compile(r"bytes=(\d{1,15})-")
 
 
@@ -50,14 +49,13 @@ class _FileHere:
     file: RemoteFile
     path: Path
 
-    def open(self) -> int:
-        """A descriptor. Raises OSError where it is not as the list has it."""
-        descriptor = os.open(self.path, _OPEN)
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size != self.file.size_bytes:
-            os.close(descriptor)
+    def open(self) -> BinaryIO:
+        """Raises OSError where it is not as the list has it; a link in its place is not followed."""
+        file = open_plain(self.path, os.O_NOFOLLOW)
+        if os.fstat(file.fileno()).st_size != self.file.size_bytes:
+            file.close()
             raise OSError("another file")
-        return descriptor
+        return file
 
 
 def files_here(folder: Path, source: HubSource) -> dict[str, _FileHere]:
@@ -144,7 +142,7 @@ class ModelFileServer:
         caller.machine = self._helping.machine
         return secure
 
-    def pieces(self, descriptor: int, size: int) -> Iterator[bytes]:
+    def pieces(self, file: BinaryIO, size: int) -> Iterator[bytes]:
         """What is left of a file, as long as it is wanted."""
         looked_at = -_LOOK_S
         while size:
@@ -152,7 +150,7 @@ class ModelFileServer:
                 looked_at = time.monotonic()
                 if not self.is_wanted:
                     return
-            piece = os.read(descriptor, min(size, _PIECE_BYTES))
+            piece = file.read(min(size, _PIECE_BYTES))
             if not piece or self._ended.is_set():
                 return
             size -= len(piece)
@@ -281,19 +279,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(416)
             return
         try:
-            descriptor = here.open()
+            file = here.open()
         except OSError:
             self._refuse(404, "EntryNotFound")
             return
         ranged = {"Content-Range": f"bytes {start}-{size - 1}/{size}"} if start else {}
         self._begin(206 if start else 200, size - start, ranged)
         self.close_connection = True  # before its end, which is how HTTP says that something is missing
-        try:
-            os.lseek(descriptor, start, os.SEEK_SET)
-            for piece in self.server.offer.pieces(descriptor, size - start):
+        with file:
+            file.seek(start)
+            for piece in self.server.offer.pieces(file, size - start):
                 self.wfile.write(piece)
-        finally:
-            os.close(descriptor)
 
     def _say(self, value: object) -> None:
         content = json.dumps(value).encode()

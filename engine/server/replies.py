@@ -40,6 +40,7 @@ from engine.server.problems import Problem, overloaded, problem_of, problem_of_e
 from engine.server.served_models import ServedModels
 
 _T = TypeVar("_T")
+_LONGEST_NAME = 4096  # characters that count of what a client names
 
 Indexed = tuple[int, Event]  # (index of the client's request, event)
 
@@ -112,8 +113,9 @@ def owner_of(scope: Scope, fields: Fields) -> str:
     A program cannot forge the address of another machine, the origin of another page or a key that it does not know;
     but it can send the User-Agent and the `user` of another.
     """
-    said = json.dumps([*scope["asked_by"], fields.any("user"), fields.any("cache_salt")])
-    return sha256(said.encode()).hexdigest()
+    named = [fields.any(name) for name in ("user", "cache_salt")]
+    counted = [name[:_LONGEST_NAME] if isinstance(name, str) else "" for name in named]
+    return sha256(json.dumps([*scope["asked_by"], *counted]).encode()).hexdigest()
 
 
 class SharedEngine:

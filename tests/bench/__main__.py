@@ -23,6 +23,7 @@ from tests.bench.company import COMPANY  # noqa: E402
 from tests.bench.costs import COSTS  # noqa: E402
 from tests.bench.drafters import DRAFTERS  # noqa: E402
 from tests.bench.history import worse_rows  # noqa: E402
+from tests.bench.long_texts import LONG_TEXTS  # noqa: E402
 from tests.bench.machines import MACHINES  # noqa: E402
 from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
 from tests.bench.record import record  # noqa: E402
@@ -33,7 +34,7 @@ from tests.bench.setup import BenchSetup  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *WINDOW, *NATURAL)
+MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL)
 
 
 def main() -> int:

@@ -5,7 +5,6 @@ Real sockets, TLS, processes' parts and disk; the hub, the machine that lends an
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import ssl
@@ -13,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import httpx2
 import pytest
@@ -151,8 +150,8 @@ class PulledOut(ModelFileServer):
 
     left = 4
 
-    def pieces(self, descriptor: int, size: int) -> Iterator[bytes]:
-        for piece in super().pieces(descriptor, size):
+    def pieces(self, file: BinaryIO, size: int) -> Iterator[bytes]:
+        for piece in super().pieces(file, size):
             if size > PIECE:
                 self.left -= 1
             if self.left == 0:
@@ -227,10 +226,10 @@ def test_a_download_from_there_is_paused_and_goes_on(
             super().__init__(*given)
             self.asked: list[int] = []  # bytes
 
-        def pieces(self, descriptor: int, size: int) -> Iterator[bytes]:
+        def pieces(self, file: BinaryIO, size: int) -> Iterator[bytes]:
             if size > PIECE:
                 self.asked.append(size)
-            for number, piece in enumerate(super().pieces(descriptor, size)):
+            for number, piece in enumerate(super().pieces(file, size)):
                 if number == 3:
                     on.wait(30)
                 yield piece
@@ -375,7 +374,7 @@ def test_of_a_hubs_cache_the_files_are_read_and_no_link_is_followed(tmp_path: Pa
     read = set()
     for name, here in files_here(snapshot, macs.source).items():
         with suppress(OSError):
-            os.close(here.open())
+            here.open().close()
             read.add(name)
     assert read == hub.repositories[REPO].keys()
     assert files_here(snapshot, HubSource(REPO, "d" * 40)) == {}
@@ -412,8 +411,8 @@ def test_a_machine_that_sends_otherwise_is_given_up(
     lie: str, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
     class Lies(ModelFileServer):
-        def pieces(self, descriptor: int, size: int) -> Iterator[bytes]:
-            sent = b"".join(super().pieces(descriptor, size))
+        def pieces(self, file: BinaryIO, size: int) -> Iterator[bytes]:
+            sent = b"".join(super().pieces(file, size))
             yield {"short": sent[:-1], "long": sent + b"x", "nothing": b""}[lie]
 
     macs.supply_by(Lies)

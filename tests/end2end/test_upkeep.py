@@ -24,6 +24,7 @@ from engine import (
     UpdateChecked,
     VerifyProgress,
 )
+from engine.api.files import open_plain
 from engine.hub import download, writer
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import StopSignal
@@ -133,14 +134,13 @@ def test_a_file_that_the_disk_does_not_give_is_damaged_and_can_be_mended(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = install(store, recorder)
-    bad, usual = folder / WEIGHTS, Path.open
+    bad = folder / WEIGHTS
 
-    def open_it(path: Path, mode: str = "r", *rest: object, **options: object) -> object:
-        file = usual(path, mode, *rest, **options)  # type: ignore[call-overload]
-        return _BadDisk(file) if path == bad and mode == "rb" else file
+    def open_it(path: Path) -> object:
+        return _BadDisk(open_plain(path)) if path == bad else open_plain(path)
 
     with monkeypatch.context() as disk:
-        disk.setattr(Path, "open", open_it)
+        disk.setattr(writer, "open_plain", open_it)
         found = verified(store, recorder, folder)
         assert found.damaged == (WEIGHTS,)
         assert isinstance(recorder.end_of(store.install(REPO, found.revision)), DownloadFinished)

@@ -14,7 +14,7 @@ import mlx.core as mx
 import pytest
 
 from engine import Engine, Message, MessageRole, ModelReady, Request, Sampling, Speculation
-from engine.caches.checkpoints import arrays_in, rows_between
+from engine.caches.checkpoints import Checkpoint, Rows, arrays_in, rows_between
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
 from engine.models.model_files import FileError
@@ -320,6 +320,22 @@ def test_a_damaged_file_is_ignored_and_removed(
     assert cached(model, tmp_path) in ({0, len(CHAT) // 2} if changed else {len(CHAT) - 1})
     assert not changed or damage is lie or not path.exists()
     assert cached(model, tmp_path) in {0, len(CHAT) // 2, len(CHAT) - 1}
+
+
+@pytest.mark.expect_log("a kept cache does not fit")
+def test_a_file_that_is_cut_once_it_is_checked_is_not_used(
+    model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MLX reads the arrays later, those of the recurrent layers last."""
+
+    def cut_once_read(path: Path) -> tuple[Rows, Checkpoint | None]:
+        segment = read_segment(path)
+        shorten(path)
+        return segment
+
+    write(model, PrefixDisk(tmp_path))
+    monkeypatch.setattr("engine.prefix.disk.read_segment", cut_once_read)
+    assert cached(model, tmp_path) == 0
 
 
 @pytest.mark.slow

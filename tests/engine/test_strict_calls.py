@@ -15,6 +15,7 @@ from tokenizers import AddedToken
 
 from engine import InvalidRequest, Request, Sampling, Speculation, ToolCalled
 from engine.decoding.accept import Draft
+from engine.decoding.constraint import compiled
 from engine.decoding.guide import Guide
 from engine.decoding.text import TextDecoder, grammar_of
 from engine.models.loading import LoadedModel
@@ -86,6 +87,23 @@ def test_a_call_matches_and_the_text_is_the_same_with_any_draft(
     request = asking(Speculation.fixed(4), sampling)
     beside = written(models, "close", request, replace(request, tools=(), strict_tools=()))
     assert beside[0].tokens == plain.tokens
+
+
+@pytest.mark.parametrize(("states", "work"), [(60, 200_000), (70, 200_000), (50_000, 100)])
+def test_a_call_reaches_the_limits_of_its_grammar_at_the_same_token_with_any_draft(
+    models: dict[str, LoadedModel], states: int, work: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it is the token that opens the call: what follows it is never free text."""
+    monkeypatch.setattr(f"{compiled.__module__}._MOST_STATES", states)
+    monkeypatch.setattr(f"{compiled.__module__}._FUEL_A_STEP", work)
+    place = {"at": {"type": "string", "pattern": "^([a-z ]*x[a-z ]{25}|[a-z ]*e[a-z ]{24}q)$"}}
+    parameters = {"type": "object", "properties": place, "required": ["at"], "additionalProperties": False}
+    tools = tuple({**tool, "function": tool["function"] | {"parameters": parameters}} for tool in TOOLS)
+    (plain,) = written(models, NONE, replace(asking(Speculation.off()), tools=tools))
+    assert isinstance(plain.failed.error, InvalidRequest)
+    for draft, length in ((NONE, 3), ("close", 5), ("main", 8)):
+        (drafted,) = written(models, draft, replace(asking(Speculation.fixed(length)), tools=tools))
+        assert (drafted.text, str(drafted.failed.error)) == (plain.text, str(plain.failed.error))
 
 
 def allowed(guide: Guide, drafted: Sequence[int]) -> list[int]:

@@ -63,6 +63,14 @@ def test_a_title_that_is_cut_shows_its_tags(qtbot: QtBot, picture: Path) -> None
     assert "<b>bold" in ask(label)
 
 
+def test_no_more_of_a_very_long_name_is_measured_than_can_be_seen(qtbot: QtBot) -> None:
+    label = ElidedLabel(Theme())
+    qtbot.addWidget(label)
+    label.setText("W" * 100_000)
+    assert label.text() == label.accessibleName() == "W" * 100_000
+    assert label.sizeHint().width() < 100_000
+
+
 def test_the_entries_of_a_list_have_theirs(qtbot: QtBot) -> None:
     pages = PageList(Theme())
     qtbot.addWidget(pages)

@@ -16,7 +16,6 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 from hypothesis import given, settings
@@ -32,6 +31,7 @@ from engine import (
     Machine,
     MachineRefusal,
     MachineUnavailable,
+    write_atomically,
 )
 from engine.__main__ import main
 from engine.cluster import identity, lender, lent, pairing
@@ -846,8 +846,10 @@ def test_a_disk_that_takes_no_pairing_is_no_machine_out_of_reach(
 ) -> None:
     Identity(tmp_path / "main")
 
-    def full(*_: object, **__: object) -> NoReturn:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def full(path: Path, data: str, **options: int) -> None:
+        if path.is_relative_to(tmp_path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_atomically(path, data, most_bytes=options["most_bytes"])
 
     monkeypatch.setattr(identity, "write_atomically", full)
     with pytest.raises(InvalidRequest, match="main"):

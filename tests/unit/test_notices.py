@@ -32,6 +32,7 @@ from engine import (
     ModelUnsupported,
     NothingToInstall,
     RankEnd,
+    RankLost,
     ShardRefusal,
     SightRefusal,
     StorageFailed,
@@ -122,6 +123,13 @@ def test_every_reason_why_a_model_cannot_be_divided_names_it() -> None:
 def test_variants_of_an_error_are_told_apart(other: EngineError) -> None:
     assert notice_for(other).sentence != notice_for(build(type(other))).sentence
     assert "%" not in notice_for(other).sentence
+
+
+@pytest.mark.parametrize("machine", ["", "Studio"])
+def test_a_rank_that_says_itself_why_it_failed_is_not_said_to_be_silent(machine: str) -> None:
+    sentences = {why: notice_for(RankLost(1, why, "", machine)).sentence for why in RankEnd}
+    assert "answers" in sentences[RankEnd.SILENT]
+    assert "answers" not in sentences[RankEnd.FAILED]
 
 
 def test_error_of_tomorrow_still_becomes_a_notice() -> None:

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import threading
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.markup import folding
 from app.storage import (
     Attachment,
     AttachmentKind,
@@ -26,6 +27,7 @@ from app.storage import (
     ReplyText,
     Stores,
     search_index,
+    searching,
 )
 from app.storage.database import Connection, ReadConnection, address_of
 from app.storage.search_index import KeptIndex, Progress, SearchIndex, forget_index, index_path, open_index
@@ -224,6 +226,99 @@ def test_the_snippet_is_short_however_long_the_question_is(stores: Stores, path:
     assert 0.25 < pin.snippet.index("pin") / len(pin.snippet) < 0.5  # in its middle
     assert "needle needle" in match.snippet
     assert len(match.snippet) < 500
+
+
+LONG = " ".join(f"w{number:03}x" for number in range(200))  # 1,199 characters
+
+
+@pytest.fixture
+def lengths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Of what the index reads at once, where a slice is 100 characters."""
+    read: list[int] = []
+
+    def note(text: str, pieces_of: Callable[[str], set[str]] = search_index.pieces_of) -> set[str]:
+        read.append(len(text))
+        return pieces_of(text)
+
+    monkeypatch.setattr(search_index, "_SLICE_CHARS", 100)
+    monkeypatch.setattr(search_index, "_OVERLAP", 10)
+    monkeypatch.setattr(search_index, "pieces_of", note)
+    return read
+
+
+def finds_all_of_long(path: Path, index: SearchIndex) -> bool:
+    with closing(ReadConnection(address_of(path))) as reader:
+        assert index.chats_not_read(reader) == set()
+    return all(len(found(path, word, index)) == 1 for word in LONG.split())
+
+
+def test_a_long_message_is_read_in_slices(stores: Stores, path: Path, lengths: list[int]) -> None:
+    chat_of(stores, "before", LONG, "after")
+    with closing(indexed(path)) as index:
+        assert finds_all_of_long(path, index)
+        assert len(found(path, "after", index)) == 1
+    assert max(lengths) <= 117  # a message before it, and an overlap
+    assert len(lengths) >= 12
+
+
+def test_a_run_that_ends_in_a_long_message_leaves_it_to_the_next(
+    stores: Stores, path: Path, lengths: list[int]
+) -> None:
+    chat_of(stores, "before", LONG)
+    index = open_index(path)
+    assert index is not None
+    with closing(ReadConnection(address_of(path))) as reader, closing(index):
+        assert all(index.catch_up(reader).more for _ in range(5))
+    with closing(indexed(path)) as another:
+        assert finds_all_of_long(path, another)
+
+
+def test_a_change_of_a_long_message_is_covered_with_its_last_slice(
+    stores: Stores, path: Path, lengths: list[int]
+) -> None:
+    chat_of(stores, "short")
+    with closing(indexed(path)) as index, closing(ReadConnection(address_of(path))) as reader:
+        stores.database.execute("UPDATE messages SET text = ?", (LONG,))
+        steps = [index.catch_up(reader)]
+        while not steps[-1].rewritten:
+            steps.append(index.catch_up(reader))
+        assert len(steps) == 12
+        stores.forget_rewritten(steps[-1].rewritten)
+        assert finds_all_of_long(path, index)
+
+
+def test_a_close_waits_for_one_slice(path: Path, lengths: list[int]) -> None:
+    owner = Owner(path)
+    owner.open()
+    owner.write(lambda stores: chat_of(stores, LONG))
+    owner.storage.settle()
+    assert owner.storage.close()
+    assert len(lengths) == 1
+
+
+def test_a_long_message_is_searched_in_slices_between_which_a_search_ends(
+    stores: Stores, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folded: list[int] = []
+
+    def note(text: str, fold: Callable[[str], str] = folding.fold) -> str:
+        folded.append(len(text))
+        return fold(text)
+
+    monkeypatch.setattr(folding, "_SLICE", 100)
+    chat_of(stores, LONG)
+    assert finds_all_of(path, LONG)
+    monkeypatch.setattr(searching, "fold", note)
+    with closing(ReadConnection(address_of(path))) as reader:
+        Searching(reader, None, lambda _found: len(folded) < 8).find("w199x")
+    assert 5 < len(folded) < 10
+    assert max(folded) < 200
+
+
+def finds_all_of(path: Path, words: str) -> bool:
+    """With a snippet that has each."""
+    with closing(ReadConnection(address_of(path))) as reader:
+        return all(word in Searching(reader).find(word)[0].matches[0].snippet for word in words.split())
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from app.views.widgets.translated import Translated
 
 _COPIED_MS = 1400
 _TOLD_MS = 6000
+_LONGEST_LABEL = 100  # characters: it is measured whenever it is painted
 
 
 class CodePart(Hovered, Translated, QWidget):
@@ -171,7 +172,7 @@ class CodePart(Hovered, Translated, QWidget):
     def _label(self) -> str:
         if self._left_out:
             return clipboard.left_out_words(self._left_out)
-        return self._block.language if self._block and self._block.language else self.tr("text")
+        return self._block.language[:_LONGEST_LABEL] if self._block and self._block.language else self.tr("text")
 
     def _retranslate(self) -> None:
         self.copy_button.set_name(self.tr("Copy code"))

@@ -14,9 +14,9 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.markup.block import Block, BlockKind
-from app.markup.folding import TextSpan, fold, occurrences, occurrences_of_any
+from app.markup.folding import TextSpan, fold, occurrences, occurrences_of_any, overlap_for, slices
 from app.markup.visible_text import VisibleText
-from app.view_models.transcript import TranscriptMessage, TranscriptModel
+from app.view_models.transcript import TranscriptModel
 from app.views.transcript.layout import Layout
 from app.views.transcript.message_item import MessageItem, Unread, blocks_of
 from app.views.transcript.part_context import PartContext
@@ -25,6 +25,7 @@ from app.views.transcript.selection import Address
 from app.views.transcript.status_parts import AttachmentsPart
 
 _SLICE_S = 0.004
+_HIDDEN_CHARS = 4000  # more between two letters is not looked beyond
 _TOP: Address = (-1, 0, 0)
 _CLEAR_PX = 24  # distance of a result from the edges of the page
 # Markdown that may be between adjacent visible letters.
@@ -123,8 +124,12 @@ class FoundPlaces:
 
     def first_of(self, message_id: int, address: Address, number: int = 0) -> FoundPlace | None:
         """The first result in a message from an address and number on."""
-        places = self._places(message_id, 1)
-        return next((place for place in places if (place.address, place.number) >= (address, number)), None)
+        parts = self.of(message_id)
+        for each in sorted(each for each in parts if each >= address):
+            first = number if each == address else 0
+            if first < parts[each].count:
+                return FoundPlace(message_id, each, first)
+        return None
 
     def first(self) -> FoundPlace | None:
         """The first match of the messages that were searched so far."""
@@ -195,9 +200,8 @@ class WantedWords:
         self._context = context
         self.words = words
 
-    def may_be_in(self, message: TranscriptMessage) -> bool:
+    def may_be_in(self, text: str) -> bool:
         """Whether the message may match, so that it has to be cut into parts."""
-        text = message.text + message.thinking
         if "&" in text:
             return True
         wanted = [fold(_HIDDEN.sub("", word)) for word in self.words]
@@ -454,7 +458,15 @@ class Finder(QObject):
             return
         found: dict[Address, PartRead] = {}
         before = self.found.of(message_id)
-        for part in self._item_of(row).parts if self._wanted.may_be_in(self._model.messages[row]) else ():
+        message = self._model.messages[row]
+        text = message.text + message.thinking
+        may_have = False
+        for start, end in slices(text, _HIDDEN_CHARS + max(map(overlap_for, self._wanted.words))):
+            may_have = self._wanted.may_be_in(text[start:end])
+            if may_have:
+                break
+            yield
+        for part in self._item_of(row).parts if may_have else ():
             for address, read in self._wanted.counted(part, before):
                 found[address] = read
                 yield

@@ -17,6 +17,7 @@ _DOT_AT_END = "\u00a0· "
 # After the marks of a name or path, and anywhere in what is long without one.
 _MAY_BREAK = re.compile(r"(?<=[/\\_.\-])(?=\w)|(?<=\w{16})(?=\w)")
 _BREAK = "\u200b"
+_LONGEST_DRAWN = 1000  # characters of one line
 
 
 class TextStyle(StrEnum):
@@ -146,6 +147,12 @@ class ElidedLabel(QWidget):
         self.updateGeometry()
         self.update()
 
+    @property
+    def _drawn(self) -> str:
+        """Qt measures all of it, and the rest is elided."""
+        is_short = len(self._text) <= _LONGEST_DRAWN
+        return self._text if is_short else f"{self._text[: _LONGEST_DRAWN // 2]}…{self._text[-_LONGEST_DRAWN // 2 :]}"
+
     def set_tooltip_text(self, words: str) -> None:
         """What the tooltip has, whether it is elided or not."""
         self._tooltip_text = words
@@ -155,7 +162,7 @@ class ElidedLabel(QWidget):
         return QFontMetrics(style_font(self._theme, self._text_style))
 
     def sizeHint(self) -> QSize:
-        return QSize(self._metrics().horizontalAdvance(self._text) + 2, self._metrics().height() + 2)
+        return QSize(self._metrics().horizontalAdvance(self._drawn) + 2, self._metrics().height() + 2)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(self._theme.px(40), self._metrics().height() + 2)
@@ -164,6 +171,6 @@ class ElidedLabel(QWidget):
         with QPainter(self) as painter:
             painter.setFont(style_font(self._theme, self._text_style))
             painter.setPen(style_color(self._theme.palette, self._text_style))
-            shown = self._metrics().elidedText(self._text, self._mode, self.width())
-            set_tooltip(self, self._tooltip_text or (self._text if shown != self._text else ""))
+            shown = self._metrics().elidedText(self._drawn, self._mode, self.width())
+            set_tooltip(self, self._tooltip_text or (self._drawn if shown != self._text else ""))
             painter.drawText(self.rect(), self.alignment | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -15,18 +15,14 @@ from app.views.widgets.scrolling import ThinScrollBars
 class LongText(QPlainTextEdit):
     """Very long lines are kept in several blocks; `text` is what was typed, pasted, set or appended."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._has_cut_lines = False
-
     def text(self) -> str:
-        if not self._has_cut_lines:
+        if not long_lines.has_cuts(self.document()):
             return self.toPlainText()
         return long_lines.text_between(self.document(), 0, self.document().characterCount() - 1)
 
     def set_text(self, text: str) -> None:
         self.setPlainText("")
-        self._has_cut_lines = False
+        long_lines.forget_cuts(self.document())
         self._insert(text)
         self.document().clearUndoRedoStacks()
 
@@ -34,10 +30,10 @@ class LongText(QPlainTextEdit):
         """At the end; the cursor and the view stay where they are."""
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        self._has_cut_lines |= long_lines.insert(cursor, text)
+        long_lines.insert(cursor, text)
 
     def _insert(self, text: str) -> None:
-        self._has_cut_lines |= long_lines.insert(self.textCursor(), text)
+        long_lines.insert(self.textCursor(), text)
         self.ensureCursorVisible()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
