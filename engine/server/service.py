@@ -8,10 +8,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import os
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,6 +32,7 @@ _log = logging.getLogger(__name__)
 
 _GRACE_S = 5  # for connections to close, once every reply was ended
 _BACKLOG = 128
+_CONNECT_S = 0.5
 _TRIES = 20  # for a port that is free at both addresses
 _LONG_BODIES = 2  # at a time on threads: more of them would leave the loop less of Python's time
 
@@ -195,8 +199,16 @@ def _listening(host: str, port: int) -> list[socket.socket]:
     raise taken
 
 
+def _is_answered(host: str, port: int) -> bool:
+    with suppress(OSError), socket.create_connection((host, port), timeout=_CONNECT_S):
+        return True
+    return False
+
+
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    if sys.platform == "darwin" and port and _is_answered(host, port):  # macOS lets us have what others hold on 0.0.0.0
+        raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

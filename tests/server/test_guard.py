@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import socket
+import sys
 from pathlib import Path
 
+import pytest
+
 from engine import Server, ServerOptions, ServerPhase
+from engine.server import service
 from tests.helpers.fake_engine import MAIN, FakeEngine
 from tests.helpers.served import PATIENCE_S, Served, chat_body, post_bytes, serving
 
@@ -76,6 +82,23 @@ def test_beyond_this_machine_a_key_is_needed(scripted: FakeEngine) -> None:
     server.start()
     assert server.stop(PATIENCE_S)
     assert (server.state.phase, server.state.error) == (ServerPhase.FAILED, "KeyMissing")
+
+
+def test_a_port_that_another_program_holds_on_all_addresses_is_taken_on_a_mac(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose kernel does not say so; only a platform is made up here."""
+    monkeypatch.setattr(socket, "socket", lambda *_: pytest.fail("not asked for"))
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(service, "_is_answered", lambda _host, port: port == 4862)
+    with pytest.raises(OSError, match="in use") as refused:
+        service._listening("127.0.0.1", 4862)
+    assert refused.value.errno == errno.EADDRINUSE
+
+
+def test_who_answers_at_a_port_is_found_out() -> None:
+    with socket.create_server(("0.0.0.0", 0)) as other:
+        port = other.getsockname()[1]
+        assert service._is_answered("127.0.0.1", port)
+    assert not service._is_answered("127.0.0.1", port)
 
 
 def test_a_port_that_is_taken_is_said(scripted: FakeEngine, served: Served) -> None:
