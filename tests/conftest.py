@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,25 @@ gc.disable()
 _tests = itertools.count(1)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--system-fonts", action="store_true", help="the machine's fonts, instead of DejaVu Sans alone")
+
+
+def _show_one_font() -> None:
+    """Widths depend on it, and machines have others. The folder is that of a package which the app needs."""
+    spec = find_spec("ziafont")
+    assert spec is not None
+    assert spec.origin is not None
+    fonts, cache = Path(spec.origin).parent / "fonts", _HOME / "fontconfig"
+    assert list(fonts.glob("DejaVu*.ttf"))
+    file = _HOME / "fonts.conf"
+    file.write_text(f"<fontconfig><dir>{fonts}</dir><cachedir>{cache}</cachedir></fontconfig>", encoding="utf-8")
+    os.environ["FONTCONFIG_FILE"] = str(file)
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--system-fonts"):
+        _show_one_font()
     settings.load_profile("drills" if config.getoption("markexpr") == "drill" else "hunch")
 
 

@@ -116,7 +116,7 @@ def test_a_checkout_is_proved_as_newcomers_are_told_and_then_with_more_fonts(tmp
             "make run",
             "make test",
             "make lint",
-            "make test ARGS=tests/ui -p tests.as_mac.keys",
+            "make test ARGS=tests/ui --system-fonts -p tests.as_mac.keys",
             "make smoke",
             "make app",
         ]
