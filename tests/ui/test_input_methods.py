@@ -131,6 +131,8 @@ def words_in(field: Field) -> str:
 def takes(field: Field) -> str:
     """What an input method would commit there: letters where letters are taken, else digits."""
     number = isinstance(field.parent(), QAbstractSpinBox) or (isinstance(field, QLineEdit) and field.validator())
+    if name_of(field) == "LineField Token":  # a hub's token is ASCII
+        return "a"
     return "1" if number else "한"
 
 

@@ -83,7 +83,7 @@ def test_a_choice_that_the_disk_has_refused_is_kept_at_the_end(
 ) -> None:
     monkeypatch.setattr(application, "RETRY_INTERVAL_MS", 2**31 - 1)
 
-    def refused(_path: Path, _data: bytes) -> None:
+    def refused(_path: Path, _data: bytes, **_limit: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with open_app(tmp_path, qtbot, models=MODELS) as app:
