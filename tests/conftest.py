@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures.thread import _threads_queues  # by the thread
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
@@ -230,6 +231,8 @@ def no_thread_is_left_behind() -> Iterator[None]:
 
 
 def _threads_left(before: set[threading.Thread], deadline_s: float) -> list[str]:
+    pools = [_threads_queues[each] for each in before if each in _threads_queues]  # of fixtures that outlive the test
+    before |= {each for each in threading.enumerate() if _threads_queues.get(each) in pools}
     for thread in set(threading.enumerate()) - before:
         # Qt's pool threads get a dummy object when Python runs on them; they cannot be joined and end by themselves.
         if not thread.name.startswith("Dummy-"):
