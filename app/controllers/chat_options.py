@@ -98,7 +98,7 @@ def known(stored: Values) -> dict[str, Any]:
 
 
 def resolve(settings: Settings, *layers: Values, main: str = "") -> Generation:
-    """Merge layers of options: those of the model, the preset, the chat; later ones win, the settings are last.
+    """Merge layers of options: those of the model, the preset, the chat. Later ones win; the settings are below them.
 
     `main`: the main model that is asked, if not the one of the settings.
     """

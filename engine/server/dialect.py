@@ -87,7 +87,9 @@ class ApiCall(ABC):
         raise NotImplementedError
 
     def opening(self, done_tokens: int, total_tokens: int) -> Iterable[bytes]:
-        """`done_tokens` of the prompt were cached; both are 0 while the request waits for its turn."""
+        """Once, before all else of the stream. `done_tokens` of the prompt were cached; both are 0 while the request
+        waits for its turn.
+        """
         return ()
 
     @abstractmethod
@@ -95,6 +97,7 @@ class ApiCall(ABC):
         """What an event of a request adds to the stream."""
 
     def closing(self, outcomes: Sequence[ReplyOutcome]) -> Iterable[bytes]:
+        """Once, after the last piece of all replies."""
         return ()
 
     def alive(self, done_tokens: int, total_tokens: int) -> bytes:
