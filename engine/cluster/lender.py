@@ -18,6 +18,7 @@ from pathlib import Path
 
 from engine.api.errors import ModelError
 from engine.api.ranks import HubSource, Machine, MachineRefusal
+from engine.cluster.callers import Caller, Callers
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import (
     PROTOCOL,
@@ -80,13 +81,6 @@ class OfferedFiles:
     until: float  # monotonic
 
 
-@dataclass(eq=False, slots=True)
-class _Connection:
-    socket: socket.socket
-    host: str
-    machine: Machine | None = None  # whose certificate it showed; until then, and without one, it may only be paired
-
-
 class Lender:
     """Any thread. `on_change` is called on threads of its own whenever what is lent or paired has changed."""
 
@@ -106,12 +100,12 @@ class Lender:
         self.memory_bytes = model_memory_bytes() if memory_bytes is None else memory_bytes
         self._lock = threading.Lock()
         self._freed = threading.Condition(self._lock)  # nothing is lent any more
-        self._connections: list[_Connection] = []  # the oldest first, those before their handshake included
+        self._callers = Callers(MOST_CONNECTIONS)
         self._lending: LentMemory | None = None
         self.wanted: Wanted | None = None
         self._files: OfferedFiles | None = None
         self._fetches = fetches
-        self._lent_to: tuple[str, _Connection] | None = None  # which process of that machine
+        self._lent_to: tuple[str, Caller] | None = None  # which process of that machine
         self._lends_from = 0.0  # monotonic
         self._invitation: Invitation | None = None
         self._listening: socket.socket | None = None
@@ -142,10 +136,8 @@ class Lender:
         A reply that runs partly here ends with its words kept.
         """
         with self._lock:
-            connections = list(self._connections)
             self._lends_from = time.monotonic() + TAKEN_BACK_S
-        for connection in connections:
-            _end(connection)
+        self._callers.end()
 
     def invite(self) -> str:
         """Make new digits for pairing one machine; former ones become invalid."""
@@ -185,36 +177,27 @@ class Lender:
                     return
                 time.sleep(_AGAIN_S)
                 continue
-            connection = _Connection(connected, address[0].removeprefix("::ffff:"))
+            connection = Caller(connected, address[0].removeprefix("::ffff:"))
             if self._takes(connection):
                 self._run(partial(self._serve, connection))
             else:
                 connected.close()
 
-    def _takes(self, connection: _Connection) -> bool:
-        """Whether to accept a connection; drops the oldest unpaired one if necessary, so that paired ones get in."""
+    def _takes(self, connection: Caller) -> bool:
+        """Whether to accept a connection: none once it is stopping."""
         with self._lock:
-            if len(self._connections) >= MOST_CONNECTIONS:
-                oldest = next((each for each in self._connections if each.machine is None), None)
-                if oldest is None:
-                    return False
-                self._connections.remove(oldest)
-                _end(oldest)
-            if self._listening is not None:
-                self._connections.append(connection)
-            return self._listening is not None
+            return self._listening is not None and self._callers.add(connection)
 
-    def _serve(self, connection: _Connection) -> None:
+    def _serve(self, connection: Caller) -> None:
         try:
             with connection.socket, suppress(OSError, WireEnded, WireBroken):
                 self._shake_hands(connection)
         except Exception as error:  # noqa: BLE001  this connection alone ends
             _log.error("a connection to another machine failed: %s", type(error).__name__)
         finally:
-            with self._lock, suppress(ValueError):  # it may have made room
-                self._connections.remove(connection)
+            self._callers.remove(connection)
 
-    def _shake_hands(self, connection: _Connection) -> None:
+    def _shake_hands(self, connection: Caller) -> None:
         connection.socket.settimeout(HANDSHAKE_S)
         secure = self._identity.server_context().wrap_socket(
             connection.socket, server_side=True, do_handshake_on_connect=False
@@ -235,7 +218,7 @@ class Lender:
         """Still: the command line removes one in a process of its own."""
         return any(known.fingerprint == machine.fingerprint for known in self._identity.machines())
 
-    def _talk(self, plain: socket.socket, relay: threading.Thread, connection: _Connection) -> None:
+    def _talk(self, plain: socket.socket, relay: threading.Thread, connection: Caller) -> None:
         wire = Wire(plain, Approach, HANDSHAKE_S, most_bytes=0)
         try:
             with closing(plain):
@@ -252,7 +235,7 @@ class Lender:
         finally:
             relay.join()  # what was sent last arrives first
 
-    def _answer(self, wire: Wire, connection: _Connection) -> tuple[LentMemory, str] | None:
+    def _answer(self, wire: Wire, connection: Caller) -> tuple[LentMemory, str] | None:
         """What is to be started, for which process; None: nothing."""
         machine = connection.machine
         value = wire.receive()[0]
@@ -296,7 +279,7 @@ class Lender:
             if wanted != before:
                 self._on_change()
 
-    def _note_files(self, wanted: Wanted, port: int, connection: _Connection) -> None:
+    def _note_files(self, wanted: Wanted, port: int, connection: Caller) -> None:
         """Raises Declined unless it is what was asked for last."""
         if not (self._fetches and wanted == self.wanted and wanted.source not in self._models().values()):
             raise Declined(MachineRefusal.MISBEHAVED, "not wanted")
@@ -311,7 +294,7 @@ class Lender:
                     return str(folder)
         raise Declined(MachineRefusal.NO_MODEL)
 
-    def _reserve(self, lending: LentMemory, process: str, connection: _Connection) -> None:
+    def _reserve(self, lending: LentMemory, process: str, connection: Caller) -> None:
         """Raises Declined while another process is helped; the same one has lost what it had, or wants another."""
         with self._freed:
             if time.monotonic() < self._lends_from:
@@ -319,7 +302,7 @@ class Lender:
             if self._lending is not None and self._lent_to is not None:
                 before, its = self._lent_to
                 if (self._lending.machine.fingerprint, before) == (lending.machine.fingerprint, process):
-                    _end(its)
+                    its.end()
                     self._freed.wait_for(lambda: self._lending is None, FREED_S)
             if self._lending is not None:
                 raise Declined(MachineRefusal.BUSY, self._lending.machine.name)
@@ -356,8 +339,3 @@ def _listening(host: str, port: int) -> socket.socket:
             return socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=True)
         host = "0.0.0.0"
     return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-
-
-def _end(connection: _Connection) -> None:
-    with suppress(OSError):
-        socket.socket.shutdown(connection.socket, socket.SHUT_RDWR)  # the thread that waits for it reads the end

@@ -341,13 +341,13 @@ def test_a_crowd_from_one_machine_keeps_out_no_other_and_none_that_is_known() ->
 
 @pytest.mark.expect_log("a connection to another machine failed")
 def test_a_connection_that_fails_makes_room_for_others(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lender, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(lending.lender._callers, "most", 2)
     helping = lending.paired()
     with monkeypatch.context() as patched:
         patched.setattr(lending.lender, "_models", [].pop)
         for _ in range(3):
             assert refusal(lambda: machine_offer(helping, STARTER_MAIN)) is MachineRefusal.UNREACHABLE
-            wait_until(lambda: not lending.lender._connections)
+            wait_until(lambda: not lending.lender._callers)
 
     assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
 
