@@ -62,6 +62,23 @@ def test_typed_text_can_be_read_after_a_switch_of_theme(qtbot: QtBot, kind: type
         assert shown_contrast(inner, background) > 7, appearance
 
 
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_a_number_has_room_whatever_is_done_with_its_field(qtbot: QtBot, scale: float) -> None:
+    """Qt would give it one pixel."""
+    theme = Theme()
+    fields: list[NumberField | WholeField] = [NumberField(theme, (0.0, 2.0), 0.1, 96), WholeField(theme, 0, 65535, 96)]
+    for field in fields:
+        qtbot.addWidget(field)
+        field.stepBy(1 << 16)  # to its maximum
+        field.show()
+    theme.set_scale(scale)
+    theme.set_appearance("dark")
+    for field in fields:
+        edit = field.lineEdit()
+        assert edit.width() > edit.fontMetrics().horizontalAdvance(edit.text())
+        assert field.rect().contains(edit.geometry())
+
+
 def test_a_comma_and_a_point_are_both_the_decimal_mark(qtbot: QtBot) -> None:
     field = NumberField(Theme(), (0.0, 2.0), 0.1, 60)
     qtbot.addWidget(field)

@@ -41,6 +41,9 @@ NUMBER_PX = 116  # a number's field; wide enough for what an empty one says in a
 _DISABLED = 0.45  # of the usual strength
 
 
+_PADDING = 8, 5  # of a field, within its line
+
+
 def field_style(theme: Theme) -> str:
     colors = theme.palette
     border = f"rgba({colors.text.red()}, {colors.text.green()}, {colors.text.blue()}, 0.16)"
@@ -48,7 +51,7 @@ def field_style(theme: Theme) -> str:
         f"QLineEdit, QSpinBox, QDoubleSpinBox, QPlainTextEdit {{"
         f" background: {colors.surface.name()}; color: {colors.text.name()}; border: 1px solid {border};"
         f" placeholder-text-color: {colors.faint.name()};"
-        f" border-radius: {RADIUS_ROW}px; padding: {theme.px(5)}px {theme.px(8)}px;"
+        f" border-radius: {RADIUS_ROW}px; padding: {theme.px(_PADDING[1])}px {theme.px(_PADDING[0])}px;"
         f" selection-background-color: {colors.ink.name()}; selection-color: {colors.on_ink.name()}; }}"
         f" QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus"
         f" {{ border: 1px solid {colors.ink.name()}; }}"
@@ -72,6 +75,25 @@ class FieldStyler(QObject):
         self._control.setStyleSheet(field_style(self._theme))
         if self._width_px:
             self._control.setFixedWidth(self._theme.px(self._width_px))
+
+
+class NumberEdit(QObject):
+    """Places the text of a spin box without buttons.
+
+    WORKAROUND: since 6.11.3 Qt leaves one pixel for it where a style sheet has padding.
+    """
+
+    def __init__(self, field: QSpinBox | QDoubleSpinBox, theme: Theme) -> None:
+        super().__init__(field)
+        self._field = field
+        self._theme = theme
+        field.lineEdit().installEventFilter(self)
+
+    def eventFilter(self, _edit: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
+            across, down = (1 + self._theme.px(padding) for padding in _PADDING)
+            self._field.lineEdit().setGeometry(self._field.rect().adjusted(across, down, -across, -down))
+        return False
 
 
 class LineField(Composing, QLineEdit):
@@ -102,6 +124,7 @@ class WholeField(WheelPasses, QSpinBox):
         super().__init__()
         self.setRange(minimum, maximum)
         _make_plain(self)
+        NumberEdit(self, theme)
         FieldStyler(self, theme, width_px)
         self.valueChanged.connect(self.chosen.emit)
 
@@ -120,6 +143,7 @@ class NumberField(WheelPasses, QDoubleSpinBox):
         self.setSingleStep(step)
         self.setDecimals(2)
         _make_plain(self)
+        NumberEdit(self, theme)
         FieldStyler(self, theme, width_px)
         self.valueChanged.connect(lambda value: self.chosen.emit(round(value, 2)))
 
