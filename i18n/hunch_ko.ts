@@ -541,6 +541,12 @@
         <source>Rename…</source>
         <translation>이름 변경…</translation>
     </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)…</source>
+        <translation>
+            <numerusform>채팅 %Ln개 내보내기…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>New Subfolder</source>
         <translation>하위 폴더 만들기</translation>
@@ -548,6 +554,12 @@
     <message>
         <source>Move to</source>
         <translation>이동</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개 삭제</numerusform>
+        </translation>
     </message>
     <message>
         <source>Delete…</source>
@@ -1301,6 +1313,12 @@
     <message>
         <source>Export…</source>
         <translation>내보내기…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개 내보내기</numerusform>
+        </translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -2161,6 +2179,12 @@
         <source>Kept in Recently Deleted for 30 days.</source>
         <translation>30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) deleted.</source>
+        <translation>
+            <numerusform>채팅 %Ln개를 삭제했어요.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Deleted “%1”.</source>
         <translation>‘%1’ 채팅을 삭제했어요.</translation>
@@ -2178,6 +2202,18 @@
     <message>
         <source>Deleted the folder “%1”.</source>
         <translation>‘%1’ 폴더를 삭제했어요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved out of folders.</source>
+        <translation>
+            <numerusform>채팅 %Ln개를 폴더에서 꺼냈어요.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved to “%1”.</source>
+        <translation>
+            <numerusform>채팅 %Ln개를 ‘%1’ 폴더로 옮겼어요.</numerusform>
+        </translation>
     </message>
 </context>
 <context>

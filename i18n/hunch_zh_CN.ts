@@ -541,6 +541,12 @@
         <source>Rename…</source>
         <translation>重命名…</translation>
     </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)…</source>
+        <translation>
+            <numerusform>导出 %Ln 个对话…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>New Subfolder</source>
         <translation>新建子文件夹</translation>
@@ -548,6 +554,12 @@
     <message>
         <source>Move to</source>
         <translation>移到</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>删除 %Ln 个对话</numerusform>
+        </translation>
     </message>
     <message>
         <source>Delete…</source>
@@ -1301,6 +1313,12 @@
     <message>
         <source>Export…</source>
         <translation>导出…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)</source>
+        <translation>
+            <numerusform>导出 %Ln 个对话</numerusform>
+        </translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -2161,6 +2179,12 @@
         <source>Kept in Recently Deleted for 30 days.</source>
         <translation>将在“最近删除”中保留 30 天。</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) deleted.</source>
+        <translation>
+            <numerusform>已删除 %Ln 个对话。</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Deleted “%1”.</source>
         <translation>已删除“%1”。</translation>
@@ -2178,6 +2202,18 @@
     <message>
         <source>Deleted the folder “%1”.</source>
         <translation>已删除文件夹“%1”。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved out of folders.</source>
+        <translation>
+            <numerusform>已将 %Ln 个对话移出文件夹。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved to “%1”.</source>
+        <translation>
+            <numerusform>已将 %Ln 个对话移到“%1”。</numerusform>
+        </translation>
     </message>
 </context>
 <context>

@@ -58,7 +58,7 @@ class ChatController(QObject):
     generating_changed = Signal(bool)  # of the open chat
     problem_raised = Signal(object)  # EngineError
     not_stored = Signal(object, object)  # NotStored, a call that tries again; all but messages and ends of replies
-    chat_deleted = Signal(int, str)  # chat, title; deletions.undo brings it back
+    chats_deleted = Signal(object)  # their titles; deletions.undo brings them back
     reply_ended = Signal(int, int, object)  # chat, message, ReplyStatus
 
     def __init__(
@@ -262,9 +262,12 @@ class ChatController(QObject):
         self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles), copied)
 
     def delete_chat(self, chat_id: int) -> None:
-        """To the Trash, where it stays for 30 days."""
-        if (summary := self._chats.summary(chat_id)) is not None:
-            self.deletions.delete_chat(summary, chat_id == self.chat_id, lambda: self._on_deleted(summary))
+        self.delete_chats([chat_id])
+
+    def delete_chats(self, chats: Sequence[int]) -> None:
+        """To the Trash, where they stay for 30 days; undone as one."""
+        opened = self.chat_id if self.chat_id in chats else 0
+        self.deletions.delete_chats(chats, opened, self._on_deleted)
 
     def send(self, text: str, attached: Sequence[AttachedRow] = (), chat_id: int | None = None) -> bool:
         """In the open chat, or in another one. False: it is refused at once, see `Asking.send`."""
@@ -336,10 +339,10 @@ class ChatController(QObject):
     def _on_screen(self) -> tuple[int, int]:
         return self.chat_id, self.quick_questions.shown_id
 
-    def _on_deleted(self, chat: ChatSummary) -> None:
-        self._leave([chat.id])
+    def _on_deleted(self, chats: Sequence[ChatSummary]) -> None:
+        self._leave([chat.id for chat in chats])
         self.conversations.refresh()
-        self.chat_deleted.emit(chat.id, chat.title)
+        self.chats_deleted.emit([chat.title for chat in chats])
 
     def _leave(self, chats: Iterable[int]) -> None:
         for chat_id in chats:
