@@ -5988,6 +5988,10 @@
         <translation>チャットまたはフォルダを開く</translation>
     </message>
     <message>
+        <source>Select several chats</source>
+        <translation>複数のチャットを選択</translation>
+    </message>
+    <message>
         <source>Rename</source>
         <translation>名前を変更</translation>
     </message>

@@ -5988,6 +5988,10 @@
         <translation>채팅 또는 폴더 열기</translation>
     </message>
     <message>
+        <source>Select several chats</source>
+        <translation>여러 채팅 선택</translation>
+    </message>
+    <message>
         <source>Rename</source>
         <translation>이름 변경</translation>
     </message>

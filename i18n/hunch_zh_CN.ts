@@ -5988,6 +5988,10 @@
         <translation>打开对话或文件夹</translation>
     </message>
     <message>
+        <source>Select several chats</source>
+        <translation>选择多个对话</translation>
+    </message>
+    <message>
         <source>Rename</source>
         <translation>重命名</translation>
     </message>

@@ -601,3 +601,17 @@ def test_a_long_list_scrolls_under_a_hand_that_trembles(app: AppHarness, qtbot: 
     assert left_at < bar.maximum()
     qtbot.wait(150)
     assert bar.value() == left_at
+
+
+def test_results_open_at_the_top_and_the_chats_where_they_were(app: AppHarness, qtbot: QtBot) -> None:
+    make_chats(app, qtbot, *(f"Chat {number}" for number in range(60)))
+    sidebar = app.window.sidebar
+    bar = sidebar.chats.verticalScrollBar()
+    bar.setValue(700)
+    for words in ("chat 59", "chat"):
+        with qtbot.waitSignal(app.chats.conversations.refreshed):
+            sidebar.search.setText(words)
+        qtbot.waitUntil(lambda: not app.chats.conversations.is_searching)
+        assert (bar.value(), bar.maximum() > 0) == (0, words == "chat")
+    sidebar.leave_search()
+    assert bar.value() == 700

@@ -431,6 +431,8 @@ class ChatList(RowRing, QListView):
         self._drag_timer = QTimer(self, interval=_DRAG_SCROLL_MS)  # Qt's own starts again at each move
         self._drag_timer.timeout.connect(self._scroll_at_edge)
         self._pressed: Identity | None = None
+        self._shown_query = ""
+        self._place_before_search = 0
         self._chosen: list[int] = []
         self._taken: set[int] = set()  # selected chats whose rows were removed: they may be listed elsewhere
         set_up_row_list(self, theme)
@@ -462,6 +464,19 @@ class ChatList(RowRing, QListView):
             self.setAutoScroll(False)
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
             self.setAutoScroll(True)
+
+    def find(self, words: str) -> None:
+        if not self._shown_query:
+            self._place_before_search = self.verticalScrollBar().value()
+        self._rows().set_query(words)
+
+    def show_results_from_top(self) -> None:
+        """Once for each search, and the chats where they were before it."""
+        query = self._rows().query
+        if query != self._shown_query:
+            self._shown_query = query
+            self.executeDelayedItemsLayout()
+            self.verticalScrollBar().setValue(0 if query else self._place_before_search)
 
     def chosen(self) -> Sequence[int]:
         """The selected chats in the list's order, where there are several."""
