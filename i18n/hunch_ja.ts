@@ -2572,6 +2572,10 @@
         <translation>フルスクリーンを切り替え</translation>
     </message>
     <message>
+        <source>Quote Selection</source>
+        <translation>選択範囲を引用</translation>
+    </message>
+    <message>
         <source>Stop Reply</source>
         <translation>回答を停止</translation>
     </message>
@@ -2709,6 +2713,10 @@
     <message>
         <source>Race…</source>
         <translation>レース…</translation>
+    </message>
+    <message>
+        <source>New Chat from Here</source>
+        <translation>ここから新規チャット</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -6267,6 +6275,10 @@
     <message>
         <source>Copy as Markdown</source>
         <translation>Markdown としてコピー</translation>
+    </message>
+    <message>
+        <source>Quote</source>
+        <translation>引用</translation>
     </message>
     <message>
         <source>Select All</source>

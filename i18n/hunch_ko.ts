@@ -2572,6 +2572,10 @@
         <translation>전체 화면 시작 또는 종료</translation>
     </message>
     <message>
+        <source>Quote Selection</source>
+        <translation>선택한 텍스트 인용</translation>
+    </message>
+    <message>
         <source>Stop Reply</source>
         <translation>답변 중지</translation>
     </message>
@@ -2709,6 +2713,10 @@
     <message>
         <source>Race…</source>
         <translation>속도 대결…</translation>
+    </message>
+    <message>
+        <source>New Chat from Here</source>
+        <translation>여기서 새 채팅 시작</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -6267,6 +6275,10 @@
     <message>
         <source>Copy as Markdown</source>
         <translation>마크다운으로 복사</translation>
+    </message>
+    <message>
+        <source>Quote</source>
+        <translation>인용</translation>
     </message>
     <message>
         <source>Select All</source>

@@ -2572,6 +2572,10 @@
         <translation>进入或退出全屏幕</translation>
     </message>
     <message>
+        <source>Quote Selection</source>
+        <translation>引用所选文字</translation>
+    </message>
+    <message>
         <source>Stop Reply</source>
         <translation>停止回复</translation>
     </message>
@@ -2709,6 +2713,10 @@
     <message>
         <source>Race…</source>
         <translation>竞速…</translation>
+    </message>
+    <message>
+        <source>New Chat from Here</source>
+        <translation>从此处新建对话</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -6267,6 +6275,10 @@
     <message>
         <source>Copy as Markdown</source>
         <translation>拷贝为 Markdown</translation>
+    </message>
+    <message>
+        <source>Quote</source>
+        <translation>引用</translation>
     </message>
     <message>
         <source>Select All</source>

@@ -244,8 +244,8 @@ class ChatController(QObject):
     def pin(self, chat_id: int, pinned: bool) -> None:
         self.changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self._refresh_titles(chat_id))
 
-    def duplicate(self, chat_id: int) -> None:
-        """With all its branches; the copy is shown where nothing else was opened meanwhile."""
+    def duplicate(self, chat_id: int, end_id: int | None = None) -> None:
+        """With all its branches, or only to the message `end_id`; shown where nothing else was opened meanwhile."""
         summary = self._chats.summary(chat_id)
         if summary is None:
             return
@@ -259,7 +259,7 @@ class ChatController(QObject):
             if visit == self.visit:
                 self.show(copy)
 
-        self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles), copied)
+        self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles, end_id), copied)
 
     def delete_chat(self, chat_id: int) -> None:
         self.delete_chats([chat_id])

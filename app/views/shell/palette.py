@@ -61,6 +61,7 @@ _ICONS = {
     "copy": "copy",
     "sidebar": "panel-left",
     "write": "corner-down-left",
+    "quote": "corner-down-left",
     "stop": "square",
     "pair": "box",
     "pin": "pin",
