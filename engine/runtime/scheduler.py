@@ -140,7 +140,7 @@ class Scheduler:
         self._queue = RequestQueue()
         self._reading: deque[Reply] = deque()  # in prefill
         self.writing = Writing(self.pair)
-        self._paused: deque[Reply] = deque()  # while there are requests of a lower priority
+        self._paused: deque[Reply] = deque()  # while there are requests that go first
         self._read_tokens = 0  # prompt tokens prefilled since the last decoding step
         self.load: BackgroundLoad | None = None  # in progress
         self.why_no_main: EngineError = NoModelLoaded()  # the error of replies while no main model is loaded
@@ -290,7 +290,7 @@ class Scheduler:
 
     @property
     def _priority(self) -> int:
-        """The lowest priority of all requests: those of higher ones neither start nor run."""
+        """The priority of the requests that go first: others neither start nor run."""
         waiting = self._queue.first_priority
         priorities = [reply.request.priority for reply in self._started]
         return min(priorities if waiting is None else [waiting, *priorities], default=BACKGROUND_PRIORITY)
@@ -362,8 +362,8 @@ class Scheduler:
             reply.attempt(reply.step)
 
     def _check_memory(self) -> None:
-        """Near the limit drop kept caches first, then end the longest reply of the highest priority, or the reply that is
-        about to encode a picture if only that would exceed the limit.
+        """Near the limit drop kept caches first, then end the longest reply of those that go last, or the reply that
+        is about to encode a picture if only that would exceed the limit.
         """
         looks = [reply for reply in self._reading if not reply.interrupted]
         largest = max(looks, key=lambda reply: reply.encoding_bytes, default=None)
