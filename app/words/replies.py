@@ -5,6 +5,7 @@ Formats `RequestStats` and computes no rates of its own.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -29,6 +30,7 @@ _TENTHS_BELOW = 1.75
 _HALVES_BELOW = 3.25
 _LEAST_PLAIN_PASSES = 4  # fewer are not what a figure rests on
 _LEAST_LOSS = 0.01  # smaller losses are not shown
+_ROUNDING = 1e-6  # of a sum, which moves no figure to the next
 _LOOKUP = "lookup"  # the engine's name for guesses that no model makes
 # By how a reply ended. One with no words that was cut short is not continued but tried again.
 _ENDS = {
@@ -138,7 +140,7 @@ def speed_up_text(stats: RequestStats) -> str:
         return "–"
     if stats.is_speed_up_certain or stats.speed_up < 1:
         return formats.times(stats.speed_up)
-    return f"≈{_about(stats.speed_up)}×"
+    return f"≈{formats.exact_times(*_rounded(stats.speed_up, stats))}"
 
 
 def gain_text(stats: RequestStats) -> str:
@@ -154,42 +156,54 @@ def gain_text(stats: RequestStats) -> str:
 
 
 def _faster(stats: RequestStats) -> str:
-    speed_up = stats.speed_up or 1.0
+    figure = formats.number(*_rounded(stats.speed_up or 1.0, stats))
     if stats.is_speed_up_certain:
-        return formats.fill(QCoreApplication.translate("ReplyStats", "%1× faster"), formats.number(speed_up, 1))
-    return formats.fill(QCoreApplication.translate("ReplyStats", "about %1× faster"), _about(speed_up))
+        return formats.fill(QCoreApplication.translate("ReplyStats", "%1× faster"), figure)
+    return formats.fill(QCoreApplication.translate("ReplyStats", "about %1× faster"), figure)
 
 
-def _about(speed_up: float) -> str:
-    """In steps that claim no more than is known: 1.2, 1.5, 2, 2.5, 3, 4 …"""
-    if speed_up < _TENTHS_BELOW:
-        return formats.number(speed_up, 1)
-    halves = round(2 * speed_up) / 2 if speed_up < _HALVES_BELOW else round(speed_up)
-    return formats.number(halves, 0 if halves == int(halves) else 1)
+def _rounded(speed_up: float, stats: RequestStats) -> tuple[float, int]:
+    """A gain and its decimals: a tenth, or while it is not certain a half or whole number within its interval."""
+    steps = 2 if speed_up < _HALVES_BELOW else 1
+    rough = round(steps * speed_up) / steps
+    low, high = stats.speed_up_interval or (speed_up, speed_up)
+    if stats.is_speed_up_certain or speed_up < _TENTHS_BELOW or not low <= rough <= high:
+        return speed_up, 1
+    return rough, int(rough != int(rough))
 
 
 def _slower(stats: RequestStats) -> str:
     lost = min(1 - (stats.speed_up or 1.0), 0.99)
     if stats.is_speed_up_certain:
         return formats.fill(QCoreApplication.translate("ReplyStats", "%1 slower"), formats.percent(lost))
-    rough = max(0.05, round(20 * lost) / 20)
-    return formats.fill(QCoreApplication.translate("ReplyStats", "about %1 slower"), formats.percent(min(rough, 0.95)))
+    rough = round(20 * lost) / 20
+    low, high = stats.speed_up_interval or (1 - lost, 1 - lost)
+    said = rough if low <= 1 - rough <= high else lost
+    return formats.fill(QCoreApplication.translate("ReplyStats", "about %1 slower"), formats.percent(said))
 
 
 def against_text(stats: RequestStats) -> str:
     """What the speed-up compares with, and how certain that is; nothing where nothing is compared."""
-    interval = stats.speed_up_interval
     rate = stats.plain_tokens_per_second
-    if rate is None or interval is None or tone_of(stats) is Tone.NONE:
+    if rate is None or stats.speed_up_interval is None or tone_of(stats) is Tone.NONE:
         return ""
     plain = formats.number(rate, 0 if rate >= 10 else 1)
-    low, high = (formats.number(each, 1) for each in interval)
+    low, high = _interval_texts(*stats.speed_up_interval)
     if stats.plain_passes < _LEAST_PLAIN_PASSES:
         words = QCoreApplication.translate(
             "ReplyStats", "Without a draft: about %1 tok/s, measured while idle. Between %2× and %3×."
         )
         return formats.fill(words, plain, low, high)
     return formats.fill(_Passes().against(stats.plain_passes), plain, low, high)
+
+
+def _interval_texts(low: float, high: float) -> tuple[str, str]:
+    """Both ends rounded outwards, so that the figure, which is rounded too, lies between them."""
+    decimals = 1 if high > 1 else 2
+    scale = 10**decimals
+    lowest = math.floor(low * scale + _ROUNDING) / scale
+    highest = math.ceil(high * scale - _ROUNDING) / scale
+    return formats.number(lowest, decimals), formats.number(highest, decimals)
 
 
 class _Passes(QObject):
@@ -217,7 +231,7 @@ def details_text(stats: RequestStats) -> str:
     if stats.tokens_per_second is not None:
         rate = formats.number(stats.tokens_per_second, 0 if stats.tokens_per_second >= 10 else 1)
         parts.append(formats.fill(QCoreApplication.translate("ReplyStats", "%1 tok/s"), rate))
-    if stats.accept_rate is not None:
+    if stats.accept_rate is not None and shown_drafting(stats) is not DraftingState.PARKED:  # then of a few tries only
         rate = formats.percent(stats.accept_rate)
         parts.append(formats.fill(QCoreApplication.translate("ReplyStats", "%1 accepted"), rate))
         parts.append(_per_pass_text(stats))
