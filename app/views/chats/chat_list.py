@@ -465,7 +465,7 @@ class ChatList(RowRing, QListView):
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
             self.setAutoScroll(True)
 
-    def find(self, words: str) -> None:
+    def search(self, words: str) -> None:
         if not self._shown_query:
             self._place_before_search = self.verticalScrollBar().value()
         self._rows().set_query(words)

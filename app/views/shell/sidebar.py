@@ -133,7 +133,7 @@ class Sidebar(Translated, QWidget):
         self._delay.stop()
         self._slow.start()
         if self._model is not None:
-            self.chats.find(self.search.words())
+            self.chats.search(self.search.words())
         self._show_state()
 
     def _open_first(self) -> None:
