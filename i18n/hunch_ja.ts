@@ -5400,7 +5400,7 @@
     </message>
     <message>
         <source>The next reply measures more.</source>
-        <translation>次の返信でさらに測定します。</translation>
+        <translation>次の回答でさらに測定します。</translation>
     </message>
     <message>
         <source>Answered together, so little was drafted.</source>

@@ -63,7 +63,7 @@ def panel(qtbot: QtBot) -> InspectorPanel:
 def test_the_verdict_or_why_there_is_none(panel: InspectorPanel, stats: RequestStats | None, headline: str) -> None:
     panel.show_reply(stats, running=False)
     assert panel.headline.text() == headline
-    has_said_all = headline in ("Nothing was written", "Too short to judge", "Too close to call")
+    has_said_all = headline == "Nothing was written"
     assert bool(panel.sentence.text()) != has_said_all
     assert panel.sentence.isVisibleTo(panel) != has_said_all  # an empty one would keep a line free
 
