@@ -5443,6 +5443,10 @@
         <translation>パスあたり %1 トークン（速くなる目安：%2）</translation>
     </message>
     <message>
+        <source>The next reply measures more.</source>
+        <translation>次の回答でさらに測定します。</translation>
+    </message>
+    <message>
         <source>Answered together, so little was drafted.</source>
         <translation>同時に回答したため、ドラフトはほとんど使われませんでした。</translation>
     </message>

@@ -5443,6 +5443,10 @@
         <translation>패스당 %1토큰(이득 기준: %2)</translation>
     </message>
     <message>
+        <source>The next reply measures more.</source>
+        <translation>다음 답변에서 더 측정해요.</translation>
+    </message>
+    <message>
         <source>Answered together, so little was drafted.</source>
         <translation>함께 써서 초안을 거의 쓰지 않았어요.</translation>
     </message>

@@ -5443,6 +5443,10 @@
         <translation>每轮 %1 token（收益起点：%2）</translation>
     </message>
     <message>
+        <source>The next reply measures more.</source>
+        <translation>下一条回复会继续测量。</translation>
+    </message>
+    <message>
         <source>Answered together, so little was drafted.</source>
         <translation>同时生成，因此几乎没有使用草稿模型。</translation>
     </message>
