@@ -230,18 +230,17 @@
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln token</numerusform>
-            <numerusform>%Ln tokens</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>Same text: the %Ln token is identical.</numerusform>
             <numerusform>Same text: all %Ln tokens are identical.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Medians of %Ln lap(s) each.</source>
+        <translation>
+            <numerusform>Medians of %Ln lap each.</numerusform>
+            <numerusform>Medians of %Ln laps each.</numerusform>
         </translation>
     </message>
 </context>

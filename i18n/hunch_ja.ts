@@ -5165,32 +5165,28 @@
 <context>
     <name>Race</name>
     <message>
-        <source>Without the draft</source>
-        <translation>ドラフトなし</translation>
-    </message>
-    <message>
-        <source>With the draft</source>
-        <translation>ドラフトあり</translation>
-    </message>
-    <message>
-        <source>waiting for its turn</source>
-        <translation>順番を待っています</translation>
-    </message>
-    <message>
-        <source>not written</source>
-        <translation>未実行</translation>
-    </message>
-    <message>
-        <source>%1 · %2 s · %3 tok/s</source>
-        <translation>%1 · %2 秒 · 毎秒 %3 トークン</translation>
-    </message>
-    <message>
         <source>Same prompt and seed, with and without the draft.</source>
         <translation>同じプロンプトとシードで、ドラフトなしとありの 2 回回答します。</translation>
     </message>
     <message>
-        <source>Running one after the other.</source>
-        <translation>順番に実行中です。</translation>
+        <source>Measuring…</source>
+        <translation>測定中…</translation>
+    </message>
+    <message>
+        <source>The race could not run</source>
+        <translation>レースを実行できません</translation>
+    </message>
+    <message>
+        <source>Not measured</source>
+        <translation>測定できません</translation>
+    </message>
+    <message>
+        <source>Too short to measure</source>
+        <translation>短すぎて測定できません</translation>
+    </message>
+    <message>
+        <source>Nothing was drafted</source>
+        <translation>予測されたトークンがありません</translation>
     </message>
     <message>
         <source>Continues after the current reply.</source>
@@ -5201,8 +5197,24 @@
         <translation>レースを停止しました。</translation>
     </message>
     <message>
-        <source>The race could not run.</source>
-        <translation>レースを実行できませんでした。</translation>
+        <source>This Mac is busy, so it takes longer.</source>
+        <translation>この Mac は処理中のため、時間がかかります。</translation>
+    </message>
+    <message>
+        <source>Both ways in turns, until the figure is certain.</source>
+        <translation>数値が確かになるまで、両方を交互に実行します。</translation>
+    </message>
+    <message>
+        <source>Try a longer prompt.</source>
+        <translation>もっと長いプロンプトで試してください。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy. Race again when it is idle.</source>
+        <translation>この Mac は処理中でした。空いているときにもう一度レースをしてください。</translation>
+    </message>
+    <message>
+        <source>So Auto drafts nothing here.</source>
+        <translation>そのため、自動ではドラフトを使いません。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on, by rounding.</source>
@@ -5212,44 +5224,20 @@
         <source>The texts differ from token %1 on, by “Fastest drafting”.</source>
         <translation>%1 番目のトークンから、「ドラフトの速度を優先」によりテキストが異なります。</translation>
     </message>
+</context>
+<context>
+    <name>RaceBars</name>
     <message>
-        <source>Too short to measure.</source>
-        <translation>短すぎて測れません。</translation>
+        <source>Without the draft</source>
+        <translation>ドラフトなし</translation>
     </message>
     <message>
-        <source>Nothing was drafted.</source>
-        <translation>予測されたトークンがありません。</translation>
+        <source>With the draft</source>
+        <translation>ドラフトあり</translation>
     </message>
     <message>
-        <source>Too short to be sure. Try a longer prompt.</source>
-        <translation>短すぎて判断できません。もっと長いプロンプトで試してください。</translation>
-    </message>
-    <message>
-        <source>Too close to call.</source>
-        <translation>差が小さく、判断できません。</translation>
-    </message>
-    <message>
-        <source>This Mac was busy; times are rough.</source>
-        <translation>この Mac が忙しく、時間は当てになりません。</translation>
-    </message>
-    <message>
-        <source>Undisturbed: %1.</source>
-        <comment>such as 2.1× faster</comment>
-        <translation>通常なら：%1。</translation>
-    </message>
-    <message>
-        <source>Both took the same time.</source>
-        <translation>かかった時間は同じです。</translation>
-    </message>
-    <message>
-        <source>The draft saved %1 s: %2.</source>
-        <comment>%2: such as 2.1× faster</comment>
-        <translation>ドラフトで %1 秒短縮しました（%2）。</translation>
-    </message>
-    <message>
-        <source>The draft cost %1 s: %2.</source>
-        <comment>%2: such as 12% slower</comment>
-        <translation>ドラフトで %1 秒余計にかかりました（%2）。</translation>
+        <source>%1 s · %2 tok/s</source>
+        <translation>%1 秒 · 毎秒 %2 トークン</translation>
     </message>
 </context>
 <context>
@@ -5289,6 +5277,10 @@
     <message>
         <source>Always the likeliest token.</source>
         <translation>常に最も確率の高いトークンを選びます。</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回答</translation>
     </message>
 </context>
 <context>
@@ -6541,16 +6533,15 @@
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln トークン</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>同じテキストです：%Ln トークン。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Medians of %Ln lap(s) each.</source>
+        <translation>
+            <numerusform>各%Ln回の中央値。</numerusform>
         </translation>
     </message>
 </context>
