@@ -143,7 +143,7 @@ def gain_text(stats: RequestStats) -> str:
     """The footer's verdict; none while unknown, and no gain while the draft is parked."""
     tone = tone_of(stats)
     if stats.drafting is DraftingState.PARKED and tone is not Tone.GAIN:
-        return QCoreApplication.translate("ReplyStats", "drafting paused here")
+        return QCoreApplication.translate("ReplyStats", "drafting paused here") if _was_tried(stats) else ""
     if tone is Tone.GAIN and not stats.is_speed_up_certain:
         figure = formats.number(*_rounded(stats.speed_up or 1.0, stats))
         return formats.fill(QCoreApplication.translate("ReplyStats", "about %1× faster"), figure)
@@ -268,6 +268,16 @@ def is_company_why(stats: RequestStats) -> bool:
     return not stats.drafted or (not drafted_enough(stats) and 2 * stats.shared_rounds > stats.rounds)
 
 
+def _was_tried(stats: RequestStats) -> bool:
+    """Whether a paused draft was measured, in this reply or before it."""
+    return stats.drafted > 0 or stats.draft_speed > 0
+
+
+def next_sentence() -> str:
+    """What happens next, where too little was drafted to judge."""
+    return QCoreApplication.translate("ReplyStats", "The next reply measures more.")
+
+
 def source_sentence(stats: RequestStats) -> str:
     if is_company_why(stats):
         return QCoreApplication.translate(
@@ -277,6 +287,8 @@ def source_sentence(stats: RequestStats) -> str:
     if _is_copied(stats):
         return QCoreApplication.translate("ReplyStats", "Guesses come from this chat's text.")
     drafting = shown_drafting(stats)
+    if drafting is DraftingState.PARKED and not _was_tried(stats):
+        return next_sentence()
     if drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
         rests = QCoreApplication.translate("ReplyStats", "Drafting is paused: %1 slower here.")
         return formats.fill(rests, formats.percent(1 - stats.draft_speed))
