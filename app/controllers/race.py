@@ -62,7 +62,7 @@ class Race(QObject):
         self._own: RequestId | None = None
         self._pair = ("", "")  # folders of main model and draft of all laps
         self._is_first = True  # the next lap is the one that is not timed
-        self._is_cut = False  # the running lap has enough tokens, and was told to end
+        self._is_cut = False  # the running lap has enough tokens, and was cancelled
         self._shared = 0  # laps that did not count because other replies shared their forwards
         self._plain_tokens: tuple[int, ...] = ()  # of the latest lap of each way
         self._drafted_tokens: tuple[int, ...] = ()
@@ -206,7 +206,7 @@ class Race(QObject):
         return next((at for at, (plain, drafted) in enumerate(pairs, start=1) if plain != drafted), None)
 
     def _on_pair(self) -> None:
-        """All laps are the same pair's: with another draft the race begins anew, with another main model it ends."""
+        """All laps are the same pair's: with another draft the race starts over, with another main model it ends."""
         pair = self._models.pair
         if not self.under_way:
             self.changed.emit()  # a new race may be possible, or not
