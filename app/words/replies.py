@@ -149,7 +149,7 @@ def gain_text(stats: RequestStats) -> str:
     if tone is Tone.GAIN:
         return _faster(stats)
     if stats.drafting is DraftingState.PARKED:
-        return QCoreApplication.translate("ReplyStats", "drafting paused here")
+        return QCoreApplication.translate("ReplyStats", "no draft used: no gain here")
     if tone is Tone.PAR:
         return QCoreApplication.translate("ReplyStats", "as fast as without")
     return _slower(stats) if tone is Tone.COST else ""
@@ -210,7 +210,7 @@ class _Passes(QObject):
     """Plural forms are only read from the source where an object says them."""
 
     def against(self, passes: int) -> str:
-        return self.tr("Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.", "", passes)
+        return self.tr("Without a draft: %1 tok/s, measured on %Ln token(s). Between %2× and %3×.", "", passes)
 
 
 def break_even_text(stats: RequestStats) -> str:
@@ -275,7 +275,7 @@ def source_sentence(stats: RequestStats) -> str:
         return QCoreApplication.translate("ReplyStats", "Guesses come from this chat's text.")
     drafting = shown_drafting(stats)
     if drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
-        rests = QCoreApplication.translate("ReplyStats", "Drafting is paused: %1 slower here.")
+        rests = QCoreApplication.translate("ReplyStats", "Paused: drafting would be about %1 slower.")
         return formats.fill(rests, formats.percent(1 - stats.draft_speed))
     return drafting_sentence(drafting)
 

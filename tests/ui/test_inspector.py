@@ -54,7 +54,7 @@ def panel(qtbot: QtBot) -> InspectorPanel:
             RequestStats(generated_tokens=90, rounds=90, shared_rounds=80, drafting=DraftingState.BATCHED),
             "Answered together",
         ),
-        (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED), "drafting paused here"),
+        (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED), "no draft used: no gain here"),
         (replace(GAIN, generated_tokens=5), "Too short to judge"),
         (replace(GAIN, plain_rounds_error=1.0), "Too close to call"),
     ],
