@@ -27,7 +27,7 @@ from engine import (
     may_share_tokens,
     memory_fit,
     model_memory_bytes,
-    shard_problem,
+    split_problem,
 )
 
 CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are computed for, unless the user set another
@@ -98,7 +98,7 @@ def model_entry(
         drafter=info.drafter.kind if info and info.drafter else None,
         about=info.about if info else ModelAbout(),
         fit=fit,
-        indivisible=shard_problem(info) if info and too_large else None,
+        indivisible=split_problem(info) if info and too_large else None,
         sees=info is not None and info.sees,
         own_head=info is not None and info.own_drafter is not None,
     )
