@@ -90,7 +90,11 @@ def test_a_draft_that_rests_by_now_needs_no_way_out() -> None:
 
 
 def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
-    for rounds, gain in ((181.0, "1.6× faster"), (290.0, "no draft used: no gain here"), (0.0, "no draft used: no gain here")):
+    for rounds, gain in (
+        (181.0, "1.6× faster"),
+        (290.0, "no draft used: no gain here"),
+        (0.0, "no draft used: no gain here"),
+    ):
         stats = replace(DRAFTED, plain_rounds=rounds, drafting=DraftingState.PARKED)
         line = footer_line(stats)
         assert line.gain == gain
