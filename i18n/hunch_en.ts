@@ -27,6 +27,20 @@
             <numerusform>%Ln folders</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)…</source>
+        <translation>
+            <numerusform>Export %Ln chat…</numerusform>
+            <numerusform>Export %Ln chats…</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>Delete %Ln chat</numerusform>
+            <numerusform>Delete %Ln chats</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>DiscoverPanel</name>
@@ -42,6 +56,16 @@
         <translation>
             <numerusform>%Ln model</numerusform>
             <numerusform>%Ln models</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ExportDialog</name>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)</source>
+        <translation>
+            <numerusform>Export %Ln chat</numerusform>
+            <numerusform>Export %Ln chats</numerusform>
         </translation>
     </message>
 </context>
@@ -115,10 +139,31 @@
 <context>
     <name>KeptWords</name>
     <message numerus="yes">
+        <source>%Ln chat(s) deleted.</source>
+        <translation>
+            <numerusform>%Ln chat deleted.</numerusform>
+            <numerusform>%Ln chats deleted.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln message(s) deleted.</source>
         <translation>
             <numerusform>%Ln message deleted.</numerusform>
             <numerusform>%Ln messages deleted.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved out of folders.</source>
+        <translation>
+            <numerusform>%Ln chat moved out of folders.</numerusform>
+            <numerusform>%Ln chats moved out of folders.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved to “%1”.</source>
+        <translation>
+            <numerusform>%Ln chat moved to “%1”.</numerusform>
+            <numerusform>%Ln chats moved to “%1”.</numerusform>
         </translation>
     </message>
 </context>

@@ -541,6 +541,12 @@
         <source>Rename…</source>
         <translation>名前を変更…</translation>
     </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)…</source>
+        <translation>
+            <numerusform>%Ln 件のチャットを書き出す…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>New Subfolder</source>
         <translation>サブフォルダを作成</translation>
@@ -548,6 +554,12 @@
     <message>
         <source>Move to</source>
         <translation>移動</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 件のチャットを削除</numerusform>
+        </translation>
     </message>
     <message>
         <source>Delete…</source>
@@ -1301,6 +1313,12 @@
     <message>
         <source>Export…</source>
         <translation>書き出す…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 件のチャットを書き出す</numerusform>
+        </translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -2161,6 +2179,12 @@
         <source>Kept in Recently Deleted for 30 days.</source>
         <translation>30 日間「最近削除した項目」に残ります。</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) deleted.</source>
+        <translation>
+            <numerusform>%Ln 件のチャットを削除しました。</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Deleted “%1”.</source>
         <translation>「%1」を削除しました。</translation>
@@ -2178,6 +2202,18 @@
     <message>
         <source>Deleted the folder “%1”.</source>
         <translation>フォルダ「%1」を削除しました。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved out of folders.</source>
+        <translation>
+            <numerusform>%Ln 件のチャットをフォルダから出しました。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved to “%1”.</source>
+        <translation>
+            <numerusform>%Ln 件のチャットを「%1」に移しました。</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2536,6 +2572,10 @@
         <translation>実際のサイズ</translation>
     </message>
     <message>
+        <source>Quote Selection</source>
+        <translation>選択範囲を引用</translation>
+    </message>
+    <message>
         <source>Stop Reply</source>
         <translation>回答を停止</translation>
     </message>
@@ -2673,6 +2713,10 @@
     <message>
         <source>Race…</source>
         <translation>レース…</translation>
+    </message>
+    <message>
+        <source>New Chat from Here</source>
+        <translation>ここから新規チャット</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -5383,6 +5427,10 @@
         <translation>パスあたり %1 トークン（速くなる目安：%2）</translation>
     </message>
     <message>
+        <source>The next reply measures more.</source>
+        <translation>次の回答でさらに測定します。</translation>
+    </message>
+    <message>
         <source>Answered together, so little was drafted.</source>
         <translation>同時に回答したため、ドラフトはほとんど使われませんでした。</translation>
     </message>
@@ -5936,6 +5984,10 @@
         <translation>チャットまたはフォルダを開く</translation>
     </message>
     <message>
+        <source>Select several chats</source>
+        <translation>複数のチャットを選択</translation>
+    </message>
+    <message>
         <source>Rename</source>
         <translation>名前を変更</translation>
     </message>
@@ -6207,6 +6259,10 @@
     <message>
         <source>Copy as Markdown</source>
         <translation>Markdown としてコピー</translation>
+    </message>
+    <message>
+        <source>Quote</source>
+        <translation>引用</translation>
     </message>
     <message>
         <source>Select All</source>

@@ -541,6 +541,12 @@
         <source>Rename…</source>
         <translation>이름 변경…</translation>
     </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)…</source>
+        <translation>
+            <numerusform>채팅 %Ln개 내보내기…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>New Subfolder</source>
         <translation>하위 폴더 만들기</translation>
@@ -548,6 +554,12 @@
     <message>
         <source>Move to</source>
         <translation>이동</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개 삭제</numerusform>
+        </translation>
     </message>
     <message>
         <source>Delete…</source>
@@ -1301,6 +1313,12 @@
     <message>
         <source>Export…</source>
         <translation>내보내기…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개 내보내기</numerusform>
+        </translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -2161,6 +2179,12 @@
         <source>Kept in Recently Deleted for 30 days.</source>
         <translation>30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) deleted.</source>
+        <translation>
+            <numerusform>채팅 %Ln개를 삭제했어요.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Deleted “%1”.</source>
         <translation>‘%1’ 채팅을 삭제했어요.</translation>
@@ -2178,6 +2202,18 @@
     <message>
         <source>Deleted the folder “%1”.</source>
         <translation>‘%1’ 폴더를 삭제했어요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved out of folders.</source>
+        <translation>
+            <numerusform>채팅 %Ln개를 폴더에서 꺼냈어요.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved to “%1”.</source>
+        <translation>
+            <numerusform>채팅 %Ln개를 ‘%1’ 폴더로 옮겼어요.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2536,6 +2572,10 @@
         <translation>실제 크기</translation>
     </message>
     <message>
+        <source>Quote Selection</source>
+        <translation>선택한 텍스트 인용</translation>
+    </message>
+    <message>
         <source>Stop Reply</source>
         <translation>답변 중지</translation>
     </message>
@@ -2673,6 +2713,10 @@
     <message>
         <source>Race…</source>
         <translation>속도 대결…</translation>
+    </message>
+    <message>
+        <source>New Chat from Here</source>
+        <translation>여기서 새 채팅 시작</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -5383,6 +5427,10 @@
         <translation>패스당 %1토큰(손익분기: %2)</translation>
     </message>
     <message>
+        <source>The next reply measures more.</source>
+        <translation>다음 답변에서 더 측정해요.</translation>
+    </message>
+    <message>
         <source>Answered together, so little was drafted.</source>
         <translation>함께 써서 초안을 거의 쓰지 않았어요.</translation>
     </message>
@@ -5936,6 +5984,10 @@
         <translation>채팅 또는 폴더 열기</translation>
     </message>
     <message>
+        <source>Select several chats</source>
+        <translation>여러 채팅 선택</translation>
+    </message>
+    <message>
         <source>Rename</source>
         <translation>이름 변경</translation>
     </message>
@@ -6207,6 +6259,10 @@
     <message>
         <source>Copy as Markdown</source>
         <translation>마크다운으로 복사</translation>
+    </message>
+    <message>
+        <source>Quote</source>
+        <translation>인용</translation>
     </message>
     <message>
         <source>Select All</source>

@@ -541,6 +541,12 @@
         <source>Rename…</source>
         <translation>重命名…</translation>
     </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)…</source>
+        <translation>
+            <numerusform>导出 %Ln 个对话…</numerusform>
+        </translation>
+    </message>
     <message>
         <source>New Subfolder</source>
         <translation>新建子文件夹</translation>
@@ -548,6 +554,12 @@
     <message>
         <source>Move to</source>
         <translation>移到</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>删除 %Ln 个对话</numerusform>
+        </translation>
     </message>
     <message>
         <source>Delete…</source>
@@ -1301,6 +1313,12 @@
     <message>
         <source>Export…</source>
         <translation>导出…</translation>
+    </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)</source>
+        <translation>
+            <numerusform>导出 %Ln 个对话</numerusform>
+        </translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -2161,6 +2179,12 @@
         <source>Kept in Recently Deleted for 30 days.</source>
         <translation>将在“最近删除”中保留 30 天。</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) deleted.</source>
+        <translation>
+            <numerusform>已删除 %Ln 个对话。</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Deleted “%1”.</source>
         <translation>已删除“%1”。</translation>
@@ -2178,6 +2202,18 @@
     <message>
         <source>Deleted the folder “%1”.</source>
         <translation>已删除文件夹“%1”。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved out of folders.</source>
+        <translation>
+            <numerusform>已将 %Ln 个对话移出文件夹。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved to “%1”.</source>
+        <translation>
+            <numerusform>已将 %Ln 个对话移到“%1”。</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2536,6 +2572,10 @@
         <translation>实际大小</translation>
     </message>
     <message>
+        <source>Quote Selection</source>
+        <translation>引用所选文字</translation>
+    </message>
+    <message>
         <source>Stop Reply</source>
         <translation>停止回复</translation>
     </message>
@@ -2673,6 +2713,10 @@
     <message>
         <source>Race…</source>
         <translation>竞速…</translation>
+    </message>
+    <message>
+        <source>New Chat from Here</source>
+        <translation>从此处新建对话</translation>
     </message>
     <message>
         <source>Insert Before</source>
@@ -5383,6 +5427,10 @@
         <translation>每轮 %1 token（盈亏平衡点：%2）</translation>
     </message>
     <message>
+        <source>The next reply measures more.</source>
+        <translation>下一条回复会继续测量。</translation>
+    </message>
+    <message>
         <source>Answered together, so little was drafted.</source>
         <translation>同时生成，因此几乎没有使用草稿模型。</translation>
     </message>
@@ -5936,6 +5984,10 @@
         <translation>打开对话或文件夹</translation>
     </message>
     <message>
+        <source>Select several chats</source>
+        <translation>选择多个对话</translation>
+    </message>
+    <message>
         <source>Rename</source>
         <translation>重命名</translation>
     </message>
@@ -6207,6 +6259,10 @@
     <message>
         <source>Copy as Markdown</source>
         <translation>拷贝为 Markdown</translation>
+    </message>
+    <message>
+        <source>Quote</source>
+        <translation>引用</translation>
     </message>
     <message>
         <source>Select All</source>

@@ -149,7 +149,7 @@ def gain_text(stats: RequestStats) -> str:
     if tone is Tone.GAIN:
         return _faster(stats)
     if stats.drafting is DraftingState.PARKED:
-        return QCoreApplication.translate("ReplyStats", "no draft used: no gain here")
+        return QCoreApplication.translate("ReplyStats", "no draft used: no gain here") if _was_tried(stats) else ""
     if tone is Tone.PAR:
         return QCoreApplication.translate("ReplyStats", "as fast as without")
     return _slower(stats) if tone is Tone.COST else ""
@@ -265,6 +265,16 @@ def is_company_why(stats: RequestStats) -> bool:
     return not stats.drafted or (not drafted_enough(stats) and 2 * stats.shared_rounds > stats.rounds)
 
 
+def _was_tried(stats: RequestStats) -> bool:
+    """Whether a paused draft was measured, in this reply or before it."""
+    return stats.drafted > 0 or stats.draft_speed > 0
+
+
+def next_sentence() -> str:
+    """What happens next, where too little was drafted to judge."""
+    return QCoreApplication.translate("ReplyStats", "The next reply measures more.")
+
+
 def source_sentence(stats: RequestStats) -> str:
     if is_company_why(stats):
         return QCoreApplication.translate(
@@ -274,6 +284,8 @@ def source_sentence(stats: RequestStats) -> str:
     if _is_copied(stats):
         return QCoreApplication.translate("ReplyStats", "Guesses come from this chat's text.")
     drafting = shown_drafting(stats)
+    if drafting is DraftingState.PARKED and not _was_tried(stats):
+        return next_sentence()
     if drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
         rests = QCoreApplication.translate("ReplyStats", "Paused: drafting would be about %1 slower.")
         return formats.fill(rests, formats.percent(1 - stats.draft_speed))

@@ -17,6 +17,7 @@ from app.words.replies import (
     break_even_text,
     drafted_enough,
     gain_text,
+    next_sentence,
     source_sentence,
     tone_of,
 )
@@ -109,9 +110,9 @@ def plain_sentence(stats: RequestStats | None) -> str:
 
 
 def _why_not(stats: RequestStats) -> str:
-    """The reason, unless the headline has it."""
-    headline_says_it = not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED
-    return "" if stats.drafted and (headline_says_it or stats.speed_up is None) else source_sentence(stats)
+    """The reason; what happens next where the headline has it."""
+    too_short = not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED
+    return next_sentence() if stats.drafted and (too_short or stats.speed_up is None) else source_sentence(stats)
 
 
 def has_charts(stats: RequestStats) -> bool:

@@ -270,8 +270,8 @@ class AutoController:
 
     @property
     def draft_speed(self) -> float:
-        """Use the prices of rounds shared by `replies`; this one has so many tokens."""
-        return self._history.draft_speed
+        """While parked: predicted speed with drafts, as a multiple of plain speed; 0 before any was tried."""
+        return self._history.draft_speed if self._history.drafted else 0.0
 
     def share(self, replies: int, context_tokens: int) -> None:
         """Use the prices of a batch of `replies` for the next rounds; this reply has `tokens` tokens."""

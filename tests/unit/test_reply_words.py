@@ -108,12 +108,18 @@ def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
     [
         (0.72, "Paused: drafting would be about 28% slower."),
         (0.999, "Paused: drafting would be slower."),
-        (0.0, "Paused: drafting would be slower."),
+        (0.0, "The next reply measures more."),
     ],
 )
 def test_a_draft_at_rest_says_what_it_would_cost(draft_speed: float, sentence: str) -> None:
     stats = replace(PLAIN, drafting=DraftingState.PARKED, draft_speed=draft_speed)
     assert footer_line(stats).tooltip.splitlines()[1] == sentence
+
+
+def test_a_draft_that_was_never_tried_is_not_called_slower() -> None:
+    stats = replace(PLAIN, drafting=DraftingState.PARKED)
+    assert footer_line(stats).gain == ""
+    assert plain_sentence(stats) == "The next reply measures more."
 
 
 @pytest.mark.parametrize("plain_rounds", [5e9, 5e5, 5e3])

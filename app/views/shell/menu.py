@@ -95,6 +95,7 @@ _BAR: tuple[MenuEntry | Entry, ...] = (
     Entry("view", "full_screen", QT_TRANSLATE_NOOP("MenuBar", "Full Screen"), _Key.FullScreen, checkable=True),
     MenuEntry("chat", QT_TRANSLATE_NOOP("MenuBar", "Chat")),
     Entry("chat", "write", QT_TRANSLATE_NOOP("MenuBar", "Write Message"), "Ctrl+Shift+L"),
+    Entry("chat", "quote", QT_TRANSLATE_NOOP("MenuBar", "Quote Selection"), "Ctrl+Shift+J"),
     Entry("chat", "stop", QT_TRANSLATE_NOOP("MenuBar", "Stop Reply"), "Ctrl+."),
     Entry("chat", "pair", QT_TRANSLATE_NOOP("MenuBar", "Choose Models…"), "Ctrl+L"),
     Entry("chat"),

@@ -114,6 +114,7 @@ def _of_a_message() -> tuple[str, list[tuple[str, str]]]:
 def _of_the_list() -> tuple[str, list[tuple[str, str]]]:
     return QCoreApplication.translate("Shortcuts", "In the chat list"), [
         (QCoreApplication.translate("Shortcuts", "Open chat or folder"), _native("Return")),
+        (QCoreApplication.translate("Shortcuts", "Select several chats"), _native("Shift+Up", "Shift+Down")),
         (QCoreApplication.translate("Shortcuts", "Rename"), _native("F2")),
         (QCoreApplication.translate("Shortcuts", "Delete"), _native(_DELETE)),
         (QCoreApplication.translate("Shortcuts", "Open or close folder"), _native("Left", "Right")),
