@@ -265,10 +265,10 @@
 <context>
     <name>_Passes</name>
     <message numerus="yes">
-        <source>Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.</source>
+        <source>Without a draft: %1 tok/s, measured on %Ln token(s). Between %2× and %3×.</source>
         <translation>
-            <numerusform>Without a draft: %1 tok/s, by %Ln plain pass. Between %2× and %3×.</numerusform>
-            <numerusform>Without a draft: %1 tok/s, by %Ln plain passes. Between %2× and %3×.</numerusform>
+            <numerusform>Without a draft: %1 tok/s, measured on %Ln token. Between %2× and %3×.</numerusform>
+            <numerusform>Without a draft: %1 tok/s, measured on %Ln tokens. Between %2× and %3×.</numerusform>
         </translation>
     </message>
 </context>

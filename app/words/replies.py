@@ -143,7 +143,7 @@ def gain_text(stats: RequestStats) -> str:
     """The footer's verdict; none while unknown, and no gain while the draft is parked."""
     tone = tone_of(stats)
     if stats.drafting is DraftingState.PARKED and tone is not Tone.GAIN:
-        return QCoreApplication.translate("ReplyStats", "drafting paused here") if _was_tried(stats) else ""
+        return QCoreApplication.translate("ReplyStats", "no draft used: no gain here") if _was_tried(stats) else ""
     if tone is Tone.GAIN and not stats.is_speed_up_certain:
         figure = formats.number(*_rounded(stats.speed_up or 1.0, stats))
         return formats.fill(QCoreApplication.translate("ReplyStats", "about %1× faster"), figure)
@@ -213,7 +213,7 @@ class _Passes(QObject):
     """Plural forms are only read from the source where an object says them."""
 
     def against(self, passes: int) -> str:
-        return self.tr("Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.", "", passes)
+        return self.tr("Without a draft: %1 tok/s, measured on %Ln token(s). Between %2× and %3×.", "", passes)
 
 
 def break_even_text(stats: RequestStats) -> str:
@@ -290,7 +290,7 @@ def source_sentence(stats: RequestStats) -> str:
     if drafting is DraftingState.PARKED and not _was_tried(stats):
         return next_sentence()
     if drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
-        rests = QCoreApplication.translate("ReplyStats", "Drafting is paused: %1 slower here.")
+        rests = QCoreApplication.translate("ReplyStats", "Paused: drafting would be about %1 slower.")
         return formats.fill(rests, formats.percent(1 - stats.draft_speed))
     return drafting_sentence(drafting)
 

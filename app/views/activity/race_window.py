@@ -6,7 +6,17 @@ from functools import partial
 from statistics import median
 
 from PySide6.QtCore import QCoreApplication, QObject, QRectF, QSize, Qt
-from PySide6.QtGui import QCloseEvent, QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.race import Race, RaceRequest, RequestOf
@@ -387,6 +397,9 @@ class RaceText(QWidget):
             self.text.append(text[len(shown) :])
         else:
             self.text.set_text(text)
+            self.text.moveCursor(
+                QTextCursor.MoveOperation.Start
+            )  # at a line's end it would show 3 px of the right margin
         self._shown = text
         if follows:
             bar.setValue(bar.maximum())
