@@ -134,8 +134,8 @@ def test_sampling_fields_write_their_options(harness: AppHarness, window: Settin
     explained = partial(_words_of, window, "Same seed, same reply")
     with qtbot.waitSignal(harness.models.library.changed):
         harness.application.bridge.post(ModelMeasured("/models/another", times, rounding=1.0))
-    assert explained().endswith("but for near-ties.")
-    for rounding, told in ((0.00004, "(under 0.00008 nats)."), (0.0, "same reply with any draft.")):
+    assert explained().endswith("except where two words are nearly tied.")
+    for rounding, told in ((0.0, "same reply with any draft."), (0.00004, "nearly tied.")):
         harness.application.bridge.post(ModelMeasured(pair.main_folder, times, rounding=rounding))
         qtbot.waitUntil(lambda: told in explained())  # noqa: B023
 
@@ -384,8 +384,8 @@ def test_what_follows_the_system_says_what_that_is(
     settings, look = harness.application.settings, window.appearance
 
     def said() -> list[str]:
-        texts = [row.explanation.text() for row in (window.general.language_row, look.rows["appearance"])]
-        return [*texts, look.rows["motion"].explanation.text(), hub.proxy_row.explanation.text()]
+        texts = [look.rows[name].explanation.text() for name in ("appearance", "motion")]
+        return [window.general.language.text(), *texts, hub.proxy_row.explanation.text()]
 
     monkeypatch.setenv("https_proxy", "http://user:secret@proxy.example:3128")
     monkeypatch.setattr(QLocale, "uiLanguages", lambda _locale: ["en-GB"])
@@ -395,6 +395,6 @@ def test_what_follows_the_system_says_what_that_is(
     for name, value in (("language", ""), ("appearance", "auto"), ("motion", "auto"), ("hub_proxy", "")):
         setattr(settings, name, value)
     language, appearance, motion, proxy = said()
-    assert (language, proxy) == ("Now English.", "Empty: system proxy. Now proxy.example:3128.")
+    assert (language, proxy) == ("Match system (English)", "Empty: system proxy. Now proxy.example:3128.")
     assert appearance.endswith("Now dark." if harness.application.theme.dark else "Now light.")
     assert motion.endswith("Now on." if harness.application.theme.motion_ms else "Now off.")

@@ -18,7 +18,7 @@ from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow, Words
 from app.views.widgets.fields import Switch
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, rounded_up, sentences
+from app.words.formats import fill, sentences
 from app.words.options import option_name, value_words
 
 _DRAWING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest")  # as for a chat
@@ -50,7 +50,7 @@ class ChatCard(Translated, Card):
         self._key_row.set_words(self.tr("Send with"), self.tr("Shift-Return always starts a new line."))
         self._titles_row.set_words(self.tr("Automatic titles"))
         self._notifications_row.set_words(self.tr("Notifications"), self.tr("When a reply finishes in the background."))
-        self._words_row.set_words(self.tr("Show previews"))
+        self._words_row.set_words(self.tr("Show the reply in notifications"))
         both = "⌘↩" if sys.platform == "darwin" else self.tr("Ctrl+Return")
         self.send_key.set_choices((("return", self.tr("Return")), ("control_return", both)))
 
@@ -137,10 +137,6 @@ class SamplingPage(Translated, Page):
     def _seed_explained(self) -> str:
         if self._settings.fastest:
             return self.tr("Text still varies while “Fastest drafting” is on.")
-        pair = self._pair()
-        if pair.tie_nats is None:
-            return self.tr("Same seed, same reply, but for near-ties.")
-        if not pair.tie_nats:
+        if self._pair().exact:
             return self.tr("Same seed, same reply with any draft.")
-        template = self.tr("Same seed, same reply, but for near-ties (under %1 nats).")
-        return fill(template, rounded_up(pair.tie_nats))
+        return self.tr("Same seed, same reply, except where two words are nearly tied.")
