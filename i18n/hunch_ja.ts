@@ -725,6 +725,10 @@
         <translation>Xcode の「設定」&gt;「インテリジェンス」で、ローカルのプロバイダをポート %1 で追加します。</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>すでに実行中の場合は、Admin Panel &gt; Settings &gt; Connections で %1 を追加します。Docker で実行している場合は %2 です。</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>ターミナルで実行します。短く書くと: %1</translation>
     </message>

@@ -725,6 +725,10 @@
         <translation>Xcode의 설정 &gt; 인텔리전스에서 로컬 제공자를 추가하고 포트 %1번을 입력하세요.</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>이미 실행 중이면 Admin Panel &gt; Settings &gt; Connections에서 %1 주소를 추가하세요. Docker에서 실행 중이면 %2 주소예요.</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>터미널에서 실행하세요. 줄여서: %1</translation>
     </message>

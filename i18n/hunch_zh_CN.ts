@@ -725,6 +725,10 @@
         <translation>在 Xcode 的“设置”&gt;“智能”中，添加本地托管的提供商，端口填 %1。</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>已在运行时，在 Admin Panel &gt; Settings &gt; Connections 中添加 %1；在 Docker 中运行时用 %2。</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>在终端中运行。简写：%1</translation>
     </message>
