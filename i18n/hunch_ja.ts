@@ -2371,8 +2371,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>実験的な機能です。実際の 2 台の Mac ではまだ試していません。この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
+        <translation>この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。実験的な機能です。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -4706,10 +4706,6 @@
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>語彙：メインモデル %1 トークン、ドラフト %2、共通 %3</translation>
-    </message>
-    <message>
-        <source>Token %1: “%2”, in the draft “%3”</source>
-        <translation>トークン %1：メインモデルでは「%2」、ドラフトでは「%3」</translation>
     </message>
     <message>
         <source>Same tokenization</source>
