@@ -4640,8 +4640,16 @@
         <translation>メモリ +%1</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>前回 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>この Mac では遅くなります（%1）</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>この Mac で %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>遅くなる</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -6575,9 +6583,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Medians of %Ln lap(s) each.</source>
+        <source>Median of %Ln pair(s) of laps.</source>
         <translation>
-            <numerusform>各 %Ln 回の中央値。</numerusform>
+            <numerusform>%Ln 組の中央値。</numerusform>
         </translation>
     </message>
 </context>

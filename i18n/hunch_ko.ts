@@ -4640,8 +4640,16 @@
         <translation>메모리 %1 더 사용</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>지난번 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>이 Mac에서는 느려져요(%1)</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>이 Mac에서 %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>느려짐</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -6575,9 +6583,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Medians of %Ln lap(s) each.</source>
+        <source>Median of %Ln pair(s) of laps.</source>
         <translation>
-            <numerusform>각 %Ln회의 중앙값.</numerusform>
+            <numerusform>%Ln쌍의 중앙값.</numerusform>
         </translation>
     </message>
 </context>

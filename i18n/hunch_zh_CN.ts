@@ -4640,8 +4640,16 @@
         <translation>多占 %1 内存</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>上次 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>在这台 Mac 上更慢（%1）</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>在这台 Mac 上 %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>更慢</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -6575,9 +6583,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Medians of %Ln lap(s) each.</source>
+        <source>Median of %Ln pair(s) of laps.</source>
         <translation>
-            <numerusform>各 %Ln 轮的中位数。</numerusform>
+            <numerusform>%Ln 组的中位数。</numerusform>
         </translation>
     </message>
 </context>

@@ -1,14 +1,14 @@
 """The times of a race's laps, and how many times faster the laps with the draft are. Pure arithmetic.
 
 Laps come in pairs, one each way, and the way that begins a pair changes from pair to pair: a machine that slowly gets
-faster or slower favours neither. The figure is the ratio of the medians, so what disturbs a few laps does not move it.
+faster or slower favours neither. The figure is that of the middle pair: what disturbs some laps, or both of a pair,
+does not move it.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from statistics import median
 
 SURE = 1.07  # the figure is known if its interval is within this factor
 LEAST_PAIRS = 3
@@ -50,9 +50,15 @@ class RaceTimes:
         return min(len(self.plain_s), len(self.drafted_s))
 
     @property
+    def middle(self) -> tuple[float, float] | None:
+        """The pair in the middle, by its ratio: its seconds a token without the draft and with it."""
+        pairs = sorted(zip(self.plain_s, self.drafted_s, strict=False), key=lambda pair: pair[0] / pair[1])
+        return pairs[(len(pairs) - 1) // 2] if pairs else None
+
+    @property
     def factor(self) -> float | None:
-        """Plain seconds over drafted seconds, by the medians; None before both ways have run."""
-        return median(self.plain_s) / median(self.drafted_s) if self.pairs else None
+        """Plain seconds over drafted seconds of that pair; None before both ways have run."""
+        return self.middle[0] / self.middle[1] if self.middle else None
 
     @property
     def is_sure(self) -> bool:

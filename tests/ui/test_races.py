@@ -87,7 +87,7 @@ def test_both_ways_run_in_turns_until_the_clock_is_sure(app: AppHarness, qtbot: 
     assert plain == "0.78 s · 17 tok/s"
     assert drafted.endswith("s · 62 tok/s")
     assert plain in window.bars.accessibleName()
-    assert window.sentence.text().endswith("Medians of 3 laps each.")
+    assert window.sentence.text().endswith("Median of 3 pairs of laps.")
     gain = app.models.records.get(MAIN.folder, DRAFT.folder).gain
     assert gain == pytest.approx(view.times.factor, rel=0.2), "the pair's figure has learnt it"
 
@@ -169,11 +169,11 @@ def test_where_nothing_can_be_drafted_the_verdict_says_why(state: DraftingState)
     [(0.04, 0.02, "2.0× faster"), (0.02, 0.03, "33% slower"), (0.02, 0.0202, "as fast as without")],
 )
 def test_the_figure_is_that_of_the_bars(plain_s: float, drafted_s: float, said: str) -> None:
-    """Seconds that say 1.8 are never shown beside another figure: both are the race's own medians."""
+    """Seconds that say 1.8 are never shown beside another figure: both are of its own middle pair."""
     times = RaceTimes((plain_s,) * 3, (drafted_s,) * 3, 9.0)
     view = RaceView(RaceState.DONE, tokens=101, times=times, verdict=Verdict.KNOWN)
     assert figure_text(view) == said
-    assert race_sentence(view) == "Same text: 101 token(s). Medians of 3 lap(s) each."
+    assert race_sentence(view) == "Same text: 101 token(s). Median of 3 pair(s) of laps."
 
 
 def test_a_reply_of_few_words_is_no_race(app: AppHarness, qtbot: QtBot) -> None:
