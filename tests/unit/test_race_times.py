@@ -91,7 +91,7 @@ def test_the_figure_is_that_of_a_pair_so_that_a_slow_minute_does_not_move_it() -
     """The machine is half as fast for some pairs: ratios of medians of all laps would compare fast with slow ones."""
     times = RaceTimes((0.02, 0.02, 0.04, 0.04, 0.02), (0.01, 0.02, 0.02, 0.02, 0.01))
     assert times.factor == 2
-    assert times.middle in zip(times.plain_s, times.drafted_s, strict=True)
+    assert times.middle in list(zip(times.plain_s, times.drafted_s, strict=True))
 
 
 def test_what_the_two_ways_never_agree_on_is_not_known_at_the_end() -> None:
