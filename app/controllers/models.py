@@ -20,7 +20,7 @@ from app.controllers.draft_choices import (
 )
 from app.controllers.library import LibraryController, ModelSources
 from app.controllers.pair_loading import PairLoading, StarterPair
-from app.settings import Settings
+from app.settings import STARTER_EYES, Settings, as_setting
 from app.storage.pair_records import PairRecords
 from app.view_models.installed_list import PairOffer, reading_order
 from app.view_models.model_list import DraftChoice, ModelEntry, PairState
@@ -112,6 +112,25 @@ class ModelController(PairLoading):
             self.wake()
             return
         self.when_free(folder, lambda: self._change_main(folder))
+
+    def used_before(self) -> tuple[str, str]:
+        """Name and folder of the main model that was used before the present one; "" where there is none."""
+        here = {each.folder: each.name for each in self.models if each.error is None and not each.is_main}
+        folder = next((each for each in self.last_drafts.mains() if each in here), "")
+        return here.get(folder, ""), folder
+
+    @property
+    def main_for_words(self) -> str:
+        """The main model that a question without pictures goes to, as the settings name it."""
+        chosen = self._settings.main_folder
+        before = self.used_before()[1] if chosen == STARTER_EYES else ""
+        return as_setting(before, self.starter.main) if before else chosen
+
+    def leave_eyes(self) -> None:
+        """What comes next has no pictures: a model that only answers about them gives way to the one before it."""
+        before = self.used_before()[1] if self.main_setting == STARTER_EYES else ""
+        if before:
+            self.choose_main(before)
 
     def choose_draft(self, folder: str | None) -> None:
         """Change the draft at once; the main model stays loaded. Choosing the present draft does nothing."""

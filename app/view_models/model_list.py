@@ -110,7 +110,7 @@ class PairView:
     helper: Machine | None = None  # another machine, which holds some of the main model's layers
     loaded_share: float = 0.0  # of the one that is being loaded: the main model, then its draft
     off_for_pair: bool = False  # drafting was turned off for these two
-    tie_nats: float | None = None  # how close two tokens must be for a draft to change a text; None: not yet measured
+    exact: bool = False  # measured: wide and narrow forwards agree to the bit, so no draft changes a text
     sees: bool = False  # the loaded main model; pictures
 
     @property

@@ -263,11 +263,10 @@ class AutoController:
     While there is credit, sources without trials count as good; without, as useless.
     """
 
-    insists = False
-
-    def __init__(self, history: History, tokens: int | None = None) -> None:
-        """`tokens`: draft either this many or none; None: any number."""
+    def __init__(self, history: History, tokens: int | None = None, *, insists: bool = False) -> None:
+        """`tokens`: draft either this many or none; None: any number. `insists`: draft even where it is slower."""
         self._only = tokens
+        self.insists = insists
         self._alone = self._history = history
         self._costs = history.costs
         self._context_tokens = 0  # kind of the latest plan
@@ -277,7 +276,7 @@ class AutoController:
         self._present = _kind(PLAIN)  # plan in use
         self._choices: dict[str, Choice] = {}  # by source, the latest
         self._uncached: dict[str, int] = {}
-        self.parked = 0 < history.draft_speed < 1  # whether plain decoding is faster; as the last reply left it
+        self.parked = self._is_slower()  # as the last reply left it
 
     @property
     def draft_speed(self) -> float:
@@ -290,7 +289,7 @@ class AutoController:
         if history is not self._history:
             self._history = history
             self._costs = history.costs
-            self.parked = 0 < history.draft_speed < 1
+            self.parked = self._is_slower()
         self._context_tokens = self._costs.context_tokens = context_tokens
 
     def refuses(self, source: str) -> bool:
@@ -304,6 +303,8 @@ class AutoController:
     def may_read(self, offer: Offer) -> bool:
         """Whether a source with uncached tokens should prefill a chunk now."""
         self._uncached[offer.source] = offer.behind
+        if self.insists:
+            return True
         if self.parked:
             return self._may_try(offer.source)
         saving_s = self._expected_saving_s(offer)
@@ -331,8 +332,10 @@ class AutoController:
         free = {offer.source for offer in offers if offer.free}
         if of_draft := [option.rate for option in options if option.plan.source not in free]:
             self._history.draft_speed = plain_s * max(of_draft)
-            self.parked = self._history.draft_speed <= (_ADVANTAGE if self.parked else 1.0)
-        if chosen is None:
+            self.parked = not self.insists and self._history.draft_speed <= (_ADVANTAGE if self.parked else 1.0)
+        if chosen is None and self.insists:
+            chosen = max(options, key=lambda option: option.rate, default=None)
+        elif chosen is None:
             chosen = self._try(options, plain_s)
         return PLAIN if chosen is None else chosen.plan
 
@@ -355,11 +358,14 @@ class AutoController:
             cost += price_s / self._costs.plain_s - (outcome.accepted + 1)  # both prices at the same load
             if choice := self._choices.get(plan.source):
                 choice.teach(history.record_of(plan.source), outcome)
-        self._spend(cost)
+        self._spend(min(cost, 0.0) if self.insists else cost)
         if history.credit == _MOST_CREDIT:
             history.trusted = True
         elif history.trusted and outcome.checked and history.credit == _LEAST_CREDIT:
             history.doubt(plan.source)
+
+    def _is_slower(self) -> bool:
+        return not self.insists and 0 < self._history.draft_speed < 1
 
     def _spend(self, cost: float) -> None:
         """Charge `cost` plain tokens; a gain is negative."""
@@ -434,7 +440,7 @@ Controller = FixedController | AutoController  # plans each round of one reply, 
 
 def make_controller(speculation: Speculation, history: History) -> Controller:
     if speculation.mode is SpeculationMode.AUTO:
-        return AutoController(history)
+        return AutoController(history, insists=speculation.insists)
     if speculation.mode is SpeculationMode.FIXED and speculation.guarded:
-        return AutoController(history, speculation.tokens)
+        return AutoController(history, speculation.tokens, insists=speculation.insists)
     return FixedController(speculation.tokens if speculation.mode is SpeculationMode.FIXED else 0, history)

@@ -76,7 +76,7 @@ def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(harness
         chats.new_chat()
         harness.ask(qtbot, "First")
         chat_id, asked = chats.chat_id, len(harness.engine.requests)
-        chats.folders.make(chat_id=chat_id)
+        chats.folders.make(chats=[chat_id])
         harness.wait_until_stored(qtbot)
         composer.set_text("Second")
         if in_folder:
@@ -160,7 +160,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
     chats.new_chat()
     harness.ask(qtbot, "Fourth")
     chat_id, stored = chats.chat_id, harness.application.storage.read
-    chats.folders.make(chat_id=chat_id)
+    chats.folders.make(chats=[chat_id])
     harness.wait_until_stored(qtbot)
     folder, question = chats.folders.folder_of(chat_id) or 0, chats.transcript.messages[0].id
     for delete in (

@@ -311,7 +311,7 @@ class InstallCard(Translated, Card):
             self._show_yours()
 
     def _retranslate(self) -> None:
-        self._title.setText(self.tr("Install from the Hub"))
+        self._title.setText(self.tr("Install from the hub"))
         self._explained.setText(self.tr("Repository name or page address."))
         self.repository.setPlaceholderText("mlx-community/Qwen3-4B-4bit")
         self.repository.setAccessibleName(self.tr("Repository"))

@@ -31,7 +31,7 @@ _MOST_MEGABYTES = 10_000
 
 
 class SpeculationCard(Translated, Card):
-    """How far to guess ahead, and when."""
+    """How much is drafted, and when."""
 
     def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
         super().__init__(theme)
@@ -67,7 +67,7 @@ class SpeculationCard(Translated, Card):
         self.off_row.setVisible(pair.off_for_pair)
 
     def _explain(self, words: str) -> None:
-        self.row.set_words(self.tr("Guess ahead"), words)
+        self.row.set_words(self.tr("Use a draft"), words)
 
     def _retranslate(self) -> None:
         self._explain(self.controls.explanation.text())
@@ -142,7 +142,7 @@ class AdvancedPage(Translated, Page):
         )
 
     def _retranslate(self) -> None:
-        self._speculation_heading.setText(self.tr("Speculation"))
+        self._speculation_heading.setText(self.tr("Drafting"))
         self._hub_heading.setText(self.tr("Hub"))
         self._rest_heading.setText(self.tr("Hunch"))
         show = self.tr("Show in Finder") if sys.platform == "darwin" else self.tr("Show folder")
@@ -280,7 +280,7 @@ class HubCard(Translated, Card):
         )
         self._mirrors_row.set_words(
             self.tr("Mirrors"),
-            self.tr("Separate with spaces. Never sent the token."),
+            self.tr("Separate with spaces. Your token is never sent to them."),
         )
         self._say_proxy()
         self._limit_row.set_words(self.tr("Download limit"), self.tr("MB per second."))

@@ -1,4 +1,4 @@
-"""How far the draft guesses ahead: off, or auto; where it is offered, or in force, a fixed number of tokens."""
+"""How many tokens are drafted: none, or auto; where it is offered, or in force, a fixed number of tokens."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ class SpeculationControls(Translated, QWidget):
         explanation = {
             "off": self.tr("Main model only."),
             "fixed": self.tr("Pauses while that is slower."),
-        }.get(str(self.modes.value), self.tr("As far as it helps."))
+        }.get(str(self.modes.value), self.tr("Drafts only while that is faster."))
         self.explanation.setText(sentences(explanation, self.tr("This chat only.") if self._only_here else ""))
         self.explained.emit(explanation)
 
     def _retranslate(self) -> None:
         fixed = [("fixed", self.tr("Fixed"))] if self._has_fixed else []
         self.modes.set_choices([("off", self.tr("Off")), *fixed, ("auto", self.tr("Auto"))])
-        self.modes.setAccessibleName(self.tr("Speculation"))
-        self.tokens.setAccessibleName(self.tr("Tokens to guess ahead"))
+        self.modes.setAccessibleName(self.tr("Drafting"))
+        self.tokens.setAccessibleName(self.tr("Tokens to draft"))
         self._explain()

@@ -521,7 +521,10 @@ class MainWindow(Translated, ShellWindow):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.WindowStateChange and self._hides and not self.isFullScreen():
+        if event.type() != QEvent.Type.WindowStateChange:
+            return
+        self.menu.full_screen.setChecked(self.isFullScreen())
+        if self._hides and not self.isFullScreen():
             self._hides = False
             self.hide()
 

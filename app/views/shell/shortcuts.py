@@ -106,7 +106,7 @@ def _of_a_message() -> tuple[str, list[tuple[str, str]]]:
         (QCoreApplication.translate("Shortcuts", "Edit"), _native("F2")),
         (QCoreApplication.translate("Shortcuts", "Delete"), _native(_DELETE)),
         (QCoreApplication.translate("Shortcuts", "Previous or next version"), _native("Left", "Right")),
-        (QCoreApplication.translate("Shortcuts", "Toggle thinking"), _native("Return")),
+        (QCoreApplication.translate("Shortcuts", "Show or hide thinking"), _native("Return")),
         (QCoreApplication.translate("Shortcuts", "Open menu"), _native(MENU_KEY)),
     ]
 
@@ -114,9 +114,10 @@ def _of_a_message() -> tuple[str, list[tuple[str, str]]]:
 def _of_the_list() -> tuple[str, list[tuple[str, str]]]:
     return QCoreApplication.translate("Shortcuts", "In the chat list"), [
         (QCoreApplication.translate("Shortcuts", "Open chat or folder"), _native("Return")),
+        (QCoreApplication.translate("Shortcuts", "Select several chats"), _native("Shift+Up", "Shift+Down")),
         (QCoreApplication.translate("Shortcuts", "Rename"), _native("F2")),
         (QCoreApplication.translate("Shortcuts", "Delete"), _native(_DELETE)),
-        (QCoreApplication.translate("Shortcuts", "Toggle folder"), _native("Left", "Right")),
+        (QCoreApplication.translate("Shortcuts", "Open or close folder"), _native("Left", "Right")),
         (QCoreApplication.translate("Shortcuts", "Open menu"), _native(MENU_KEY)),
     ]
 

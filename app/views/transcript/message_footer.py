@@ -50,6 +50,7 @@ INSERT_BEFORE = "insert_before"
 INSERT_AFTER = "insert_after"
 SWITCH_ROLE = "switch_role"
 DELETE_FOLLOWING = "delete_following"
+NEW_CHAT = "new_chat"
 INSPECT = "inspect"
 RACE = "race"
 
@@ -120,6 +121,7 @@ def _changes(message: TranscriptMessage, *, has_words: bool) -> Iterator[Entry]:
         yield "", "", False
         yield INSPECT, QCoreApplication.translate("MessageActs", "Show in Inspector"), message.stats is not None
         yield RACE, QCoreApplication.translate("MessageActs", "Race…"), free
+    yield NEW_CHAT, QCoreApplication.translate("MessageActs", "New Chat from Here"), not message.under_way
     yield "", "", False
     yield INSERT_BEFORE, QCoreApplication.translate("MessageActs", "Insert Before"), free
     yield INSERT_AFTER, QCoreApplication.translate("MessageActs", "Insert After"), free
