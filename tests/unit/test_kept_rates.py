@@ -40,9 +40,8 @@ def folder(tmp_path: Path) -> Path:
     kept.begin(MAIN, DRAFT, history)
     learn(history, TextKind.CODE, 8, 8)
     learn(history, TextKind.KOREAN, 1, 0)
-    assert kept.has_news
-    kept.write()
-    assert not kept.has_news
+    while kept.has_news:
+        kept.write()
     return tmp_path
 
 
