@@ -725,6 +725,10 @@
         <translation>Xcode の「設定」&gt;「インテリジェンス」で、ローカルのプロバイダをポート %1 で追加します。</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>すでに実行中の場合は、Admin Panel &gt; Settings &gt; Connections で %1 を追加します。Docker で実行している場合は %2 です。</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>ターミナルで実行します。短く書くと: %1</translation>
     </message>
@@ -2367,8 +2371,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>実験的な機能です。実際の 2 台の Mac ではまだ試していません。この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
+        <translation>この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。実験的な機能です。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -4702,10 +4706,6 @@
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>語彙：メインモデル %1 トークン、ドラフト %2、共通 %3</translation>
-    </message>
-    <message>
-        <source>Token %1: “%2”, in the draft “%3”</source>
-        <translation>トークン %1：メインモデルでは「%2」、ドラフトでは「%3」</translation>
     </message>
     <message>
         <source>Same tokenization</source>

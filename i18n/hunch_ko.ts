@@ -725,6 +725,10 @@
         <translation>Xcode의 설정 &gt; 인텔리전스에서 로컬 제공자를 추가하고 포트 %1번을 입력하세요.</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>이미 실행 중이면 Admin Panel &gt; Settings &gt; Connections에서 %1 주소를 추가하세요. Docker에서 실행 중이면 %2 주소예요.</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>터미널에서 실행하세요. 줄여서: %1</translation>
     </message>
@@ -2367,8 +2371,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>실험 기능이에요. 아직 실제 Mac 두 대에서 돌려 보지 못했어요. 이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요.</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
+        <translation>이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요. 실험 기능이에요.</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -4702,10 +4706,6 @@
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>어휘: 메인 모델 토큰 %1개, 초안 모델 %2개, 공통 %3개</translation>
-    </message>
-    <message>
-        <source>Token %1: “%2”, in the draft “%3”</source>
-        <translation>토큰 %1번: 메인 모델은 ‘%2’, 초안 모델은 ‘%3’</translation>
     </message>
     <message>
         <source>Same tokenization</source>

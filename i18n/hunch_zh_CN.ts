@@ -725,6 +725,10 @@
         <translation>在 Xcode 的“设置”&gt;“智能”中，添加本地托管的提供商，端口填 %1。</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>已在运行时，在 Admin Panel &gt; Settings &gt; Connections 中添加 %1；在 Docker 中运行时用 %2。</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>在终端中运行。简写：%1</translation>
     </message>
@@ -2367,8 +2371,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>实验性功能，尚未在两台真实的 Mac 上运行过。对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
+        <translation>对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。实验性功能。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -4702,10 +4706,6 @@
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>词表：主模型 %1 个 token，草稿模型 %2 个，共有 %3 个</translation>
-    </message>
-    <message>
-        <source>Token %1: “%2”, in the draft “%3”</source>
-        <translation>token %1：主模型为“%2”，草稿模型为“%3”</translation>
     </message>
     <message>
         <source>Same tokenization</source>

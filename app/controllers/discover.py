@@ -175,7 +175,20 @@ class DiscoverController(QObject):
     def entry(self, model: HubModel) -> HubEntry:
         here = model.repository in {each.repository for each in self._installed}
         has_draft = model.drafter is None and has_known_draft(self._catalog(), model.repository)
-        return HubEntry(model, _fit(model), here, has_draft)
+        return HubEntry(model, self._fit(model), here, has_draft)
+
+    def _fit(self, model: HubModel) -> FitLevel | None:
+        """With what the files on disk or the catalog say of its caches, as wherever else its fit is shown."""
+        if not model.size_bytes:
+            return None
+        catalog = self._catalog()
+        here = next((each.info for each in self._installed if each.repository == model.repository), None)
+        listed = catalog.model(catalog.listed_as(model.repository))
+        info = here or _info(model)
+        if here is None and listed is not None:
+            same = listed.repository == model.repository
+            info = listed.info() if same else replace(listed.info(), weight_bytes=model.size_bytes)
+        return memory_fit(info, CHAT_TOKENS).level
 
     def _on_event(self, event: Event) -> None:
         match event:
@@ -240,7 +253,7 @@ class DiscoverController(QObject):
         here = {each.repository for each in self._installed}
 
         def rank(model: HubModel) -> tuple[bool, int, bool]:
-            fit = _fit(model)
+            fit = self._fit(model)
             return model.repository not in here, _FITTING.index(fit) if fit else 0, model.repository not in mains
 
         return sorted((model for model in named if is_wanted(model, query)), key=rank)
@@ -269,12 +282,6 @@ def _query(wanted: DiscoverFilter) -> HubQuery:
         drafts_for=wanted.drafts_for,
         sort=HubSort(wanted.sort),
     )
-
-
-def _fit(model: HubModel) -> FitLevel | None:
-    if not model.size_bytes:
-        return None
-    return memory_fit(_info(model), CHAT_TOKENS).level
 
 
 def _info(model: HubModel) -> ModelInfo:

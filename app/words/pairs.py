@@ -277,8 +277,6 @@ def _vocabulary_lines(found: Vocabularies) -> list[str]:
     words = QCoreApplication.translate("Pairs", "Vocabularies: %1 tokens, draft %2, shared %3")
     shared = max(found.shared_tokens, 0)
     lines = [fill(words, count(found.main_tokens), count(found.draft_tokens), count(shared))]
-    example = QCoreApplication.translate("Pairs", "Token %1: “%2”, in the draft “%3”")
-    lines += [fill(example, str(each.token), each.main or "–", each.draft or "–") for each in found.examples[:4]]
     if found.cut_alike:
         rules = QCoreApplication.translate("Pairs", "Same tokenization")
         samples = QCoreApplication.translate("Pairs", "Same tokens in four languages")
