@@ -5249,6 +5249,10 @@
         <translation>この Mac は処理中でした。空いているときにもう一度レースをしてください。</translation>
     </message>
     <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>この Mac はときどき処理中だったため、空いているときの結果だけを使っています。</translation>
+    </message>
+    <message>
         <source>So Auto drafts nothing here.</source>
         <translation>そのため、自動ではドラフトを使いません。</translation>
     </message>

@@ -5249,6 +5249,10 @@
         <translation>Mac이 다른 작업 중이었어요. 한가할 때 다시 대결해 보세요.</translation>
     </message>
     <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>Mac이 때때로 다른 작업 중이어서 한가할 때의 결과만 썼어요.</translation>
+    </message>
+    <message>
         <source>So Auto drafts nothing here.</source>
         <translation>그래서 자동은 여기서 초안 모델을 쓰지 않아요.</translation>
     </message>

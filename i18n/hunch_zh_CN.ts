@@ -5249,6 +5249,10 @@
         <translation>这台 Mac 当时正忙，请在空闲时再次竞速。</translation>
     </message>
     <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>这台 Mac 有时正忙，因此只采用空闲时的结果。</translation>
+    </message>
+    <message>
         <source>So Auto drafts nothing here.</source>
         <translation>因此自动模式在此不使用草稿模型。</translation>
     </message>
