@@ -23,8 +23,9 @@ from app.views.activity.race_window import lap_text, verdict
 from app.views.activity.window import REQUESTS, TOTALS, ActivityWindow
 from app.views.transcript.message_footer import RACE, MessageFooter
 from app.views.transcript.parts import as_widget
+from app.views.widgets.labels import TextLabel
 from app.words.replies import gain_text
-from app.words.requests import RequestColumn
+from app.words.requests import RequestColumn, total_columns
 from engine import ContextTooLong, DraftingState, Request, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
@@ -82,6 +83,13 @@ def test_totals_and_clearing_them_and_the_first_token_of_a_lap_is_one_token(app:
     page = page_of(app, qtbot)
     page.show_tab(TOTALS)
     assert [total.requests for total in page.totals.totals] == [1]
+    for width_px, beside in ((1000, True), (560, False)):
+        page.resize(width_px, 600)
+        QApplication.processEvents()
+        labels = [label for label in page.totals.findChildren(TextLabel) if label.isVisible()]
+        captions = [label for label in labels if label.text() in total_columns()]
+        assert [label.text() for label in captions] == total_columns()  # once, whatever the number of groups
+        assert (captions[0].x() > page.totals.width() // 4) is beside
     page.totals.groups.set_value(Grouping.LANGUAGE)
     assert page.totals.totals[0].key == ("", "en")
     app.application.speculation.statistics.clear()
