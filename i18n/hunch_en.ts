@@ -275,18 +275,17 @@
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln token</numerusform>
-            <numerusform>%Ln tokens</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>Same text: the %Ln token is identical.</numerusform>
             <numerusform>Same text: all %Ln tokens are identical.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Median of %Ln pair(s) of laps.</source>
+        <translation>
+            <numerusform>Median of %Ln pair of laps.</numerusform>
+            <numerusform>Median of %Ln pairs of laps.</numerusform>
         </translation>
     </message>
 </context>

@@ -725,6 +725,10 @@
         <translation>Xcode の「設定」&gt;「インテリジェンス」で、ローカルのプロバイダをポート %1 で追加します。</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>すでに実行中の場合は、Admin Panel &gt; Settings &gt; Connections で %1 を追加します。Docker で実行している場合は %2 です。</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>ターミナルで実行します。短く書くと: %1</translation>
     </message>
@@ -2367,8 +2371,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>実験的な機能です。実際の 2 台の Mac ではまだ試していません。この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
+        <translation>この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。実験的な機能です。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -4640,8 +4644,16 @@
         <translation>メモリ +%1</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>前回 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>この Mac では遅くなります（%1）</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>この Mac で %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>遅くなる</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -4702,10 +4714,6 @@
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>語彙：メインモデル %1 トークン、ドラフト %2、共通 %3</translation>
-    </message>
-    <message>
-        <source>Token %1: “%2”, in the draft “%3”</source>
-        <translation>トークン %1：メインモデルでは「%2」、ドラフトでは「%3」</translation>
     </message>
     <message>
         <source>Same tokenization</source>
@@ -5193,32 +5201,28 @@
 <context>
     <name>Race</name>
     <message>
-        <source>Without the draft</source>
-        <translation>ドラフトなし</translation>
-    </message>
-    <message>
-        <source>With the draft</source>
-        <translation>ドラフトあり</translation>
-    </message>
-    <message>
-        <source>waiting for its turn</source>
-        <translation>順番を待っています</translation>
-    </message>
-    <message>
-        <source>not written</source>
-        <translation>未実行</translation>
-    </message>
-    <message>
-        <source>%1 · %2 s · %3 tok/s</source>
-        <translation>%1 · %2 秒 · 毎秒 %3 トークン</translation>
-    </message>
-    <message>
         <source>Same prompt and seed, with and without the draft.</source>
         <translation>同じプロンプトとシードで、ドラフトなしとありの 2 回回答します。</translation>
     </message>
     <message>
-        <source>Running one after the other.</source>
-        <translation>順番に実行中です。</translation>
+        <source>Measuring…</source>
+        <translation>測定中…</translation>
+    </message>
+    <message>
+        <source>The race could not run</source>
+        <translation>レースを実行できません</translation>
+    </message>
+    <message>
+        <source>Not measured</source>
+        <translation>測定できません</translation>
+    </message>
+    <message>
+        <source>Too short to measure</source>
+        <translation>短すぎて測定できません</translation>
+    </message>
+    <message>
+        <source>Nothing was drafted</source>
+        <translation>予測されたトークンがありません</translation>
     </message>
     <message>
         <source>Continues after the current reply.</source>
@@ -5229,8 +5233,24 @@
         <translation>レースを停止しました。</translation>
     </message>
     <message>
-        <source>The race could not run.</source>
-        <translation>レースを実行できませんでした。</translation>
+        <source>This Mac is busy, so it takes longer.</source>
+        <translation>この Mac は処理中のため、時間がかかります。</translation>
+    </message>
+    <message>
+        <source>Both ways in turns, until the figure is certain.</source>
+        <translation>数値が確かになるまで、両方を交互に実行します。</translation>
+    </message>
+    <message>
+        <source>Try a longer prompt.</source>
+        <translation>もっと長いプロンプトで試してください。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy. Race again when it is idle.</source>
+        <translation>この Mac は処理中でした。空いているときにもう一度レースをしてください。</translation>
+    </message>
+    <message>
+        <source>So Auto drafts nothing here.</source>
+        <translation>そのため、自動ではドラフトを使いません。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on, by rounding.</source>
@@ -5240,44 +5260,20 @@
         <source>The texts differ from token %1 on, by “Fastest drafting”.</source>
         <translation>%1 番目のトークンから、「ドラフトの速度を優先」によりテキストが異なります。</translation>
     </message>
+</context>
+<context>
+    <name>RaceBars</name>
     <message>
-        <source>Too short to measure.</source>
-        <translation>短すぎて測れません。</translation>
+        <source>Without the draft</source>
+        <translation>ドラフトなし</translation>
     </message>
     <message>
-        <source>Nothing was drafted.</source>
-        <translation>予測されたトークンがありません。</translation>
+        <source>With the draft</source>
+        <translation>ドラフトあり</translation>
     </message>
     <message>
-        <source>Too short to be sure. Try a longer prompt.</source>
-        <translation>短すぎて判断できません。もっと長いプロンプトで試してください。</translation>
-    </message>
-    <message>
-        <source>Too close to call.</source>
-        <translation>差が小さく、判断できません。</translation>
-    </message>
-    <message>
-        <source>This Mac was busy; times are rough.</source>
-        <translation>この Mac が忙しいため、時間は目安です。</translation>
-    </message>
-    <message>
-        <source>Undisturbed: %1.</source>
-        <comment>such as 2.1× faster</comment>
-        <translation>通常なら：%1。</translation>
-    </message>
-    <message>
-        <source>Both took the same time.</source>
-        <translation>かかった時間は同じです。</translation>
-    </message>
-    <message>
-        <source>The draft saved %1 s: %2.</source>
-        <comment>%2: such as 2.1× faster</comment>
-        <translation>ドラフトで %1 秒短縮しました（%2）。</translation>
-    </message>
-    <message>
-        <source>The draft cost %1 s: %2.</source>
-        <comment>%2: such as 12% slower</comment>
-        <translation>ドラフトで %1 秒余計にかかりました（%2）。</translation>
+        <source>%1 s · %2 tok/s</source>
+        <translation>%1 秒 · 毎秒 %2 トークン</translation>
     </message>
 </context>
 <context>
@@ -5317,6 +5313,10 @@
     <message>
         <source>Always the likeliest token.</source>
         <translation>常に最も確率の高いトークンを選びます。</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回答</translation>
     </message>
 </context>
 <context>
@@ -6574,16 +6574,15 @@
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln トークン</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>同じテキストです：%Ln トークン。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Median of %Ln pair(s) of laps.</source>
+        <translation>
+            <numerusform>%Ln 組の中央値。</numerusform>
         </translation>
     </message>
 </context>

@@ -725,6 +725,10 @@
         <translation>Xcode의 설정 &gt; 인텔리전스에서 로컬 제공자를 추가하고 포트 %1번을 입력하세요.</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>이미 실행 중이면 Admin Panel &gt; Settings &gt; Connections에서 %1 주소를 추가하세요. Docker에서 실행 중이면 %2 주소예요.</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>터미널에서 실행하세요. 줄여서: %1</translation>
     </message>
@@ -2367,8 +2371,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>실험 기능이에요. 아직 실제 Mac 두 대에서 돌려 보지 못했어요. 이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요.</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
+        <translation>이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요. 실험 기능이에요.</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -4640,8 +4644,16 @@
         <translation>메모리 %1 더 사용</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>지난번 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>이 Mac에서는 느려져요(%1)</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>이 Mac에서 %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>느려짐</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -4702,10 +4714,6 @@
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>어휘: 메인 모델 토큰 %1개, 초안 모델 %2개, 공통 %3개</translation>
-    </message>
-    <message>
-        <source>Token %1: “%2”, in the draft “%3”</source>
-        <translation>토큰 %1번: 메인 모델은 ‘%2’, 초안 모델은 ‘%3’</translation>
     </message>
     <message>
         <source>Same tokenization</source>
@@ -5193,32 +5201,28 @@
 <context>
     <name>Race</name>
     <message>
-        <source>Without the draft</source>
-        <translation>초안 모델 없이</translation>
-    </message>
-    <message>
-        <source>With the draft</source>
-        <translation>초안 모델로</translation>
-    </message>
-    <message>
-        <source>waiting for its turn</source>
-        <translation>차례를 기다리는 중</translation>
-    </message>
-    <message>
-        <source>not written</source>
-        <translation>쓰지 않음</translation>
-    </message>
-    <message>
-        <source>%1 · %2 s · %3 tok/s</source>
-        <translation>%1 · %2초 · 초당 %3토큰</translation>
-    </message>
-    <message>
         <source>Same prompt and seed, with and without the draft.</source>
         <translation>같은 프롬프트와 시드로, 초안 모델 없이 한 번, 초안 모델로 한 번 답해요.</translation>
     </message>
     <message>
-        <source>Running one after the other.</source>
-        <translation>차례로 쓰고 있어요.</translation>
+        <source>Measuring…</source>
+        <translation>측정 중…</translation>
+    </message>
+    <message>
+        <source>The race could not run</source>
+        <translation>대결을 할 수 없어요</translation>
+    </message>
+    <message>
+        <source>Not measured</source>
+        <translation>측정하지 못함</translation>
+    </message>
+    <message>
+        <source>Too short to measure</source>
+        <translation>너무 짧아서 잴 수 없어요</translation>
+    </message>
+    <message>
+        <source>Nothing was drafted</source>
+        <translation>추측한 토큰이 없어요</translation>
     </message>
     <message>
         <source>Continues after the current reply.</source>
@@ -5229,8 +5233,24 @@
         <translation>대결을 멈췄어요.</translation>
     </message>
     <message>
-        <source>The race could not run.</source>
-        <translation>대결을 할 수 없어요.</translation>
+        <source>This Mac is busy, so it takes longer.</source>
+        <translation>Mac이 다른 작업 중이라 더 오래 걸려요.</translation>
+    </message>
+    <message>
+        <source>Both ways in turns, until the figure is certain.</source>
+        <translation>수치가 확실해질 때까지 두 방식을 번갈아 실행해요.</translation>
+    </message>
+    <message>
+        <source>Try a longer prompt.</source>
+        <translation>더 긴 답이 나올 프롬프트로 해 보세요.</translation>
+    </message>
+    <message>
+        <source>This Mac was busy. Race again when it is idle.</source>
+        <translation>Mac이 다른 작업 중이었어요. 한가할 때 다시 대결해 보세요.</translation>
+    </message>
+    <message>
+        <source>So Auto drafts nothing here.</source>
+        <translation>그래서 자동은 여기서 초안 모델을 쓰지 않아요.</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on, by rounding.</source>
@@ -5240,44 +5260,20 @@
         <source>The texts differ from token %1 on, by “Fastest drafting”.</source>
         <translation>%1번째 토큰부터 ‘초안 속도 우선’ 때문에 텍스트가 달라요.</translation>
     </message>
+</context>
+<context>
+    <name>RaceBars</name>
     <message>
-        <source>Too short to measure.</source>
-        <translation>너무 짧아서 잴 수 없어요.</translation>
+        <source>Without the draft</source>
+        <translation>초안 모델 없이</translation>
     </message>
     <message>
-        <source>Nothing was drafted.</source>
-        <translation>추측한 토큰이 없어요.</translation>
+        <source>With the draft</source>
+        <translation>초안 모델로</translation>
     </message>
     <message>
-        <source>Too short to be sure. Try a longer prompt.</source>
-        <translation>너무 짧아서 확실하지 않아요. 더 긴 프롬프트로 해 보세요.</translation>
-    </message>
-    <message>
-        <source>Too close to call.</source>
-        <translation>차이가 작아 판단하기 어려워요.</translation>
-    </message>
-    <message>
-        <source>This Mac was busy; times are rough.</source>
-        <translation>이 Mac이 바빠서 시간만으로는 알기 어려워요.</translation>
-    </message>
-    <message>
-        <source>Undisturbed: %1.</source>
-        <comment>such as 2.1× faster</comment>
-        <translation>평소 기준: %1.</translation>
-    </message>
-    <message>
-        <source>Both took the same time.</source>
-        <translation>걸린 시간이 같아요.</translation>
-    </message>
-    <message>
-        <source>The draft saved %1 s: %2.</source>
-        <comment>%2: such as 2.1× faster</comment>
-        <translation>초안 모델 덕분에 %1초 줄었어요(%2).</translation>
-    </message>
-    <message>
-        <source>The draft cost %1 s: %2.</source>
-        <comment>%2: such as 12% slower</comment>
-        <translation>초안 모델 때문에 %1초 더 걸렸어요(%2).</translation>
+        <source>%1 s · %2 tok/s</source>
+        <translation>%1초 · 초당 %2토큰</translation>
     </message>
 </context>
 <context>
@@ -5317,6 +5313,10 @@
     <message>
         <source>Always the likeliest token.</source>
         <translation>늘 확률이 가장 높은 토큰을 골라요.</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>답변</translation>
     </message>
 </context>
 <context>
@@ -6574,16 +6574,15 @@
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln토큰</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>텍스트가 같아요: 토큰 %Ln개.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Median of %Ln pair(s) of laps.</source>
+        <translation>
+            <numerusform>%Ln쌍의 중앙값.</numerusform>
         </translation>
     </message>
 </context>

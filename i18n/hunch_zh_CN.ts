@@ -725,6 +725,10 @@
         <translation>在 Xcode 的“设置”&gt;“智能”中，添加本地托管的提供商，端口填 %1。</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>已在运行时，在 Admin Panel &gt; Settings &gt; Connections 中添加 %1；在 Docker 中运行时用 %2。</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>在终端中运行。简写：%1</translation>
     </message>
@@ -2367,8 +2371,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>实验性功能，尚未在两台真实的 Mac 上运行过。对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
+        <translation>对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。实验性功能。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -4640,8 +4644,16 @@
         <translation>多占 %1 内存</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>上次 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>在这台 Mac 上更慢（%1）</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>在这台 Mac 上 %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>更慢</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -4702,10 +4714,6 @@
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>词表：主模型 %1 个 token，草稿模型 %2 个，共有 %3 个</translation>
-    </message>
-    <message>
-        <source>Token %1: “%2”, in the draft “%3”</source>
-        <translation>token %1：主模型为“%2”，草稿模型为“%3”</translation>
     </message>
     <message>
         <source>Same tokenization</source>
@@ -5193,32 +5201,28 @@
 <context>
     <name>Race</name>
     <message>
-        <source>Without the draft</source>
-        <translation>不用草稿模型</translation>
-    </message>
-    <message>
-        <source>With the draft</source>
-        <translation>使用草稿模型</translation>
-    </message>
-    <message>
-        <source>waiting for its turn</source>
-        <translation>正在排队</translation>
-    </message>
-    <message>
-        <source>not written</source>
-        <translation>未生成</translation>
-    </message>
-    <message>
-        <source>%1 · %2 s · %3 tok/s</source>
-        <translation>%1 · %2 秒 · 每秒 %3 token</translation>
-    </message>
-    <message>
         <source>Same prompt and seed, with and without the draft.</source>
         <translation>用同一提示词和种子，分别在不用和使用草稿模型时各回答一次。</translation>
     </message>
     <message>
-        <source>Running one after the other.</source>
-        <translation>正在先后进行。</translation>
+        <source>Measuring…</source>
+        <translation>测量中…</translation>
+    </message>
+    <message>
+        <source>The race could not run</source>
+        <translation>无法竞速</translation>
+    </message>
+    <message>
+        <source>Not measured</source>
+        <translation>未测出</translation>
+    </message>
+    <message>
+        <source>Too short to measure</source>
+        <translation>太短，无法测量</translation>
+    </message>
+    <message>
+        <source>Nothing was drafted</source>
+        <translation>没有草稿</translation>
     </message>
     <message>
         <source>Continues after the current reply.</source>
@@ -5229,8 +5233,24 @@
         <translation>竞速已停止。</translation>
     </message>
     <message>
-        <source>The race could not run.</source>
-        <translation>无法竞速。</translation>
+        <source>This Mac is busy, so it takes longer.</source>
+        <translation>这台 Mac 正忙，需要更久。</translation>
+    </message>
+    <message>
+        <source>Both ways in turns, until the figure is certain.</source>
+        <translation>两种方式轮流运行，直到数字确定。</translation>
+    </message>
+    <message>
+        <source>Try a longer prompt.</source>
+        <translation>请换一个更长的提示词。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy. Race again when it is idle.</source>
+        <translation>这台 Mac 当时正忙，请在空闲时再次竞速。</translation>
+    </message>
+    <message>
+        <source>So Auto drafts nothing here.</source>
+        <translation>因此自动模式在此不使用草稿模型。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on, by rounding.</source>
@@ -5240,44 +5260,20 @@
         <source>The texts differ from token %1 on, by “Fastest drafting”.</source>
         <translation>从第 %1 个 token 起，文本因“草稿速度优先”而不同。</translation>
     </message>
+</context>
+<context>
+    <name>RaceBars</name>
     <message>
-        <source>Too short to measure.</source>
-        <translation>太短，无法测量。</translation>
+        <source>Without the draft</source>
+        <translation>不用草稿模型</translation>
     </message>
     <message>
-        <source>Nothing was drafted.</source>
-        <translation>没有草稿。</translation>
+        <source>With the draft</source>
+        <translation>使用草稿模型</translation>
     </message>
     <message>
-        <source>Too short to be sure. Try a longer prompt.</source>
-        <translation>太短，无法确定。请用更长的提示词再试。</translation>
-    </message>
-    <message>
-        <source>Too close to call.</source>
-        <translation>差距太小，难以判断。</translation>
-    </message>
-    <message>
-        <source>This Mac was busy; times are rough.</source>
-        <translation>这台 Mac 正忙，用时参考意义不大。</translation>
-    </message>
-    <message>
-        <source>Undisturbed: %1.</source>
-        <comment>such as 2.1× faster</comment>
-        <translation>正常情况下：%1。</translation>
-    </message>
-    <message>
-        <source>Both took the same time.</source>
-        <translation>两者用时相同。</translation>
-    </message>
-    <message>
-        <source>The draft saved %1 s: %2.</source>
-        <comment>%2: such as 2.1× faster</comment>
-        <translation>草稿模型节省了 %1 秒：%2。</translation>
-    </message>
-    <message>
-        <source>The draft cost %1 s: %2.</source>
-        <comment>%2: such as 12% slower</comment>
-        <translation>草稿模型多用了 %1 秒：%2。</translation>
+        <source>%1 s · %2 tok/s</source>
+        <translation>%1 秒 · 每秒 %2 token</translation>
     </message>
 </context>
 <context>
@@ -5317,6 +5313,10 @@
     <message>
         <source>Always the likeliest token.</source>
         <translation>总是选取概率最高的 token。</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回复</translation>
     </message>
 </context>
 <context>
@@ -6574,16 +6574,15 @@
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln token</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>文本相同：%Ln 个 token。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Median of %Ln pair(s) of laps.</source>
+        <translation>
+            <numerusform>%Ln 组的中位数。</numerusform>
         </translation>
     </message>
 </context>

@@ -99,10 +99,7 @@ class MachinesPage(Translated, Page):
 
     def _retranslate(self) -> None:
         self._note.setText(
-            self.tr(
-                "Experimental: no two Macs have run it yet. "
-                "A model that is too large for this Mac runs over two that both have its files."
-            )
+            self.tr("A model that is too large for this Mac runs over two that both have its files. Experimental.")
         )
         self._paired_heading.setText(self.tr("Paired Macs"))
         self._nearby_heading.setText(self.tr("Nearby Macs"))

@@ -12,7 +12,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairView
-from app.views.settings.options import STEPS, BoundOption, OptionRow, PromptField, make_field
+from app.views.settings.options import BoundOption, OptionRow, PromptField, make_field
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow, Words
@@ -21,7 +21,7 @@ from app.views.widgets.translated import Translated
 from app.words.formats import fill, sentences
 from app.words.options import option_name, value_words
 
-_DRAWING = (*STEPS, "top_k", "seed", "fastest")
+_DRAWING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest")  # as for a chat
 _REPLY = ("max_tokens", "context_tokens", "thinking", "picture_detail")
 
 
@@ -104,7 +104,7 @@ class SamplingPage(Translated, Page):
             "model": self.tr("Now %1, this model's."),
         }.get("chat" if name in view.own else view.sources.get(name, ""))
         value = view.own.get(name, view.otherwise[name])
-        if sentence is None or value == getattr(self._settings, name):
+        if sentence is None or value == self._settings.in_force(name):
             return ""
         return fill(sentence, value_words(name, value))
 
