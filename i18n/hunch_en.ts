@@ -209,7 +209,7 @@
     </message>
 </context>
 <context>
-    <name>TotalsCard</name>
+    <name>Totals</name>
     <message numerus="yes">
         <source>%Ln reply(s)</source>
         <translation>

@@ -6069,6 +6069,10 @@
         <translation>ドラフトを使う</translation>
     </message>
     <message>
+        <source>Tokens to draft</source>
+        <translation>ドラフトのトークン数</translation>
+    </message>
+    <message>
         <source>Turn on</source>
         <translation>オンにする</translation>
     </message>
@@ -6216,9 +6220,6 @@
         <source>Other</source>
         <translation>その他</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>統計をすべて消去しますか？</translation>
@@ -6377,10 +6378,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>最近削除した項目</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>削除した項目は 30 日間ここに残ります。</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>

@@ -6069,6 +6069,10 @@
         <translation>초안 모델 사용</translation>
     </message>
     <message>
+        <source>Tokens to draft</source>
+        <translation>초안 토큰 수</translation>
+    </message>
+    <message>
         <source>Turn on</source>
         <translation>켜기</translation>
     </message>
@@ -6216,9 +6220,6 @@
         <source>Other</source>
         <translation>기타</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>통계를 모두 지울까요?</translation>
@@ -6377,10 +6378,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>최근 삭제한 항목</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>삭제한 항목은 30일 동안 남아 있어요.</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>

@@ -6069,6 +6069,10 @@
         <translation>使用草稿模型</translation>
     </message>
     <message>
+        <source>Tokens to draft</source>
+        <translation>草稿 token 数</translation>
+    </message>
+    <message>
         <source>Turn on</source>
         <translation>打开</translation>
     </message>
@@ -6216,9 +6220,6 @@
         <source>Other</source>
         <translation>其他</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>要清除全部统计吗？</translation>
@@ -6377,10 +6378,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>最近删除</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>删除的项目会在这里保留 30 天。</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>
