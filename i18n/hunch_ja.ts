@@ -4648,8 +4648,16 @@
         <translation>メモリ +%1</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>前回 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>この Mac では遅くなります（%1）</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>この Mac で %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>遅くなる</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -5317,6 +5325,10 @@
     <message>
         <source>This Mac was busy. Race again when it is idle.</source>
         <translation>この Mac は処理中でした。空いているときにもう一度レースをしてください。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>この Mac はときどき処理中だったため、空いているときの結果だけを使っています。</translation>
     </message>
     <message>
         <source>So Auto drafts nothing here.</source>
@@ -6139,6 +6151,10 @@
         <translation>ドラフトを使う</translation>
     </message>
     <message>
+        <source>Tokens to draft</source>
+        <translation>ドラフトのトークン数</translation>
+    </message>
+    <message>
         <source>Turn on</source>
         <translation>オンにする</translation>
     </message>
@@ -6286,9 +6302,6 @@
         <source>Other</source>
         <translation>その他</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>統計をすべて消去しますか？</translation>
@@ -6447,10 +6460,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>最近削除した項目</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>削除した項目は 30 日間ここに残ります。</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>
@@ -6657,9 +6666,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Medians of %Ln lap(s) each.</source>
+        <source>Median of %Ln pair(s) of laps.</source>
         <translation>
-            <numerusform>各 %Ln 回の中央値。</numerusform>
+            <numerusform>%Ln 組の中央値。</numerusform>
         </translation>
     </message>
 </context>

@@ -4648,8 +4648,16 @@
         <translation>메모리 %1 더 사용</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>지난번 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>이 Mac에서는 느려져요(%1)</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>이 Mac에서 %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>느려짐</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -5317,6 +5325,10 @@
     <message>
         <source>This Mac was busy. Race again when it is idle.</source>
         <translation>Mac이 다른 작업 중이었어요. 한가할 때 다시 대결해 보세요.</translation>
+    </message>
+    <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>Mac이 때때로 다른 작업 중이어서 한가할 때의 결과만 썼어요.</translation>
     </message>
     <message>
         <source>So Auto drafts nothing here.</source>
@@ -6139,6 +6151,10 @@
         <translation>초안 모델 사용</translation>
     </message>
     <message>
+        <source>Tokens to draft</source>
+        <translation>초안 토큰 수</translation>
+    </message>
+    <message>
         <source>Turn on</source>
         <translation>켜기</translation>
     </message>
@@ -6286,9 +6302,6 @@
         <source>Other</source>
         <translation>기타</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>통계를 모두 지울까요?</translation>
@@ -6447,10 +6460,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>최근 삭제한 항목</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>삭제한 항목은 30일 동안 남아 있어요.</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>
@@ -6657,9 +6666,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Medians of %Ln lap(s) each.</source>
+        <source>Median of %Ln pair(s) of laps.</source>
         <translation>
-            <numerusform>각 %Ln회의 중앙값.</numerusform>
+            <numerusform>%Ln쌍의 중앙값.</numerusform>
         </translation>
     </message>
 </context>

@@ -4648,8 +4648,16 @@
         <translation>多占 %1 内存</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>上次 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>在这台 Mac 上更慢（%1）</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>在这台 Mac 上 %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>更慢</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -5317,6 +5325,10 @@
     <message>
         <source>This Mac was busy. Race again when it is idle.</source>
         <translation>这台 Mac 当时正忙，请在空闲时再次竞速。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>这台 Mac 有时正忙，因此只采用空闲时的结果。</translation>
     </message>
     <message>
         <source>So Auto drafts nothing here.</source>
@@ -6139,6 +6151,10 @@
         <translation>使用草稿模型</translation>
     </message>
     <message>
+        <source>Tokens to draft</source>
+        <translation>草稿 token 数</translation>
+    </message>
+    <message>
         <source>Turn on</source>
         <translation>打开</translation>
     </message>
@@ -6286,9 +6302,6 @@
         <source>Other</source>
         <translation>其他</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>要清除全部统计吗？</translation>
@@ -6447,10 +6460,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>最近删除</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>删除的项目会在这里保留 30 天。</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>
@@ -6657,9 +6666,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Medians of %Ln lap(s) each.</source>
+        <source>Median of %Ln pair(s) of laps.</source>
         <translation>
-            <numerusform>各 %Ln 轮的中位数。</numerusform>
+            <numerusform>%Ln 组的中位数。</numerusform>
         </translation>
     </message>
 </context>

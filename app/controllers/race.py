@@ -187,7 +187,7 @@ class Race(QObject):
             self._go_on()
             return
         if verdict is Verdict.KNOWN and self._view.times.factor is not None:
-            self._models.records.put_race(*self._pair, self._view.times.factor)
+            self._models.library.note_gain(*self._pair, self._view.times.factor, of_race=True)
         self._end(RaceState.DONE)
 
     def _verdict(self) -> Verdict:

@@ -14,6 +14,7 @@ from enum import Enum, auto
 from functools import partial
 from itertools import accumulate
 from operator import mul
+from statistics import fmean
 
 from engine.api.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 from engine.drafting.acceptance import AcceptRates, Sharpness, StopRule, Worth
@@ -135,7 +136,7 @@ class History:
 
     costs: RoundCosts = field(default_factory=RoundCosts)
     replies: int = 1  # that share each round
-    rates: defaultdict[tuple[str, int], AcceptRates] = field(default_factory=partial(defaultdict, AcceptRates))
+    rates: dict[tuple[str, int], AcceptRates] = field(default_factory=dict)  # by (source, grade)
     worth: defaultdict[str, Worth] = field(default_factory=partial(defaultdict, Worth))
     sharpness: defaultdict[str, Sharpness] = field(default_factory=partial(defaultdict, Sharpness))
     records: defaultdict[str, Record] = field(default_factory=partial(defaultdict, Record))
@@ -144,6 +145,7 @@ class History:
     longest: dict[str, int] = field(default_factory=dict)  # accepted run, by source
     draft_speed: float = 0.0  # while parked: predicted speed with drafts, as a multiple of plain speed
     drafted: set[str] = field(default_factory=set)  # sources that have drafted
+    hopes: dict[str, float] = field(default_factory=dict)  # by source, the accept rate that is expected of it
     _shared: dict[int, tuple[Calibration, History]] = field(default_factory=dict, repr=False)  # by number of replies
 
     def shared_by(self, replies: int) -> History:
@@ -156,25 +158,34 @@ class History:
             return self
         if self._shared.get(replies, (None,))[0] is not calibration:
             costs = RoundCosts(calibration.shared_by(replies))
-            anew = History(costs, replies, self.rates, self.worth, self.sharpness, longest=self.longest)
+            known = (self.rates, self.worth, self.sharpness)
+            anew = History(costs, replies, *known, longest=self.longest, hopes=self.hopes)
             self._shared[replies] = calibration, anew
         return self._shared[replies][1]
 
-    def promise(self) -> float:
-        """Predicted tokens a second of a reply at the best draft length; 0 without prices.
+    def promise(self, kinds: Sequence[int]) -> float:
+        """Predicted tokens a second of replies of these kinds of text at the best draft length; 0 without prices.
 
-        Sources without trials count as good while there is credit.
+        Kinds without trials count as good while there is credit.
         """
         best = 0.0
         for source in self.costs.calibration.draft_s:
             seconds = self.costs.prices_s(source, MAX_DRAFT_TOKENS)
-            seen = [rates for (name, _), rates in self.rates.items() if name == source] or [AcceptRates()]
-            choices = [Choice(Plan(source), rates, seconds, hopeful=self.credit > 0) for rates in seen]
-            best = max(best, *(choice.fixed.rate for choice in choices))
+            known = [self.rates_of(source, kind) for kind in kinds]
+            choices = [Choice(Plan(source), rates, seconds, hopeful=self.credit > 0) for rates in known]
+            best = max(best, fmean(choice.fixed.rate for choice in choices))
         return best
 
     def rates_of(self, source: str, grade: int) -> AcceptRates:
+        if (source, grade) not in self.rates:
+            self.rates[source, grade] = AcceptRates(self.hopes.get(source, 0.0))
         return self.rates[source, grade]
+
+    def recall(self, source: str, grade: int, kept: Sequence[Sequence[float]]) -> None:
+        """Start with the accept rates of an earlier run. Raises ValueError if they are not valid."""
+        rates = self.rates_of(source, grade)
+        rates.recall(kept)
+        self.longest[source] = max(rates.longest, self.longest.get(source, _FIRST_TOKENS))
 
     def record_of(self, source: str) -> Record:
         return self.records[source]

@@ -538,7 +538,7 @@ class ModelPage(Translated, Page):
         mains = partners if entry is not None and entry.model.drafter is not None else []
         drafts = [] if mains else partners
         self.partner.setVisible(bool(mains))
-        self.partner.setText("\n".join(partner_text(main.name, main.predicted, main.gain) for main in mains))
+        self.partner.setText("\n".join(partner_text(main.name, main.gain) for main in mains))
         for widget in (self._drafts_heading, self.drafts):
             widget.setVisible(bool(drafts))
         self.drafts.show_drafts(drafts, main_is_here=bool(self._discover.folder_of(self._discover.page_of)))
@@ -615,7 +615,7 @@ class DraftRow(Translated, QWidget):
     def _retranslate(self) -> None:
         here = self._main_is_here or bool(self.draft.folder)
         missing = self.tr("Install") if here else self.tr("Install both")
-        self.words.setText(partner_text(self.draft.name, self.draft.predicted, self.draft.gain))
+        self.words.setText(partner_text(self.draft.name, self.draft.gain))
         set_tooltip(self.words, self.draft.repository or self.draft.folder)
         details = "" if self.draft.folder else partner_details(self.draft.drafter, self.draft.size_bytes)
         self.details.setText(details)
