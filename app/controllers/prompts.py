@@ -26,11 +26,10 @@ class Prompts:
         stored = [Prompt(each["name"], each["text"], each["id"]) for each in self._settings.prompts]
         return sorted(stored, key=lambda prompt: folded(prompt.name))
 
-    def put(self, prompt: Prompt) -> Prompt:
-        """Store a prompt, in place of the one with its id; returns it with its id."""
+    def put(self, prompt: Prompt) -> None:
+        """Store a prompt, in place of the one with its id."""
         stored = replace(prompt, id=prompt.id or uuid.uuid4().hex)
         self._settings.prompts = (*self._without(stored.id), asdict(stored))
-        return stored
 
     def drop(self, prompt_id: str) -> None:
         self._settings.prompts = self._without(prompt_id)
