@@ -274,7 +274,7 @@ class PromptDialog(Dialog):
         self._show()
 
     def _delete(self) -> None:
-        """The dialog is gone when the notice is shown in another language."""
+        """The notice may be shown in another language after the dialog was deleted."""
         prompt = self._prompt
         prompts = self._prompts
         prompts.drop(prompt.id)
