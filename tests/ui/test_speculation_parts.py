@@ -30,6 +30,7 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 from tests.helpers.figures import read
+from tests.helpers.stillness import still
 from tests.helpers.window_pages import activity
 
 LOSS = Script(pieces=("a loss ",) * 12, round_s=0.4)
@@ -266,7 +267,7 @@ def test_a_race_compares_plain_and_drafted(app: AppHarness, qtbot: QtBot) -> Non
         assert words.x() == lane.name.x() == lane.figures.x()
     app.application.settings.text_scale = 2.0
     window.resize(window.minimumSize())
-    QApplication.processEvents()
+    still()
     for lane in window.lanes:
         assert lane.name.geometry().bottom() < lane.text.y() <= lane.figures.y() - lane.text.height()
 
