@@ -1,4 +1,4 @@
-"""Where long texts go: composer, system prompt, bubble, a reply opened or streamed, lane of a race, colours of code."""
+"""Where long texts go: composer, system prompt, bubble, a reply opened or streamed, text of a race, colours of code."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from PySide6.QtCore import QMimeData
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
-from app.view_models.race import Lap, LapState
 from app.view_models.transcript import ReplyStatus
-from app.views.activity.race_window import Lane
+from app.views.activity.race_window import RaceText
 from app.views.settings.options import PromptField
 from app.views.shell.composer import Composer
 from app.views.transcript.code_part import CodePart
@@ -30,8 +29,8 @@ class GrowthSetup:
         qtbot.addWidget(self.composer)
         self.composer.show()
         self.prompt_field = PromptField(Theme())
-        self.lane = Lane(Theme(), 0)
-        for widget in (self.prompt_field, self.lane):
+        self.race_text = RaceText(Theme())
+        for widget in (self.prompt_field, self.race_text):
             widget.resize(400, 300)
             qtbot.addWidget(widget)
             widget.show()
@@ -57,13 +56,13 @@ class GrowthSetup:
         self._paint(self.prompt_field)
 
     def race(self, text: str) -> None:
-        self.lane.show_lap(Lap(LapState.RUNNING))
+        self.race_text.show_text("")
         for end in range(STEP_CHARS, len(text) + STEP_CHARS, STEP_CHARS):
-            self.lane.show_lap(Lap(LapState.RUNNING, text[:end]))
-        self._paint(self.lane.text)
-        self.lane.show_lap(Lap(LapState.DONE, "another"))
-        self.lane.show_lap(Lap(LapState.DONE, text))
-        self._paint(self.lane.text)
+            self.race_text.show_text(text[:end])
+        self._paint(self.race_text.text)
+        self.race_text.show_text("another")
+        self.race_text.show_text(text)
+        self._paint(self.race_text.text)
 
     def _paint(self, field: LongText) -> None:
         still()

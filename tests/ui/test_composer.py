@@ -79,7 +79,7 @@ def test_what_is_longer_than_the_model_can_read_is_not_sent(composer: Composer, 
     assert not composer.button.isEnabled()
     with qtbot.assertNotEmitted(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
-    assert tooltip_text() == "300 tokens too long."
+    assert tooltip_text() == "300 tokens too many."
     composer.set_text("word")  # the count is of what was there before
     with qtbot.waitSignal(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)

@@ -55,7 +55,10 @@ def panel(qtbot: QtBot) -> InspectorPanel:
             "Answered together",
         ),
         (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED), "Too short to judge"),
-        (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED, draft_speed=0.8), "drafting paused here"),
+        (
+            RequestStats(generated_tokens=90, drafting=DraftingState.PARKED, draft_speed=0.8),
+            "no draft used: no gain here",
+        ),
         (replace(GAIN, generated_tokens=5), "Too short to judge"),
         (replace(GAIN, plain_rounds_error=1.0), "Too close to call"),
     ],

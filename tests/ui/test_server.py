@@ -133,6 +133,10 @@ def test_it_is_off_until_somebody_turns_it_on(
         listed = http.get("/v1/models").json()["data"][0]
     assert (listed["id"], listed["context_length"]) == (server.reached.model, server.reached.context_tokens)
 
+    for host, status in ((f"host.docker.internal:{server.port}", 200), ("host.example", 403)):
+        with httpx2.Client(base_url=server.reached.address, trust_env=False, verify=False) as http:
+            assert http.get("/v1/models", headers={"host": host}).status_code == status
+
     harness.models.eject()
     qtbot.waitUntil(lambda: harness.engine.state().main is None)
     asked = Asked(server.port, chat_body("Hello"))

@@ -51,7 +51,7 @@ def test_a_setting_is_found_in_the_language_of_the_window(harness: AppHarness, w
         still()
         assert name in found(window, query), language
 
-    assert found(window, "ahead")[0].startswith("Guess ahead")
+    assert found(window, "use a draft")[0].startswith("Use a draft")
     assert not any("Off for this pair" in each for each in found(window, "tune"))  # of "turned off"
 
     for typed, name in (("theme", "Appearance"), ("dark", "Appearance"), ("한국어", "Language")):

@@ -60,6 +60,15 @@ def switch(harness: AppHarness, language: str) -> None:
     still()
 
 
+def test_words_that_are_not_used_are_found(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = script.refused_words((SOURCES / "terms.md").read_text("utf-8"))
+    assert set(refused) == set(LANGUAGES)
+    assert "foreseen" in refused["en"]
+    monkeypatch.setattr(script, "_texts", lambda: {"en": ["Foreseen words"], "ko": ["맞힌 말"]})
+    monkeypatch.setattr(script, "_not_up_to_date", list)
+    assert script.problems() == ["en: “foreseen” is not used (terms.md): Foreseen words"]
+
+
 @pytest.mark.parametrize(
     ("text", "changed", "problem"),
     [

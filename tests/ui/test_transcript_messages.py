@@ -313,12 +313,18 @@ def test_a_narrow_footer_says_all_of_it_in_more_lines(open_transcript: Opener) -
     assert seen[0] != seen[1]
 
 
-def test_versions_are_always_in_sight(open_transcript: Opener, qtbot: QtBot) -> None:
+def test_versions_are_always_in_sight_at_the_edge_that_their_message_has(open_transcript: Opener, qtbot: QtBot) -> None:
+    asked_again = question(1)
     message = reply(2, "Second try")
-    message.sibling, message.siblings = 2, 3
-    harness = open_transcript([question(1), message])
+    for each in (asked_again, message):
+        each.sibling = 2
+        each.siblings = 3
+    harness = open_transcript([asked_again, message])
     footer = footer_of(harness, 2)
     assert shown_acts(footer) == {"earlier", "later"}
+    assert footer.buttons["earlier"].x() == 0
+    above = footer_of(harness, 1)
+    assert above.buttons["later"].geometry().right() == above.width() - 1
     with qtbot.waitSignal(harness.view.sibling_requested) as asked:
         footer.buttons["earlier"].click()
     assert asked.args == [2, -1]

@@ -531,7 +531,7 @@ class Composer(Translated, QWidget):
         elif self.attached.unseen:
             self._say(self.unseen_note.sentence())
         elif excess := self._tokens.excess(self.text()):
-            self._say(fill(self.tr("%1 tokens too long."), count(excess)))
+            self._say(fill(self.tr("%1 tokens too many."), count(excess)))
         elif self._can_submit(text) and self.unsent.is_on_its_way:
             self._say(self.tr("Still saving your last message."))
         elif self._can_submit(text) and not self._generating:
