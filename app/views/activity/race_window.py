@@ -89,9 +89,15 @@ def _found(view: RaceView) -> str:
         case Verdict.NOTHING_DRAFTED:
             return why_undrafted(view.drafted)
         case Verdict.KNOWN:
-            return formats.sentences(_words(view), _RaceCounts().pairs(view.times.pairs), _auto(view))
+            return formats.sentences(_laps(view), _words(view), _auto(view))
         case _:
             return QCoreApplication.translate("Race", "This Mac was busy. Race again when it is idle.")
+
+
+def _laps(view: RaceView) -> str:
+    if view.times.was_busy:
+        return QCoreApplication.translate("Race", "This Mac was busy at times; only its quiet laps count.")
+    return _RaceCounts().pairs(view.times.pairs)
 
 
 def _words(view: RaceView) -> str:
@@ -120,7 +126,7 @@ class _RaceCounts(QObject):
 
 
 class RaceBars(Translated, QWidget):
-    """A bar each way: the seconds of the middle pair of laps, and during the first ones those of the lap that runs."""
+    """A bar each way: the seconds that the figure is the ratio of, and at first those of the lap that runs."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -145,9 +151,9 @@ class RaceBars(Translated, QWidget):
         """ "0.71 s · 69 tok/s"; nothing while, or where, too little is known."""
         view = self._view
         unknown = view.state is RaceState.DONE and view.verdict is not Verdict.KNOWN
-        if unknown or view.times.middle is None:
+        if unknown or view.times.seconds is None:
             return "", ""
-        plain_s, drafted_s = view.times.middle
+        plain_s, drafted_s = view.times.seconds
         return self._figure(plain_s), self._figure(drafted_s)
 
     def _figure(self, token_s: float) -> str:
@@ -164,8 +170,8 @@ class RaceBars(Translated, QWidget):
         view = self._view
         times = view.times
         tokens = view.tokens - 1
-        if times.middle is not None:
-            plain_s, drafted_s = times.middle
+        if times.seconds is not None:
+            plain_s, drafted_s = times.seconds
             return plain_s * tokens, drafted_s * tokens
         if not view.tokens:
             return 0.0, 0.0
