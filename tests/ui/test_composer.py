@@ -103,7 +103,7 @@ def test_grows_with_lines_and_stops_at_forty_percent(composer: Composer) -> None
 
 def test_the_scroll_bar_of_a_tall_message_is_at_the_edge_of_the_card(composer: Composer) -> None:
     composer.set_text("one\n" * 60)
-    QApplication.processEvents()
+    still()
     bar = composer.edit.verticalScrollBar()
     assert bar.isVisible()
     assert bar.mapTo(composer, bar.rect().topRight()).x() == composer.width() - 1

@@ -91,7 +91,7 @@ def test_title_and_pair_are_in_the_middle_whatever_is_beside_them(harness: AppHa
         header.set_title(title)
         for sidebar in (True, False):
             harness.window.set_sidebar_wanted(sidebar)
-            QApplication.processEvents()
+            still()
             both = header.title.geometry() | header.chip.geometry()
             assert abs(both.center().x() - header.rect().center().x()) <= 1
 
