@@ -40,7 +40,7 @@ from app.words.model_names import human_name, question_hint
 
 _GROWS_TO = 0.4  # of the window's height
 _WORDS_NEED_PX = 180  # beside the buttons
-_BESIDE_BUTTONS_PX = 12  # from the lines to the buttons
+_BESIDE_BUTTONS_PX = 12  # between text and buttons
 _LEAST_SHARE = 1 / 16  # smallest visible arc
 SPEAKS_UP_AT = 0.8
 _Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
