@@ -41,7 +41,7 @@ from engine.api.errors import (
     ModelHasNoConfig,
     ModelHasNoWeights,
     ModelNotFound,
-    ModelNotShardable,
+    ModelNotSplittable,
     ModelOnlyDrafts,
     ModelRunsCode,
     ModelTooLarge,
@@ -115,7 +115,7 @@ from engine.api.hub import (
     Retry,
     SearchId,
 )
-from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
+from engine.api.pairs import CacheKind, PairCheck, Probe, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.ranks import (
     Helping,
@@ -127,7 +127,7 @@ from engine.api.ranks import (
     RankEnd,
     RankPlan,
     RankShare,
-    ShardRefusal,
+    SplitRefusal,
 )
 from engine.api.stats import RequestStats
 from engine.api.types import (
@@ -174,7 +174,7 @@ from engine.cluster.discovery import Browsing, FoundMachine
 from engine.cluster.identity import Identity
 from engine.cluster.lending import LendingProcess
 from engine.cluster.lent import DEFAULT_PORT, MachineRoute, pair_machines, plan_with, ways
-from engine.cluster.plan import plan_ranks, shard_problem
+from engine.cluster.plan import plan_ranks, split_problem
 from engine.hub.catalog import (
     TYPICAL_OF_KIND,
     Catalog,

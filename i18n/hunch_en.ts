@@ -27,6 +27,20 @@
             <numerusform>%Ln folders</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)…</source>
+        <translation>
+            <numerusform>Export %Ln chat…</numerusform>
+            <numerusform>Export %Ln chats…</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>Delete %Ln chat</numerusform>
+            <numerusform>Delete %Ln chats</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>DiscoverPanel</name>
@@ -42,6 +56,16 @@
         <translation>
             <numerusform>%Ln model</numerusform>
             <numerusform>%Ln models</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ExportDialog</name>
+    <message numerus="yes">
+        <source>Export %Ln chat(s)</source>
+        <translation>
+            <numerusform>Export %Ln chat</numerusform>
+            <numerusform>Export %Ln chats</numerusform>
         </translation>
     </message>
 </context>
@@ -115,10 +139,31 @@
 <context>
     <name>KeptWords</name>
     <message numerus="yes">
+        <source>%Ln chat(s) deleted.</source>
+        <translation>
+            <numerusform>%Ln chat deleted.</numerusform>
+            <numerusform>%Ln chats deleted.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln message(s) deleted.</source>
         <translation>
             <numerusform>%Ln message deleted.</numerusform>
             <numerusform>%Ln messages deleted.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved out of folders.</source>
+        <translation>
+            <numerusform>%Ln chat moved out of folders.</numerusform>
+            <numerusform>%Ln chats moved out of folders.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) moved to “%1”.</source>
+        <translation>
+            <numerusform>%Ln chat moved to “%1”.</numerusform>
+            <numerusform>%Ln chats moved to “%1”.</numerusform>
         </translation>
     </message>
 </context>
@@ -164,7 +209,7 @@
     </message>
 </context>
 <context>
-    <name>TotalsCard</name>
+    <name>Totals</name>
     <message numerus="yes">
         <source>%Ln reply(s)</source>
         <translation>
@@ -220,28 +265,27 @@
 <context>
     <name>_Passes</name>
     <message numerus="yes">
-        <source>Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.</source>
+        <source>Without a draft: %1 tok/s, measured on %Ln token(s). Between %2× and %3×.</source>
         <translation>
-            <numerusform>Without a draft: %1 tok/s, by %Ln plain pass. Between %2× and %3×.</numerusform>
-            <numerusform>Without a draft: %1 tok/s, by %Ln plain passes. Between %2× and %3×.</numerusform>
+            <numerusform>Without a draft: %1 tok/s, measured on %Ln token. Between %2× and %3×.</numerusform>
+            <numerusform>Without a draft: %1 tok/s, measured on %Ln tokens. Between %2× and %3×.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln token</numerusform>
-            <numerusform>%Ln tokens</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>Same text: the %Ln token is identical.</numerusform>
             <numerusform>Same text: all %Ln tokens are identical.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Median of %Ln pair(s) of laps.</source>
+        <translation>
+            <numerusform>Median of %Ln pair of laps.</numerusform>
+            <numerusform>Median of %Ln pairs of laps.</numerusform>
         </translation>
     </message>
 </context>

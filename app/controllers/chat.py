@@ -22,6 +22,7 @@ from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions
 from app.controllers.message_changes import MessageChanges
 from app.controllers.models import ModelController
+from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
 from app.controllers.titles import Titles
@@ -58,7 +59,7 @@ class ChatController(QObject):
     generating_changed = Signal(bool)  # of the open chat
     problem_raised = Signal(object)  # EngineError
     not_stored = Signal(object, object)  # NotStored, a call that tries again; all but messages and ends of replies
-    chat_deleted = Signal(int, str)  # chat, title; deletions.undo brings it back
+    chats_deleted = Signal(object)  # their titles; deletions.undo brings them back
     reply_ended = Signal(int, int, object)  # chat, message, ReplyStatus
 
     def __init__(
@@ -92,6 +93,7 @@ class ChatController(QObject):
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
+        self.prompts = Prompts(settings)
         self.asking = Asking(storage, self.changes, models, self.options, self.replies, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(
@@ -244,8 +246,8 @@ class ChatController(QObject):
     def pin(self, chat_id: int, pinned: bool) -> None:
         self.changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self._refresh_titles(chat_id))
 
-    def duplicate(self, chat_id: int) -> None:
-        """With all its branches; the copy is shown where nothing else was opened meanwhile."""
+    def duplicate(self, chat_id: int, end_id: int | None = None) -> None:
+        """With all its branches, or only to the message `end_id`; shown where nothing else was opened meanwhile."""
         summary = self._chats.summary(chat_id)
         if summary is None:
             return
@@ -259,12 +261,15 @@ class ChatController(QObject):
             if visit == self.visit:
                 self.show(copy)
 
-        self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles), copied)
+        self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles, end_id), copied)
 
     def delete_chat(self, chat_id: int) -> None:
-        """To the Trash, where it stays for 30 days."""
-        if (summary := self._chats.summary(chat_id)) is not None:
-            self.deletions.delete_chat(summary, chat_id == self.chat_id, lambda: self._on_deleted(summary))
+        self.delete_chats([chat_id])
+
+    def delete_chats(self, chats: Sequence[int]) -> None:
+        """To the Trash, where they stay for 30 days; undone as one."""
+        opened = self.chat_id if self.chat_id in chats else 0
+        self.deletions.delete_chats(chats, opened, self._on_deleted)
 
     def send(self, text: str, attached: Sequence[AttachedRow] = (), chat_id: int | None = None) -> bool:
         """In the open chat, or in another one. False: it is refused at once, see `Asking.send`."""
@@ -336,10 +341,10 @@ class ChatController(QObject):
     def _on_screen(self) -> tuple[int, int]:
         return self.chat_id, self.quick_questions.shown_id
 
-    def _on_deleted(self, chat: ChatSummary) -> None:
-        self._leave([chat.id])
+    def _on_deleted(self, chats: Sequence[ChatSummary]) -> None:
+        self._leave([chat.id for chat in chats])
         self.conversations.refresh()
-        self.chat_deleted.emit(chat.id, chat.title)
+        self.chats_deleted.emit([chat.title for chat in chats])
 
     def _leave(self, chats: Iterable[int]) -> None:
         for chat_id in chats:

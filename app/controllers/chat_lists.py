@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.changes import StorageChanges
 from app.controllers.deletions import Deletions
 from app.controllers.replies import RunningReplies
-from app.storage import ChatSummary, Listing, ReplyStatus, Storage
+from app.storage import ChatSummary, FolderChange, Listing, ReplyStatus, Storage
 from app.storage.codec import LONGEST_TITLE, storable
 from app.system.worker import ignore
 from app.view_models.conversation_list import ConversationListModel
@@ -46,6 +46,7 @@ class Folders(QObject):
 
     made = Signal(int)  # folder; it is listed now, and waits for a name
     deleted = Signal(str)  # name; undo brings it back
+    moved = Signal(int, int)  # several chats: how many, and into which folder (0: out of all); undo moves them back
 
     def __init__(
         self,
@@ -61,8 +62,8 @@ class Folders(QObject):
         self._deletions = deletions
         self._listed = listed
 
-    def make(self, parent_id: int | None = None, chat_id: int = 0) -> None:
-        """A new folder, with a chat in it if one is named."""
+    def make(self, parent_id: int | None = None, chats: Sequence[int] = ()) -> None:
+        """A new folder, with these chats in it."""
         taken = {folder.name for folder in self._listed.tree.folders.values()}
         name = next(name for name in folder_names() if name not in taken)
 
@@ -70,7 +71,7 @@ class Folders(QObject):
             self._listed.refresh()
             self.made.emit(folder_id)
 
-        self._changes.write(lambda stores: stores.folders.make(name, parent_id, chat_id), made)
+        self._changes.write(lambda stores: stores.folders.make(name, parent_id, *chats), made)
 
     def rename(self, folder_id: int, name: str) -> None:
         if name := storable(name).strip()[:LONGEST_TITLE]:
@@ -91,8 +92,16 @@ class Folders(QObject):
             self.set_opened(folder_id, True)
             folder_id = self._listed.tree.parent(folder_id)
 
-    def move_chat(self, chat_id: int, folder_id: int | None) -> None:
-        self._changes.write(lambda stores: stores.folders.put_chat(chat_id, folder_id), self._refresh)
+    def move_chats(self, chats: Sequence[int], folder_id: int | None) -> None:
+        """Into a folder; None: out of all."""
+
+        def stored(change: FolderChange) -> None:
+            self._listed.refresh()
+            if len(change.chats) > 1:
+                self._deletions.note_move(change)
+                self.moved.emit(len(change.chats), folder_id or 0)
+
+        self._changes.write(lambda stores: stores.folders.put_chats(chats, folder_id), stored)
 
     def move_folder(self, folder_id: int, parent_id: int | None) -> None:
         self._changes.write(lambda stores: stores.folders.move(folder_id, parent_id), self._refresh)

@@ -322,11 +322,10 @@ class ChatOptions(QObject):
         self._changes.write(lambda stores: stores.states.replace_preset(preset_id, values), ignore)
         self.changed.emit()
 
-    def presets_of(self, chat_id: int | None) -> tuple[dict[str, Any], ...]:
-        """The presets used by a chat; None: all presets."""
-        if chat_id is None:
-            return self.presets.all()
-        return tuple(each for each in (self._preset(chat_id),) if each is not None)
+    def presets_of(self, chats: Iterable[int] | None) -> tuple[dict[str, Any], ...]:
+        """The presets used by chats; None: all presets."""
+        used = None if chats is None else {self._preset_id(chat_id) for chat_id in chats}
+        return tuple(each for each in self.presets.all() if used is None or each["id"] in used)
 
     def _change_chat(self, values: Mapping[str, Any], *dropped: str) -> None:
         own = self._own(self.chat_id)

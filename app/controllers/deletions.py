@@ -12,8 +12,8 @@ from app.controllers.asking import conversation_of
 from app.controllers.changes import StorageChanges
 from app.storage import (
     ChatSummary,
-    DeletedFolder,
     Deletion,
+    FolderChange,
     NotStored,
     Purged,
     Storage,
@@ -26,12 +26,13 @@ from engine import ChatEngine, Event, ModelReady, ModelRole
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """A deletion of this run of the app."""
+    """A deletion of this run of the app, or a move of several chats."""
 
     mark: float | None  # None: nothing of it went to the Trash
     put_back: Callable[[Stores], None]
     chat_id: int = 0  # 0: several, or none
-    open_it: bool = False
+    opens: int = 0  # the chat that was open
+    left: set[int] | None = None  # chats still in the Trash; None: a folder's, which comes back without any, too
 
 
 class Deletions(QObject):
@@ -49,16 +50,27 @@ class Deletions(QObject):
         self._changes = changes
         self._undo: list[Undo] = []
 
-    def delete_chat(self, chat: ChatSummary, was_open: bool, done: Callable[[], None]) -> None:
-        def change(stores: Stores) -> float | None:
-            return None if stores.chats.summary(chat.id) is None else stores.trash.put_chat(chat.id)
+    def delete_chats(self, chats: Sequence[int], opened: int, done: Callable[[Sequence[ChatSummary]], None]) -> None:
+        """`opened`: the one of them that is open, or 0. `done` gets those that were there to delete."""
 
-        def stored(mark: float | None) -> None:
-            if mark is not None:
-                self._add(Undo(mark, lambda stores: stores.trash.restore(mark), chat.id, was_open))
-                done()
+        def change(stores: Stores) -> tuple[float, list[ChatSummary]]:
+            found = [chat for chat_id in chats if (chat := stores.chats.summary(chat_id)) is not None]
+            with stores.database.transaction():
+                return stores.trash.put_chats([chat.id for chat in found]), found
+
+        def stored(outcome: tuple[float, list[ChatSummary]]) -> None:
+            mark, found = outcome
+            if found:
+                chat_id = found[0].id if len(found) == 1 else 0
+                left = {chat.id for chat in found}
+                self._add(Undo(mark, lambda stores: stores.trash.restore(mark), chat_id, opened, left))
+                done(found)
 
         self._changes.write(change, stored)
+
+    def note_move(self, moved: FolderChange) -> None:
+        """A move of several chats, which is undone like a deletion."""
+        self._add(Undo(None, lambda stores: stores.folders.put_back(moved)))
 
     def delete_message(self, message: StoredMessage, following: bool, done: Callable[[], None]) -> None:
         """Delete a message, with all that follows if `following`."""
@@ -70,14 +82,14 @@ class Deletions(QObject):
 
         def stored(mark: float | None) -> None:
             if mark is not None:
-                self._add(Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id))
+                self._add(Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id, left=set()))
                 self.message_deleted.emit(message.chat_id)
                 done()
 
         self._changes.write(change, stored)
 
     def delete_folder(self, folder_id: int, with_chats: bool, done: Callable[[], None]) -> None:
-        def stored(deleted: DeletedFolder) -> None:
+        def stored(deleted: FolderChange) -> None:
             if not deleted.folders:
                 return
             self._add(Undo(deleted.mark, lambda stores: stores.folders.put_back(deleted)))
@@ -109,7 +121,7 @@ class Deletions(QObject):
         undo = which or self.last
         if undo is not None and self.holds(undo):
             self._undo.remove(undo)
-            self._restore(undo.put_back, undo.chat_id, undo.open_it)
+            self._restore(undo.put_back, undo.opens or undo.chat_id, bool(undo.opens))
 
     def latest(self, limit: int = 10) -> list[Deletion]:
         """Deletions in the Trash, the latest first, also of earlier runs."""
@@ -118,7 +130,7 @@ class Deletions(QObject):
     def restore(self, deletion: Deletion, open_it: bool = True) -> None:
         if deletion.whole_chat:  # others may have been deleted with it
             self._restore(lambda stores: stores.trash.restore_chat(deletion.chat_id), deletion.chat_id, open_it)
-            self._forget_undo({deletion.mark})
+            self._forget_undo({deletion.mark}, {deletion.chat_id})
         else:
             self._restore(lambda stores: stores.trash.restore(deletion.mark), deletion.chat_id, open_it)
             self._undo = [undo for undo in self._undo if undo.mark != deletion.mark]
@@ -139,7 +151,7 @@ class Deletions(QObject):
 
     def _forget(self, choose: Callable[[Trash], Purged], marks: Set[float]) -> None:
         def done(purged: Purged) -> None:
-            self._forget_undo(marks)
+            self._forget_undo(marks, set(purged.chats))
             self.changed.emit()
             self.emptied.emit(purged.chats)
 
@@ -148,9 +160,12 @@ class Deletions(QObject):
 
         self._storage.forget(choose, done, refused)
 
-    def _forget_undo(self, marks: Set[float]) -> None:
-        """A deletion of one chat or message cannot be undone after it was restored or deleted for good."""
-        self._undo = [undo for undo in self._undo if undo.mark not in marks or not undo.chat_id]
+    def _forget_undo(self, marks: Set[float], chats: Set[int]) -> None:
+        """A deletion cannot be undone after all of it was restored or deleted for good."""
+        for undo in self._undo:
+            if undo.mark in marks and undo.left is not None:
+                undo.left.difference_update(chats)
+        self._undo = [undo for undo in self._undo if undo.mark not in marks or undo.left is None or undo.left]
 
     def _restore(self, put_back: Callable[[Stores], None], chat_id: int, open_it: bool) -> None:
         def done(_stored: None) -> None:

@@ -1,4 +1,4 @@
-"""Exporting chats: one or all, as Markdown or JSON, on a thread, all or nothing."""
+"""Exporting chats: one, several or all, as Markdown or JSON, on a thread, all or nothing."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class ExportFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """`chat_id` None: all chats. `path`: a file; for all chats as Markdown a new folder."""
+    """`chats` None: all. `path`: a file; for other than one chat as Markdown a new folder."""
 
-    chat_id: int | None
+    chats: Sequence[int] | None
     form: ExportFormat
     path: Path
 
@@ -104,7 +104,7 @@ class ExportController(QObject):
         """One at a time."""
         self._stop = stop = Stop()
         self._options.keep()
-        presets = self._options.presets_of(wanted.chat_id)
+        presets = self._options.presets_of(wanted.chats)
 
         def known(identity: str) -> None:
             self._worker.ask(
@@ -130,7 +130,7 @@ class ExportController(QObject):
     ) -> Exported:
         stores = self._storage.another_reader()
         try:
-            numbers = portable.chat_ids(stores.database) if wanted.chat_id is None else [wanted.chat_id]
+            numbers = portable.chat_ids(stores.database) if wanted.chats is None else wanted.chats
             chats = portable.chats(stores.database, numbers, identity)
             pictures = _Pictures(self._storage.pictures)
 
@@ -138,7 +138,7 @@ class ExportController(QObject):
             if wanted.form is ExportFormat.JSON:
                 count = write_json(pictures.put_into(chats), wanted.path, self._unfinished, stop, report, presets)
                 return pictures.counted(Exported(count, wanted.path))
-            if wanted.chat_id is not None:
+            if wanted.chats is not None and len(wanted.chats) == 1:
                 return pictures.counted(self._write_one(chats, words, wanted.path, pictures.get))
             made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, report, pictures.get)
             return pictures.counted(Exported(len(numbers), made))

@@ -2,7 +2,7 @@
 
 from app.storage.chats import ChatStore
 from app.storage.database import NotOpened, NotStored, Reason, StorageProblem
-from app.storage.folders import DeletedFolder
+from app.storage.folders import FolderChange
 from app.storage.messages import MessageStore
 from app.storage.opening import Database
 from app.storage.parts import Attachment, AttachmentKind, Attachments
@@ -36,11 +36,11 @@ __all__ = [
     "ChatSummary",
     "Database",
     "DatabaseTooNew",
-    "DeletedFolder",
     "Deletion",
     "Edit",
     "EditKind",
     "Folder",
+    "FolderChange",
     "Grouping",
     "Listing",
     "Match",

@@ -111,20 +111,26 @@ class ChatStore:
         """Number of chats with an unseen reply."""
         return len(self._db.rows("SELECT 1 FROM chats WHERE unseen = 1 AND deleted_at IS NULL"))
 
-    def duplicate(self, chat_id: int, titles: Iterator[str]) -> int:
-        """Copy a chat with its branches, folder and options, under the first free title; returns its id."""
+    def duplicate(self, chat_id: int, titles: Iterator[str], end_id: int | None = None) -> int:
+        """Copy a chat with its folder and options, under the first free title; returns its id.
+
+        With its branches, or only the messages that lead to `end_id`, and it.
+        """
         with self._db.transaction():
             copy_id = self.create(next(title for title in titles if not self._is_taken(title)))
             self._db.execute(_COPY_REST, (chat_id, copy_id))
             new_ids: dict[int | None, int | None] = {None: None}
+            tree = read_tree(self._db, chat_id)
+            taken = tree.parents.keys() if end_id is None else set(tree.path(end_id))
             sql = "SELECT * FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id"
             for row in self._db.rows(sql, (chat_id,)):
-                values = {name: row[name] for name in COLUMNS}
-                new_ids[row["id"]] = insert_message(self._db, copy_id, None, values)
-            for number, parent in read_tree(self._db, chat_id).parents.items():
-                pair = new_ids.get(parent), new_ids[number]
+                if row["id"] in taken:
+                    values = {name: row[name] for name in COLUMNS}
+                    new_ids[row["id"]] = insert_message(self._db, copy_id, None, values)
+            for number in taken:
+                pair = new_ids.get(tree.parents[number]), new_ids[number]
                 self._db.execute("UPDATE messages SET parent_id = ? WHERE id = ?", pair)
-            self.set_leaf(copy_id, new_ids.get(self.leaf(chat_id)))
+            self.set_leaf(copy_id, new_ids.get(self.leaf(chat_id) if end_id is None else end_id))
             self._db.execute(
                 "UPDATE messages SET status = 'interrupted' WHERE chat_id = ? AND status = 'streaming'", (copy_id,)
             )

@@ -6,7 +6,7 @@ Folders with cyclic or missing parents are shown at the top, so that nothing is 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.storage.codec import as_title
@@ -24,11 +24,11 @@ WITH RECURSIVE below (id) AS (
 
 
 @dataclass(frozen=True, slots=True)
-class DeletedFolder:
-    """What a deletion changed, for undoing it."""
+class FolderChange:
+    """What a deletion or a move of chats changed, for undoing it."""
 
-    folders: Sequence[tuple[object, ...]]  # rows
-    chats: Sequence[tuple[int, int]]  # chat and its former folder
+    folders: Sequence[tuple[object, ...]]  # deleted rows
+    chats: Sequence[tuple[int, int | None]]  # chat and its former folder
     children: Sequence[tuple[int, int]]  # folder that moved up, and its former parent
     mark: float | None  # set if the chats went to the Trash, each with its folder's id
     moved_to: int | None = None  # otherwise: the folder that chats and children moved up to; None: the top
@@ -46,13 +46,13 @@ class FolderStore:
             for row in rows
         ]
 
-    def make(self, name: str, parent_id: int | None, chat_id: int = 0) -> int:
-        """Make a folder in a folder or at the top, with a chat in it if one is named."""
+    def make(self, name: str, parent_id: int | None, *chats: int) -> int:
+        """Make a folder in a folder or at the top, with these chats in it."""
         with self._db.transaction():
             sql = "INSERT INTO folders (name, parent_id, created_at) VALUES (?, ?, ?)"
             folder_id = self._db.execute(sql, (name, parent_id, time.time()))
             self._open(parent_id)
-            self._db.execute("UPDATE chats SET folder_id = ? WHERE id = ?", (folder_id, chat_id))
+            self._put(chats, folder_id)
         return folder_id
 
     def rename(self, folder_id: int, name: str) -> None:
@@ -69,10 +69,20 @@ class FolderStore:
             self._db.execute("UPDATE folders SET parent_id = ? WHERE id = ?", (parent_id, folder_id))
             self._open(parent_id)
 
-    def put_chat(self, chat_id: int, folder_id: int | None) -> None:
+    def put_chats(self, chats: Sequence[int], folder_id: int | None) -> FolderChange:
+        """Move chats into a folder; None: out of all folders."""
         with self._db.transaction():
-            self._db.execute("UPDATE chats SET folder_id = ? WHERE id = ?", (folder_id, chat_id))
+            former = self._put(chats, folder_id)
             self._open(folder_id)
+        return FolderChange((), former, (), None, folder_id)
+
+    def _put(self, chats: Iterable[int], folder_id: int | None) -> list[tuple[int, int | None]]:
+        """Returns the chats with their former folders."""
+        sql = "SELECT id, folder_id FROM chats WHERE id = ?"
+        former = [(row["id"], _number(row["folder_id"])) for chat_id in chats for row in self._db.rows(sql, (chat_id,))]
+        rows = [(folder_id, number) for number, _ in former]
+        self._db.connection.executemany("UPDATE chats SET folder_id = ? WHERE id = ?", rows)
+        return former
 
     def chats_below(self, folder_id: int) -> int:
         """Number of chats in a folder and the folders below it."""
@@ -83,12 +93,12 @@ class FolderStore:
     def folders_below(self, folder_id: int) -> int:
         return len(self._below(folder_id)) - 1
 
-    def delete(self, folder_id: int, with_chats: bool) -> DeletedFolder:
+    def delete(self, folder_id: int, with_chats: bool) -> FolderChange:
         """Delete it. Its contents move one level up; `with_chats`: chats and folders below go to the Trash."""
         with self._db.transaction():
             return self._delete_whole(folder_id) if with_chats else self._dissolve(folder_id)
 
-    def put_back(self, deleted: DeletedFolder) -> None:
+    def put_back(self, deleted: FolderChange) -> None:
         """Undo a deletion. What the user has moved since stays."""
         with self._db.transaction():
             self._db.connection.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?, ?, ?, ?)", deleted.folders)
@@ -97,7 +107,7 @@ class FolderStore:
             else:
                 self._move_back(deleted)
 
-    def _move_back(self, dissolved: DeletedFolder) -> None:
+    def _move_back(self, dissolved: FolderChange) -> None:
         for moved, sql in (
             (dissolved.chats, "UPDATE chats SET folder_id = ? WHERE id = ? AND folder_id IS ?"),
             (dissolved.children, "UPDATE folders SET parent_id = ? WHERE id = ? AND parent_id IS ?"),
@@ -105,15 +115,15 @@ class FolderStore:
             rows = [(folder, number, dissolved.moved_to) for number, folder in moved]
             self._db.connection.executemany(sql, rows)
 
-    def _delete_whole(self, folder_id: int) -> DeletedFolder:
+    def _delete_whole(self, folder_id: int) -> FolderChange:
         rows = self._rows_below(folder_id)
         inside = f"{_BELOW} SELECT id, folder_id FROM chats WHERE folder_id IN below AND deleted_at IS NULL"
         chats = [(row["id"], row["folder_id"]) for row in self._db.rows(inside, (folder_id,))]
         mark = Trash(self._db).put_chats([number for number, _ in chats])
         self._db.execute(f"{_BELOW} DELETE FROM folders WHERE id IN below", (folder_id,))
-        return DeletedFolder(rows, chats, (), mark)
+        return FolderChange(rows, chats, (), mark)
 
-    def _dissolve(self, folder_id: int) -> DeletedFolder:
+    def _dissolve(self, folder_id: int) -> FolderChange:
         rows = [tuple(row) for row in self._db.rows("SELECT * FROM folders WHERE id = ?", (folder_id,))]
         parent_id = rows[0][2] if rows else None
         inside = [
@@ -123,7 +133,7 @@ class FolderStore:
         self._db.execute("UPDATE chats SET folder_id = ? WHERE folder_id = ?", (parent_id, folder_id))
         self._db.execute("UPDATE folders SET parent_id = ? WHERE parent_id = ?", (parent_id, folder_id))
         self._db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
-        return DeletedFolder(rows, inside[0], inside[1], None, parent_id)
+        return FolderChange(rows, inside[0], inside[1], None, parent_id)
 
     def _rows_below(self, folder_id: int) -> list[tuple[object, ...]]:
         sql = f"{_BELOW} SELECT folders.* FROM folders WHERE id IN below"

@@ -81,7 +81,8 @@ class ConversationListModel(QAbstractListModel):
         row = self.rows[index.row()]
         if row.is_heading:
             return Qt.ItemFlag.ItemIsEnabled
-        return super().flags(index) | (Qt.ItemFlag.NoItemFlags if row.continues else Qt.ItemFlag.ItemIsDragEnabled)
+        flags = super().flags(index) | (Qt.ItemFlag.NoItemFlags if row.continues else Qt.ItemFlag.ItemIsDragEnabled)
+        return flags & ~Qt.ItemFlag.ItemIsSelectable if row.folder_id else flags
 
     def canFetchMore(self, _parent: QModelIndex | QPersistentModelIndex) -> bool:  # noqa: N802 - Qt's name
         return self._listing.more

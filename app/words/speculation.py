@@ -17,6 +17,7 @@ from app.words.replies import (
     break_even_text,
     drafted_enough,
     gain_text,
+    next_sentence,
     source_sentence,
     tone_of,
 )
@@ -104,14 +105,14 @@ def plain_sentence(stats: RequestStats | None) -> str:
         return _why_not(stats)
     each = formats.number(stats.tokens_per_pass or 0.0, 1)
     needed = formats.number(stats.break_even or 0.0, 1)
-    words = QCoreApplication.translate("Inspector", "%1 of guesses right: %2 tokens per pass (break-even: %3).")
+    words = QCoreApplication.translate("Inspector", "%1 of guesses were right.")
     return formats.fill(words, formats.percent(stats.accept_rate or 0.0), each, needed)
 
 
 def _why_not(stats: RequestStats) -> str:
-    """The reason, unless the headline has it."""
-    headline_says_it = not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED
-    return "" if stats.drafted and (headline_says_it or stats.speed_up is None) else source_sentence(stats)
+    """The reason; what happens next where the headline has it."""
+    too_short = not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED
+    return next_sentence() if stats.drafted and (too_short or stats.speed_up is None) else source_sentence(stats)
 
 
 def has_charts(stats: RequestStats) -> bool:

@@ -4,7 +4,7 @@ EngineError
 ├── ModelError                 a folder that cannot serve
 │   ├── ModelNotFound · ModelHasNoConfig · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
 │   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted · RepliesUnderWay · ModelOnlyDrafts
-│   ├── DrafterUnsupported · ModelNotShardable
+│   ├── DrafterUnsupported · ModelNotSplittable
 │   └── DraftError             a model that cannot draft for this main model
 │       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind · DrafterDoesNotFit
 ├── RequestError
@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from engine.api.ranks import MachineRefusal, RankEnd, ShardRefusal
+from engine.api.ranks import MachineRefusal, RankEnd, SplitRefusal
 from engine.api.types import SightRefusal
 
 
@@ -128,11 +128,11 @@ class ModelOnlyDrafts(ModelError):
 
 
 @dataclass(eq=False)
-class ModelNotShardable(ModelError):
+class ModelNotSplittable(ModelError):
     """Its layers cannot run in several processes."""
 
     model_type: str
-    why: ShardRefusal
+    why: SplitRefusal
 
 
 @dataclass(eq=False)

@@ -10,7 +10,7 @@ from engine.api.hub import PeerModel
 MOST_RANKS = 8
 
 
-class ShardRefusal(StrEnum):
+class SplitRefusal(StrEnum):
     """Why a model cannot run over several ranks."""
 
     LAYERS = "layers"  # mlx-lm's code for this family does not let its layers run apart from each other

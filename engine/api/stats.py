@@ -49,7 +49,7 @@ class RequestStats:
     plain_rounds: float = 0.0  # cost of unshared rounds after the first, in units of a plain round; 0: not known
     plain_rounds_error: float = 0.0  # one standard error of that, as a share
     plain_passes: int = 0  # plain passes measured, in this and recent replies
-    draft_speed: float = 0.0  # while parked: predicted speed with drafts, as a multiple of plain speed
+    draft_speed: float = 0.0  # while parked: speed with drafts as a multiple of plain speed; 0: no draft was tried yet
     context_tokens: int = 0  # prompt and reply so far
     context_limit_tokens: int = 0
 

@@ -16,7 +16,7 @@ CountId = NewType("CountId", int)
 MAX_SEED = 2**64 - 1
 MAX_DRAFT_TOKENS = 32
 MOST_LOGPROBS = 20
-BACKGROUND_RANK = 2
+BACKGROUND_PRIORITY = 2
 LARGEST_PICTURE_SIDE = 8192
 
 
@@ -181,6 +181,7 @@ class Speculation:
     tokens: int = 4  # draft length of a round in fixed mode
     acceptance: Acceptance = Acceptance.COUPLED
     guarded: bool = False  # a fixed length pauses, as auto does, while it is slower than plain decoding
+    insists: bool = False  # neither pauses: it is measured what drafts bring where they are slower
 
     @classmethod
     def off(cls) -> Speculation:
@@ -230,9 +231,9 @@ class Request:
     owner: str = ""  # who asks: kept caches of others are not used for it, nor its own for theirs; "": the user
 
     @property
-    def rank(self) -> int:
-        """Requests of a lower rank go first, and pause those of a higher one."""
-        return BACKGROUND_RANK if self.background else int(self.guest)
+    def priority(self) -> int:
+        """As in vLLM, the lower number goes first, and pauses requests of a higher one."""
+        return BACKGROUND_PRIORITY if self.background else int(self.guest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 
-from engine.api.errors import InvalidRequest, ModelDamaged, ModelNotShardable
-from engine.api.ranks import MOST_RANKS, Helping, RankPlan, RankShare, ShardRefusal
+from engine.api.errors import InvalidRequest, ModelDamaged, ModelNotSplittable
+from engine.api.ranks import MOST_RANKS, Helping, RankPlan, RankShare, SplitRefusal
 from engine.api.types import CacheSizes, ModelInfo
 from engine.models.families import SAME_AS
 from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD
@@ -39,12 +39,12 @@ STACKS = frozenset(
         "youtu_llm",
     )
 )
-SHARDABLE = PIPELINES | STACKS
-REFUSED: Mapping[str, ShardRefusal] = MappingProxyType(
+SPLITTABLE = PIPELINES | STACKS
+REFUSED: Mapping[str, SplitRefusal] = MappingProxyType(
     {
-        "deepseek_v41": ShardRefusal.ROLLBACK,
-        "kimi_k3": ShardRefusal.SPLIT,
-        "muse_spark": ShardRefusal.UNTRIED,
+        "deepseek_v41": SplitRefusal.ROLLBACK,
+        "kimi_k3": SplitRefusal.SPLIT,
+        "muse_spark": SplitRefusal.UNTRIED,
     }
 )
 _GROUP = "layer_group_size"  # bailing_hybrid: every rank needs the layer at the end of a group of so many
@@ -63,7 +63,7 @@ def plan_ranks(
 
     `machines`: where the ranks from 1 on run; those beyond run here.
 
-    Raises ModelNotShardable with the reason, or another ModelError. A plan that does not fit is a plan, too.
+    Raises ModelNotSplittable with the reason, or another ModelError. A plan that does not fit is a plan, too.
     `widened`: half precision is computed in float32, as the engine does on a CPU.
     """
     if not 2 <= len(available_bytes) <= MOST_RANKS:
@@ -73,7 +73,7 @@ def plan_ranks(
     together = _together(info, path)
     sizes = _sizes(info, path, widened)
     if len(sizes.layers) < len(available_bytes) * together:
-        raise ModelNotShardable(str(path), info.model_type, ShardRefusal.FEW_LAYERS)
+        raise ModelNotSplittable(str(path), info.model_type, SplitRefusal.FEW_LAYERS)
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
     shares = divided(sizes, available_bytes, context, together)
     places = zip_longest((None, *machines[: len(shares) - 1]), shares)
@@ -119,20 +119,20 @@ def _with(rest: tuple[RankShare, ...], share: RankShare, fullest: float) -> tupl
     return max(fullest, share.needed_bytes / max(1, share.available_bytes)), (*rest, share)
 
 
-def shard_problem(info: ModelInfo) -> ModelNotShardable | None:
+def split_problem(info: ModelInfo) -> ModelNotSplittable | None:
     """Why it cannot run over several machines, by its family alone; None: it may."""
     family = _family(info)
-    if info.drafter is None and family in SHARDABLE:
+    if info.drafter is None and family in SPLITTABLE:
         return None
-    return ModelNotShardable(info.folder, info.model_type, REFUSED.get(family, ShardRefusal.LAYERS))
+    return ModelNotSplittable(info.folder, info.model_type, REFUSED.get(family, SplitRefusal.LAYERS))
 
 
 def _family(info: ModelInfo) -> str:
-    return info.model_type if info.model_type in SHARDABLE else SAME_AS.get(info.model_type, info.model_type)
+    return info.model_type if info.model_type in SPLITTABLE else SAME_AS.get(info.model_type, info.model_type)
 
 
 def _together(info: ModelInfo, path: Path) -> int:
-    if problem := shard_problem(info):
+    if problem := split_problem(info):
         raise problem
     try:
         return max(1, whole(read_config(path), _GROUP, 1)) if _family(info) == "bailing_hybrid" else 1

@@ -16,8 +16,8 @@ import mlx.core as mx
 import numpy as np
 from mlx_lm.models.pipeline import PipelineMixin
 
-from engine.api.errors import ModelNotShardable
-from engine.api.ranks import ShardRefusal
+from engine.api.errors import ModelNotSplittable
+from engine.api.ranks import SplitRefusal
 from engine.caches.hooks import hooked_for_good
 from engine.cluster.operations import ITEM_BYTES
 
@@ -54,7 +54,7 @@ class Stage:
         elif body is None and stack is not None and len(stack.layers) == sum(split):
             self._layers = self._cut(stack, rank, split)
         else:
-            raise ModelNotShardable(folder, str(getattr(network, "model_type", "")), ShardRefusal.LAYERS)
+            raise ModelNotSplittable(folder, str(getattr(network, "model_type", "")), SplitRefusal.LAYERS)
         hooked_for_good(network, self._forward)
 
     def parameters(self) -> list[Any]:

@@ -126,38 +126,38 @@ class PairLoader:
 
     @property
     def waits(self) -> bool:
-        """Whether `load_lost_again` has something to do later."""
+        """Whether `check_main` has something to do later."""
         return self._again_at is not None
 
-    def load_lost_again(self) -> None:
-        """Load a main model again that has lost some of its layers; queued replies wait for it.
+    def check_main(self) -> None:
+        """Drop a main model that has lost some of its layers, and load it again, at once or later.
 
-        Its draft is loaded again too, also one that was being loaded.
+        Queued replies wait for it. Its draft is loaded again too, also one that was being loaded.
         """
         if self._lost is not None and self._again_at is not None and monotonic() >= self._again_at:
             self._again_at = None
             self._load(self._lost)
         main = self._scheduler.main
-        asked = self._loaded_by
         lost = None if main is None else main.lost()
-        if lost is None or asked is None:
-            return
-        draft = self._scheduler.draft
-        load = self._scheduler.load
-        draft_folder = None if draft is None else draft.info.folder
-        if load is not None:
-            draft_folder = load.folder
+        if lost is not None and self._loaded_by is not None:
+            self._drop_lost(lost, self._loaded_by)
+
+    def _drop_lost(self, lost: EngineError, loaded_by: Load) -> None:
         _log.warning("the model is not whole any more: %s", lost)
+        draft = self._scheduler.draft
+        draft_folder = None if draft is None else draft.info.folder
+        if self._scheduler.load is not None:
+            draft_folder = self._scheduler.load.folder
         another_comes = self._loads_main
         if not another_comes:
             self.abort_loads(LoadAborted)
             self._scheduler.fail_started(lost)
-        self.drop(asked.sink)
+        self.drop(loaded_by.sink)
         self._scheduler.why_no_main = lost
         if not another_comes:
             if monotonic() >= self._ready_at + HELD_S:
                 self._wait_s = 0.0
-            self._lost = replace(asked, draft=draft_folder)
+            self._lost = replace(loaded_by, draft=draft_folder)
             self._try_lost_later(lost)
 
     def _try_lost_later(self, why: EngineError) -> None:

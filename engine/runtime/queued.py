@@ -127,7 +127,7 @@ class QueuedReply(Submitted):
 
 
 class RequestQueue:
-    """Requests in the queue, by rank. The first whose prompt is ready starts next."""
+    """Requests in the queue, by priority. The first whose prompt is ready starts next."""
 
     def __init__(self) -> None:
         self._waiting: list[QueuedReply] = []
@@ -136,22 +136,22 @@ class RequestQueue:
         return len(self._waiting)
 
     @property
-    def first_rank(self) -> int | None:
-        return self._waiting[0].request.rank if self._waiting else None
+    def first_priority(self) -> int | None:
+        return self._waiting[0].request.priority if self._waiting else None
 
-    def up_to(self, rank: int) -> int:
-        """Number of requests of this rank or a lower one; they come first in the queue."""
-        return sum(queued.request.rank <= rank for queued in self._waiting)
+    def up_to(self, priority: int) -> int:
+        """Number of requests of this priority or a lower one; they come first in the queue."""
+        return sum(queued.request.priority <= priority for queued in self._waiting)
 
     def add(self, queued: QueuedReply) -> None:
-        self._waiting.insert(self.up_to(queued.request.rank), queued)
+        self._waiting.insert(self.up_to(queued.request.priority), queued)
 
-    def ready(self, model: LoadedModel | None, rank: int, *, patient: bool) -> QueuedReply | None:
-        """The request of at most this rank to start next, if any; without a model the first, to fail.
+    def ready(self, model: LoadedModel | None, priority: int, *, patient: bool) -> QueuedReply | None:
+        """The request of at most this priority to start next, if any; without a model the first, to fail.
 
         `patient`: wait a little for the first prompt, since the engine is idle.
         """
-        first = self._waiting[: min(self.up_to(rank), _AHEAD)]
+        first = self._waiting[: min(self.up_to(priority), _AHEAD)]
         if model is None or not first:
             return first[0] if first else None
         ready = [queued for queued in first if queued.is_ready(model)]

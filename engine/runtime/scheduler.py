@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded, PictureTooLarge
-from engine.api.types import BACKGROUND_RANK, FinishReason, ModelRole, RequestId, Speculation, SpeculationMode
+from engine.api.types import BACKGROUND_PRIORITY, FinishReason, ModelRole, RequestId, Speculation, SpeculationMode
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
 from engine.prefix.memory import PrefixStore
@@ -98,7 +98,7 @@ class Writing:
         if modes == {SpeculationMode.AUTO} and pair.draft is not None:
             ways += [BatchWay.TURNS, BatchWay.DRAFTED] if pair.can_draft else [BatchWay.TURNS]
         tokens = sum(len(reply.sequence.tokens) for reply in replies)
-        return pair.sharing.choose(len(replies), ways, tokens // len(replies))
+        return pair.sharing.choose([reply.rounds.kind for reply in replies], ways, tokens // len(replies))
 
     def _without(self, lagging: Sequence[Reply]) -> list[Reply]:
         """Remove and return these replies; ended ones are removed too."""
@@ -140,7 +140,7 @@ class Scheduler:
         self._queue = RequestQueue()
         self._reading: deque[Reply] = deque()  # in prefill
         self.writing = Writing(self.pair)
-        self._paused: deque[Reply] = deque()  # while there are requests of a lower rank
+        self._paused: deque[Reply] = deque()  # while there are requests that go first
         self._read_tokens = 0  # prompt tokens prefilled since the last decoding step
         self.load: BackgroundLoad | None = None  # in progress
         self.why_no_main: EngineError = NoModelLoaded()  # the error of replies while no main model is loaded
@@ -160,7 +160,7 @@ class Scheduler:
     @property
     def under_way(self) -> bool:
         """Whether replies run that the user waits for."""
-        return any(not (reply.interrupted or reply.request.rank) for reply in self._running)
+        return any(not (reply.interrupted or reply.request.priority) for reply in self._running)
 
     @property
     def has_idle_work(self) -> bool:
@@ -261,7 +261,7 @@ class Scheduler:
         writes = bool(self.writing.replies)
         ready = self._ready(patient=not (writes or self._reading))
         reads = ready is not None or bool(self._reading)
-        alone = len(self._running) == 1 and not (self._queue and self._queue.first_rank == self._rank)
+        alone = len(self._running) == 1 and not (self._queue and self._queue.first_priority == self._priority)
         if writes and (not reads or self._read_tokens >= PREFILL_CHUNK_TOKENS):
             self._read_tokens = 0
             self._reading.extend(self.writing.step(alone=alone))
@@ -289,20 +289,20 @@ class Scheduler:
         return [reply for reply in self._started if reply.id == request]
 
     @property
-    def _rank(self) -> int:
-        """The lowest rank of all requests: those of higher ones neither start nor run."""
-        waiting = self._queue.first_rank
-        ranks = [reply.request.rank for reply in self._started]
-        return min(ranks if waiting is None else [waiting, *ranks], default=BACKGROUND_RANK)
+    def _priority(self) -> int:
+        """The priority of the requests that go first: others neither start nor run."""
+        waiting = self._queue.first_priority
+        priorities = [reply.request.priority for reply in self._started]
+        return min(priorities if waiting is None else [waiting, *priorities], default=BACKGROUND_PRIORITY)
 
     def _pause_or_resume(self) -> None:
         """Other programs' replies pause for the user's, and the background reply for both."""
-        rank = self._rank
-        for reply in _taken(lambda reply: reply.request.rank == rank, self._paused):
+        priority = self._priority
+        for reply in _taken(lambda reply: reply.request.priority == priority, self._paused):
             reply.resume()
             self._enqueue(reply)
-        self.writing.release(lambda reply: reply.request.rank > rank)
-        for reply in _taken(lambda reply: reply.request.rank > rank, self._reading, self.writing.apart):
+        self.writing.release(lambda reply: reply.request.priority > priority)
+        for reply in _taken(lambda reply: reply.request.priority > priority, self._reading, self.writing.apart):
             reply.attempt(reply.pause)
             if not reply.ended:
                 self._paused.append(reply)
@@ -315,10 +315,10 @@ class Scheduler:
         """The request to start next; `patient`: the engine is idle."""
         if self._loads_main or len(self._running) >= MAX_REPLIES:
             return None
-        rank = (
-            self._rank if not self._started else min(self._rank, BACKGROUND_RANK - 1)
-        )  # only one background reply at a time
-        return self._queue.ready(self.main, rank, patient=patient)
+        priority = self._priority
+        if self._started:  # only one background reply at a time
+            priority = min(priority, BACKGROUND_PRIORITY - 1)
+        return self._queue.ready(self.main, priority, patient=patient)
 
     def _start(self, queued: QueuedReply) -> None:
         self._queue.remove(queued)
@@ -362,8 +362,8 @@ class Scheduler:
             reply.attempt(reply.step)
 
     def _check_memory(self) -> None:
-        """Near the limit drop kept caches first, then end the longest reply of the highest rank, or the reply that is
-        about to encode a picture if only that would exceed the limit.
+        """Near the limit drop kept caches first, then end the longest reply of those that go last, or the reply that
+        is about to encode a picture if only that would exceed the limit.
         """
         looks = [reply for reply in self._reading if not reply.interrupted]
         largest = max(looks, key=lambda reply: reply.encoding_bytes, default=None)
@@ -374,7 +374,7 @@ class Scheduler:
             largest.fail(PictureTooLarge(most))
         started = [reply for reply in self._started if not reply.interrupted]
         if started and short:
-            first = max(started, key=lambda reply: (reply.request.rank, len(reply.sequence.tokens)))
+            first = max(started, key=lambda reply: (reply.request.priority, len(reply.sequence.tokens)))
             first.interrupt(FinishReason.MEMORY)
 
 

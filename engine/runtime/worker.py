@@ -148,7 +148,7 @@ class EngineThread:
             self._scheduler.fail_all(error)
             raise
         finally:
-            self._loader.load_lost_again()
+            self._loader.check_main()
 
     def _shut_down(self) -> None:
         try:

@@ -464,7 +464,7 @@ def test_a_rank_that_cannot_load_says_why(engine: Engine, tmp_path: Path, monkey
     assert isinstance(result, ModelFailed)
     assert isinstance(result.error, RankLost)
     assert (result.error.rank, result.error.why) == (1, RankEnd.FAILED)
-    assert "ModelNotShardable" in result.error.detail
+    assert "ModelNotSplittable" in result.error.detail
     assert processes_below(os.getpid()) == []
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.cluster.loading import loading_over_ranks
-from engine.cluster.plan import SHARDABLE, plan_ranks
+from engine.cluster.plan import SPLITTABLE, plan_ranks
 from engine.models import loading
 from engine.models.loading import LoadedModel
 from tests.families.examine import EVERY_LENGTH, LEAST_VARIETY
@@ -33,7 +33,7 @@ def without_tokenizers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "_chat_template", lambda tokenizer: None)
 
 
-CASES = [(family, ranks) for family in sorted(SHARDABLE) for ranks in (2, 3)]
+CASES = [(family, ranks) for family in sorted(SPLITTABLE) for ranks in (2, 3)]
 CASES.remove(("bailing_hybrid", 3))  # the tiny one has two groups of layers
 
 

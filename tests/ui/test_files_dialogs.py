@@ -33,7 +33,7 @@ def files(app: AppHarness) -> FileControllers:
 
 
 def export(app: AppHarness, qtbot: QtBot, form: ExportFormat, path: Path, *, every: bool = False) -> ExportDialog:
-    dialog = app.window.files.export(None if every else app.chats.chat_id, app.chats.title)
+    dialog = app.window.files.export(None if every else [app.chats.chat_id], app.chats.title)
     dialog.form.set_value(form)
     dialog.form.chosen.emit(form)
     exports = files(app).exports
@@ -65,7 +65,7 @@ def titles(app: AppHarness) -> list[str]:
 
 def test_a_chat_is_exported_to_a_file_and_all_chats_to_a_folder(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     app.ask(qtbot, "a/b: c?")
-    app.window.sidebar.chats.export_requested.emit(app.chats.chat_id, "Ducks")
+    app.window.sidebar.chats.export_requested.emit([app.chats.chat_id], "Ducks")
     (dialog,) = app.window.findChildren(ExportDialog)
     assert dialog.title.text() == "Export “Ducks”"
     dialog.reject()

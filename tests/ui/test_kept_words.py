@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, EditKind
@@ -17,6 +16,7 @@ from app.views.shell.kept_words import unsaved
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose
 from tests.helpers.full_disk import fill_up, make_room
+from tests.helpers.stillness import still
 
 LONG = "precious " * 600
 
@@ -76,7 +76,7 @@ def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(harness
         chats.new_chat()
         harness.ask(qtbot, "First")
         chat_id, asked = chats.chat_id, len(harness.engine.requests)
-        chats.folders.make(chat_id=chat_id)
+        chats.folders.make(chats=[chat_id])
         harness.wait_until_stored(qtbot)
         composer.set_text("Second")
         if in_folder:
@@ -144,7 +144,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
     assert (banner.isVisible(), banner.sentence.text()) == (True, "Deleted “Third”.")
     for chat_id in (second.chat_id, 0):
         chats.open_chat(chat_id) if chat_id else chats.new_chat()
-        QApplication.processEvents()
+        still()
         hit = harness.window.childAt(banner.geometry().center())  # Qt raises the page that it shows
         assert hit is not None
         assert hit is banner or banner.isAncestorOf(hit)
@@ -160,7 +160,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
     chats.new_chat()
     harness.ask(qtbot, "Fourth")
     chat_id, stored = chats.chat_id, harness.application.storage.read
-    chats.folders.make(chat_id=chat_id)
+    chats.folders.make(chats=[chat_id])
     harness.wait_until_stored(qtbot)
     folder, question = chats.folders.folder_of(chat_id) or 0, chats.transcript.messages[0].id
     for delete in (

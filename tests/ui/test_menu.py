@@ -81,9 +81,9 @@ def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> N
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: not menu.stop.isEnabled())
     settings.text_scale = 2.0
-    assert [menu.bigger.isEnabled(), menu.smaller.isEnabled(), menu.usual_size.isEnabled()] == [False, True, True]
+    assert [menu.larger.isEnabled(), menu.smaller.isEnabled(), menu.usual_size.isEnabled()] == [False, True, True]
     settings.text_scale = 0.85
-    assert [menu.bigger.isEnabled(), menu.smaller.isEnabled()] == [True, False]
+    assert [menu.larger.isEnabled(), menu.smaller.isEnabled()] == [True, False]
 
     settings.text_scale = 1.0
     harness.chats.new_chat()

@@ -79,10 +79,18 @@ def press(app: AppHarness, title: str, key: Qt.Key) -> None:
     QTest.keyClick(choose(app, title), key)
 
 
+def carried_row(app: AppHarness, title: str) -> QMimeData:
+    row = row_named(app, title)[1]
+    return carried(row.folder_id, *([row.chat_id] if row.chat_id else ()))
+
+
 def drop(app: AppHarness, title: str, target: str | None) -> bool:
     """Drags a row onto another one, or into the space below all; returns whether it was taken there."""
+    return drop_data(app, carried_row(app, title), target)
+
+
+def drop_data(app: AppHarness, data: QMimeData, target: str | None) -> bool:
     chats = app.window.sidebar.chats
-    data = carried(row_named(app, title)[1])
     at = point_of(app, target) if target is not None else QPoint(40, chats.viewport().height() - 4)
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     enter = QDragEnterEvent(at, Qt.DropAction.MoveAction, data, buttons, keys)
@@ -142,7 +150,7 @@ def test_after_renaming_by_key_the_ring_is_back_and_return_opens_nothing(app: Ap
 def test_folders_open_close_and_are_named(app: AppHarness, qtbot: QtBot) -> None:
     chat = make_chats(app, qtbot, "Chat")[0]
     folder = make_folder(app, qtbot, "Folder")
-    app.chats.folders.move_chat(chat, folder)
+    app.chats.folders.move_chats([chat], folder)
     app.wait_until_stored(qtbot)
     assert listed(app) == ["Folders", "Folder", "> Chat"]
     press(app, "Chat", Qt.Key.Key_Left)
@@ -260,8 +268,8 @@ def test_a_folder_is_deleted_as_the_person_chooses(app: AppHarness, qtbot: QtBot
     outer = make_folder(app, qtbot, "Outer")
     folder = make_folder(app, qtbot, "Folder", outer)
     inner = make_folder(app, qtbot, "Inner", folder)
-    app.chats.folders.move_chat(chat, folder)
-    app.chats.folders.move_chat(deep, inner)
+    app.chats.folders.move_chats([chat], folder)
+    app.chats.folders.move_chats([deep], inner)
     app.wait_until_stored(qtbot)
     before = listed(app)
     for button, left, in_trash in (
@@ -316,7 +324,7 @@ def filed_in_two(app: AppHarness, qtbot: QtBot, title: str) -> int:
     chat = app.chats.chat_id
     outer = make_folder(app, qtbot, "Outer")
     inner = make_folder(app, qtbot, "Inner", outer)
-    change(app, qtbot, lambda stores: stores.folders.put_chat(chat, inner))
+    change(app, qtbot, lambda stores: stores.folders.put_chats([chat], inner))
     change(app, qtbot, lambda stores: stores.folders.set_opened(outer, False))
     return outer
 
@@ -378,7 +386,7 @@ def test_a_chat_is_renamed_pinned_and_moved_from_the_menu_wherever_it_is(app: Ap
     chat = make_chats(app, qtbot, "Hidden")[0]
     outer = make_folder(app, qtbot, "Outer")
     inner = make_folder(app, qtbot, "Inner", outer)
-    app.chats.folders.move_chat(chat, inner)
+    app.chats.folders.move_chats([chat], inner)
     app.wait_until_stored(qtbot)
     for folder in (inner, outer):
         app.chats.folders.set_opened(folder, False)
@@ -571,7 +579,7 @@ def test_a_long_list_scrolls_under_a_hand_that_trembles(app: AppHarness, qtbot: 
     """Every move would begin anew what Qt does by itself. It ends where the drag does."""
     make_chats(app, qtbot, *(f"Chat {number:02}" for number in range(60)))
     chats = app.window.sidebar.chats
-    bar, data = chats.verticalScrollBar(), carried(row_named(app, "Chat 59")[1])
+    bar, data = chats.verticalScrollBar(), carried_row(app, "Chat 59")
     edge = QPoint(40, chats.viewport().height() - 5)
     QCursor.setPos(chats.viewport().mapToGlobal(edge))
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -593,3 +601,17 @@ def test_a_long_list_scrolls_under_a_hand_that_trembles(app: AppHarness, qtbot: 
     assert left_at < bar.maximum()
     qtbot.wait(150)
     assert bar.value() == left_at
+
+
+def test_results_open_at_the_top_and_the_chats_where_they_were(app: AppHarness, qtbot: QtBot) -> None:
+    make_chats(app, qtbot, *(f"Chat {number}" for number in range(60)))
+    sidebar = app.window.sidebar
+    bar = sidebar.chats.verticalScrollBar()
+    bar.setValue(700)
+    for words in ("chat 59", "chat"):
+        with qtbot.waitSignal(app.chats.conversations.refreshed):
+            sidebar.search.setText(words)
+        qtbot.waitUntil(lambda: not app.chats.conversations.is_searching)
+        assert (bar.value(), bar.maximum() > 0) == (0, words == "chat")
+    sidebar.leave_search()
+    assert bar.value() == 700

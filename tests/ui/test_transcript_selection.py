@@ -18,6 +18,7 @@ from app.views.transcript.selection import TextPlace
 from app.views.transcript.selection_keys import SelectionPointer
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.view import TranscriptMenu
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import (
     PARAGRAPH,
     Opener,
@@ -70,7 +71,7 @@ def mouse(harness: TranscriptHarness, kind: str, at: QPoint, modifiers: Qt.Keybo
         act(window, at)
     else:
         act(window, Qt.MouseButton.LeftButton, modifiers or Qt.KeyboardModifier.NoModifier, at)
-    QApplication.processEvents()
+    still()
 
 
 def drag(harness: TranscriptHarness, start: QPoint, end: QPoint) -> None:
@@ -287,7 +288,7 @@ def test_a_message_that_goes_takes_the_selection_along(open_transcript: Opener) 
 
 def menu_words(harness: TranscriptHarness, at: QPoint) -> list[str]:
     view = harness.view
-    menu = TranscriptMenu(view.copier, view.selection, view.visible_parts, at, view)
+    menu = TranscriptMenu(view.copier, view.selection, view.visible_parts, at, view.quote_requested.emit, view)
     words = [action.text() for action in menu.actions()]
     menu.deleteLater()
     return words
@@ -300,7 +301,7 @@ def test_the_menu_has_what_is_possible_here(open_transcript: Opener) -> None:
     assert {"Copy as Markdown", "Copy as Plain Text", "Edit", "Regenerate", "Insert Before", "Delete"} <= set(words)
     assert menu_words(harness, QPoint(400, 590)) == ["Select All"]
     harness.view.selectAll()
-    assert menu_words(harness, point(harness, "there")) == ["Copy", "Copy as Markdown", "Select All"]
+    assert menu_words(harness, point(harness, "there")) == ["Copy", "Copy as Markdown", "Quote", "Select All"]
 
 
 def test_focus_is_the_transcript_s_and_no_text_has_a_menu_or_selection_of_its_own(open_transcript: Opener) -> None:
@@ -320,7 +321,7 @@ def press(harness: TranscriptHarness, *keys: Key, times: int = 1) -> None:
     for _ in range(times):
         for key in keys:
             QTest.keySequence(harness.view, QKeySequence(key))
-    QApplication.processEvents()
+    still()
 
 
 def begin_at(harness: TranscriptHarness, words: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import InvalidRequest, ModelError, ModelNotShardable, ShardRefusal, plan_ranks
+from engine import InvalidRequest, ModelError, ModelNotSplittable, SplitRefusal, plan_ranks
 from engine.api.types import CacheSizes
 from engine.cluster.plan import PIPELINES, REFUSED, Sizes, divided
 from tests.helpers.model_folders import model_files, write_folder
@@ -64,16 +64,16 @@ def test_what_does_not_fit_is_a_plan_that_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"model_type": "gpt_oss"}, ShardRefusal.LAYERS),
-        ({"model_type": "phi-msft"}, ShardRefusal.LAYERS),
-        ({"model_type": "deepseek_v41"}, ShardRefusal.ROLLBACK),
-        ({"model_type": "kimi_k3"}, ShardRefusal.SPLIT),
-        ({"num_hidden_layers": 1}, ShardRefusal.FEW_LAYERS),
-        ({"model_type": "bailing_hybrid", "layer_group_size": 3}, ShardRefusal.FEW_LAYERS),
+        ({"model_type": "gpt_oss"}, SplitRefusal.LAYERS),
+        ({"model_type": "phi-msft"}, SplitRefusal.LAYERS),
+        ({"model_type": "deepseek_v41"}, SplitRefusal.ROLLBACK),
+        ({"model_type": "kimi_k3"}, SplitRefusal.SPLIT),
+        ({"num_hidden_layers": 1}, SplitRefusal.FEW_LAYERS),
+        ({"model_type": "bailing_hybrid", "layer_group_size": 3}, SplitRefusal.FEW_LAYERS),
     ],
 )
-def test_a_refusal_has_a_name_and_a_reason(changes: dict[str, Any], why: ShardRefusal, tmp_path: Path) -> None:
-    with pytest.raises(ModelNotShardable) as refused:
+def test_a_refusal_has_a_name_and_a_reason(changes: dict[str, Any], why: SplitRefusal, tmp_path: Path) -> None:
+    with pytest.raises(ModelNotSplittable) as refused:
         plan_ranks(folder(tmp_path, **changes), [GB, GB])
 
     assert refused.value.why is why

@@ -27,14 +27,14 @@ from engine import (
     MachineRefusal,
     MachineUnavailable,
     ModelDamaged,
-    ModelNotShardable,
+    ModelNotSplittable,
     ModelTooLarge,
     ModelUnsupported,
     NothingToInstall,
     RankEnd,
     RankLost,
-    ShardRefusal,
     SightRefusal,
+    SplitRefusal,
     StorageFailed,
     TokenizerBroken,
     drafter_names,
@@ -47,7 +47,7 @@ _VALUES: dict[str, Any] = {
     "tuple[str, ...]": ("gguf",),
     "HubSilence": HubSilence.BUSY,
     "SightRefusal": SightRefusal.TEXT_ONLY,
-    "ShardRefusal": ShardRefusal.LAYERS,
+    "SplitRefusal": SplitRefusal.LAYERS,
     "RankEnd": RankEnd.ENDED,
     "MachineRefusal": MachineRefusal.BUSY,
 }
@@ -112,8 +112,8 @@ def test_every_reason_why_another_machine_does_not_help_is_a_sentence_of_its_own
 
 
 def test_every_reason_why_a_model_cannot_be_divided_names_it() -> None:
-    sentences = {notice_for(ModelNotShardable("/models/Some-1B", "kind", why)).sentence for why in ShardRefusal}
-    assert len(sentences) == len(ShardRefusal) - 1  # of too few layers none can run apart
+    sentences = {notice_for(ModelNotSplittable("/models/Some-1B", "kind", why)).sentence for why in SplitRefusal}
+    assert len(sentences) == len(SplitRefusal) - 1  # of too few layers none can run apart
     assert all("Some-1B" in sentence and "kind" in sentence for sentence in sentences)
 
 

@@ -34,8 +34,7 @@ def test_gain_is_said_with_its_parts() -> None:
     assert line.tone is Tone.GAIN
     assert line.tooltip.splitlines() == [
         line.details,
-        "The draft guesses ahead.",
-        "Without a draft: 36 tok/s, by 40 plain pass(es). Between 1.6× and 1.7×.",
+        "Without a draft: 36 tok/s, measured on 40 token(s). Between 1.6× and 1.7×.",
     ]
 
 
@@ -87,11 +86,15 @@ def test_a_cost_comes_with_its_reason_and_a_way_out() -> None:
 
 def test_a_draft_that_rests_by_now_needs_no_way_out() -> None:
     line = footer_line(replace(DRAFTED, plain_rounds=329.0, drafting=DraftingState.PARKED))
-    assert (line.gain, line.link) == ("drafting paused here", "")
+    assert (line.gain, line.link) == ("no draft used: no gain here", "")
 
 
 def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
-    for rounds, gain in ((181.0, "1.6× faster"), (290.0, "drafting paused here"), (0.0, "drafting paused here")):
+    for rounds, gain in (
+        (181.0, "1.6× faster"),
+        (290.0, "no draft used: no gain here"),
+        (0.0, "no draft used: no gain here"),
+    ):
         stats = replace(DRAFTED, plain_rounds=rounds, drafting=DraftingState.PARKED)
         line = footer_line(stats)
         assert line.gain == gain
@@ -103,14 +106,20 @@ def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
 @pytest.mark.parametrize(
     ("draft_speed", "sentence"),
     [
-        (0.72, "Drafting is paused: 28% slower here."),
-        (0.999, "Drafting is paused: slower here."),
-        (0.0, "Drafting is paused: slower here."),
+        (0.72, "Paused: drafting would be about 28% slower."),
+        (0.999, "Paused: drafting would be slower."),
+        (0.0, "The next reply measures more."),
     ],
 )
 def test_a_draft_at_rest_says_what_it_would_cost(draft_speed: float, sentence: str) -> None:
     stats = replace(PLAIN, drafting=DraftingState.PARKED, draft_speed=draft_speed)
     assert footer_line(stats).tooltip.splitlines()[1] == sentence
+
+
+def test_a_draft_that_was_never_tried_is_not_called_slower() -> None:
+    stats = replace(PLAIN, drafting=DraftingState.PARKED)
+    assert footer_line(stats).gain == ""
+    assert plain_sentence(stats) == "The next reply measures more."
 
 
 @pytest.mark.parametrize("plain_rounds", [5e9, 5e5, 5e3])
@@ -123,7 +132,7 @@ def test_no_cost_is_told_as_nothing_times_the_speed(plain_rounds: float) -> None
 def test_one_probe_in_a_plain_reply_is_no_verdict_on_drafting() -> None:
     stats = replace(PLAIN, drafting=DraftingState.PARKED, rounds=30, draft_rounds=1, drafted=3, accepted=1)
     line = footer_line(replace(stats, plain_rounds=31.0))
-    assert (line.gain, line.tone) == ("drafting paused here", Tone.NONE)
+    assert (line.gain, line.tone) == ("no draft used: no gain here", Tone.NONE)
     assert line.details == "30 tok/s", "of a paused draft no accept rate is shown"
     assert "Without a draft" not in line.tooltip
 

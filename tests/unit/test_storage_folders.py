@@ -47,7 +47,7 @@ def test_what_is_put_into_a_closed_folder_is_shown_and_of_a_closed_one_that_it_w
     folder, chat = stores.folders.make("Folder", None), stores.chats.create("Chat")
     stores.folders.set_opened(folder, False)
     assert stores.chats.listing(9).chats[0].folder_id is None
-    stores.folders.put_chat(chat, folder)
+    stores.folders.put_chats([chat], folder)
     assert [each.opened for each in stores.folders.all()] == [True]
     assert [each.id for each in stores.chats.listing(9).chats] == [chat]
     stores.folders.set_opened(folder, False)
@@ -83,12 +83,12 @@ def test_what_was_moved_since_its_folder_was_deleted_stays_there(stores: Stores,
     folder = stores.folders.make("Folder", outer)
     inner = stores.folders.make("Inner", folder)
     for chat in chats:
-        stores.folders.put_chat(chat, folder)
+        stores.folders.put_chats([chat], folder)
     deleted = stores.folders.delete(folder, with_chats)
     stores.folders.move(inner, other)
     for chat, place in zip(chats, (other, None), strict=False):
         stores.trash.restore_chat(chat)
-        stores.folders.put_chat(chat, place)
+        stores.folders.put_chats([chat], place)
     stores.folders.put_back(deleted)
     assert [folder_of(stores, chat) for chat in chats] == [other, None, folder]
     assert {each.name: each.parent_id for each in stores.folders.all()}["Inner"] == (folder if with_chats else other)
@@ -152,7 +152,7 @@ def test_any_depth_is_listed(stores: Stores) -> None:
             stores.database.execute("INSERT INTO folders VALUES (?, ?, ?, 1, 1.0)", (number, str(number), parent))
             parent = number
     chat = stores.chats.create("Deep")
-    stores.folders.put_chat(chat, depth)
+    stores.folders.put_chats([chat], depth)
     listing = stores.chats.listing(9)
     tree = FolderTree(listing.folders)
     rows = rows_of(listing, tree, date(2026, 11, 21), searching=False)

@@ -70,6 +70,16 @@ def test_a_copy_of_the_chat_has_its_order(stores: Stores) -> None:
     assert shown(stores, stores.chats.duplicate(chat, iter(["copy"]))) == ["a", "inserted", "b", "d"]
 
 
+def test_a_copy_to_a_message_has_only_what_leads_to_it(stores: Stores) -> None:
+    chat = chat_of(stores, "a", "b", "c", "d")
+    other = stores.messages.replace(message(stores, chat, "b"), "b2")
+    copy = stores.chats.duplicate(chat, iter(["copy"]), other)
+    assert shown(stores, copy) == ["a", "b2"]
+    assert [each.siblings for each in stores.messages.shown_branch(copy)] == [1, 1]
+    inserted = insert(stores, message(stores, chat, "b2"), ASSISTANT, "inserted", after=False)
+    assert shown(stores, stores.chats.duplicate(chat, iter(["copy 2"]), inserted)) == ["a", "inserted"]
+
+
 def test_what_follows_stays_when_the_trash_is_emptied(stores: Stores, tmp_path: Path) -> None:
     chat = chat_of(stores, "a", "b", "c", "d", "e")
     for text in ("a", "c", "d"):

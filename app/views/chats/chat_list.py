@@ -1,8 +1,9 @@
-"""The sidebar's chats: painting rows, keyboard and pointer, menus, renaming, dragging."""
+"""The sidebar's chats: painting rows, keyboard and pointer, selecting several, menus, renaming, dragging."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from uuid import uuid4
 
@@ -10,6 +11,8 @@ from PySide6.QtCore import (
     QByteArray,
     QCoreApplication,
     QEvent,
+    QItemSelection,
+    QItemSelectionModel,
     QMimeData,
     QModelIndex,
     QObject,
@@ -59,7 +62,7 @@ from app.view_models.conversation_rows import FolderTree, Match
 from app.views.icons import icon
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField
-from app.views.widgets.held_keys import RETURN_KEYS, Menu, asks_for_menu, deletes_all, is_held, popup_menu
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, asks_for_menu, deletes_all, is_held, modifiers_of, popup_menu
 from app.views.widgets.painting import paint_row_ground
 from app.views.widgets.row_list import RowRing, set_up_row_list
 from app.words.formats import fill, in_menu, sentences
@@ -67,6 +70,8 @@ from app.words.formats import fill, in_menu, sentences
 Identity = tuple[int, int, Match | None]  # chat, folder
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+_SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+_ANYWHERE = -1  # several chats: any folder may be chosen, and none
 _REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _BACKWARDS = (QListView.CursorAction.MovePageUp, QListView.CursorAction.MoveUp, QListView.CursorAction.MovePrevious)
 
@@ -77,6 +82,7 @@ _INDENT = "    "  # for a nested folder in a menu
 _ASKS_PX = 560  # the question that has three buttons
 _DRAG_SCROLL_MS = 50
 _ROW_PX = 32
+_TINT_ALPHA = 46  # of the ground of selected rows
 _HEADING_PX = 30
 _FOUND_PX = 50
 _SNIPPET_PX = 26
@@ -91,20 +97,20 @@ _KIND = "application/x-hunch-row"  # of what is dragged
 _TOKEN = uuid4().hex  # of this run: drags of other programs do not have it
 
 
-def carried(row: ConversationRow) -> QMimeData:
-    """Drag data for this app only."""
+def carried(folder_id: int, *chats: int) -> QMimeData:
+    """Drag data for this app only: a folder, or chats and 0."""
     data = QMimeData()
-    data.setData(_KIND, QByteArray(f"{_TOKEN} {row.chat_id} {row.folder_id}".encode()))
+    data.setData(_KIND, QByteArray(" ".join(map(str, (_TOKEN, folder_id, *chats))).encode()))
     return data
 
 
-def dragged(event: QDropEvent) -> tuple[int, int] | None:
-    """(chat, folder) of a drag that began in the list; one of them is 0."""
-    token, _, numbers = bytes(event.mimeData().data(_KIND).data()).decode("ascii", "replace").partition(" ")
+def dragged(event: QDropEvent) -> tuple[int, list[int]] | None:
+    """(folder, chats) of a drag that began in the list; the folder is 0, or there are no chats."""
+    token, *numbers = bytes(event.mimeData().data(_KIND).data()).decode("ascii", "replace").split(" ")
     if token != _TOKEN:
         return None
-    chat_id, folder_id = numbers.split()
-    return int(chat_id), int(folder_id)
+    folder_id, *chats = map(int, numbers)
+    return folder_id, chats
 
 
 def target(row: ConversationRow | None) -> int | None:
@@ -114,9 +120,9 @@ def target(row: ConversationRow | None) -> int | None:
     return row.folder_id or row.inside
 
 
-def is_welcome(what: tuple[int, int], folder_id: int | None, tree: FolderTree) -> bool:
+def is_welcome(what: tuple[int, list[int]], folder_id: int | None, tree: FolderTree) -> bool:
     """Whether it can be dropped there: a folder cannot go into itself or a folder below it."""
-    return not what[1] or not tree.holds(what[1], folder_id)
+    return not what[0] or not tree.holds(what[0], folder_id)
 
 
 class RenameField(LineField):
@@ -239,6 +245,10 @@ class ChatRowDelegate(QStyledItemDelegate):
         hovered = bool(state & QStyle.StateFlag.State_MouseOver)
         is_open = bool(row.chat_id) and row.chat_id == self._chats.open_chat_id and not row.continues
         ring = self._chats.has_ring and bool(state & QStyle.StateFlag.State_HasFocus)
+        if row.chat_id in self._chats.chosen():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(_tint(theme.palette.ink))
+            painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
         paint_row_ground(painter, area, theme.palette, hovered or is_open, ring)
         words = area.adjusted(name_left(theme, row), 0, -theme.px(10), 0)
         if row.folder_id:
@@ -331,6 +341,12 @@ class ChatRowDelegate(QStyledItemDelegate):
         return result
 
 
+def _tint(color: QColor) -> QColor:
+    result = QColor(color)
+    result.setAlpha(_TINT_ALPHA)
+    return result
+
+
 def row_of(index: Index) -> ConversationRow:
     row: ConversationRow = index.data(ROW)
     return row
@@ -394,11 +410,14 @@ def fill_move_menu(
 
 
 class ChatList(RowRing, QListView):
-    """Rows can be dragged onto folders, and out of them. A drag of another program is not taken."""
+    """Rows can be dragged onto folders, and out of them. A drag of another program is not taken.
+
+    Shift and Command select several chats, which menus, keys and drags then act on; folders are not selected.
+    """
 
     chat_clicked = Signal()  # a chat was clicked, and is open: the composer takes the focus
     match_opened = Signal(int, Match)  # chat
-    export_requested = Signal(int, str)  # chat, title
+    export_requested = Signal(object, str)  # chats, title of a single one
     left_upwards = Signal()  # Up in the first row
     search_left = Signal()  # Escape in search results
 
@@ -412,7 +431,12 @@ class ChatList(RowRing, QListView):
         self._drag_timer = QTimer(self, interval=_DRAG_SCROLL_MS)  # Qt's own starts again at each move
         self._drag_timer.timeout.connect(self._scroll_at_edge)
         self._pressed: Identity | None = None
+        self._shown_query = ""
+        self._place_before_search = 0
+        self._chosen: list[int] = []
+        self._taken: set[int] = set()  # selected chats whose rows were removed: they may be listed elsewhere
         set_up_row_list(self, theme)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDropIndicatorShown(False)
         self.setItemDelegate(ChatRowDelegate(self))
@@ -421,10 +445,55 @@ class ChatList(RowRing, QListView):
         self._chats = chats
         self._folders = chats.folders
         self.setModel(chats.conversations)
+        chats.conversations.refreshed.connect(self._on_refreshed)
 
     def set_open_chat(self, chat_id: int) -> None:
+        """Its row is where keys, and a selection of several, begin."""
+        is_new = chat_id != self.open_chat_id
         self.open_chat_id = chat_id
+        if is_new and self.model() is not None:
+            self._go_to_open_chat()
         self.viewport().update()
+
+    def _go_to_open_chat(self) -> None:
+        """Without scrolling to it."""
+        row = self._rows().row_of(self.open_chat_id)
+        index = QModelIndex() if row is None else self._rows().index(row)
+        current = self.currentIndex()
+        if not current.isValid() or row_of(current).chat_id != self.open_chat_id:
+            self.setAutoScroll(False)
+            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+            self.setAutoScroll(True)
+
+    def search(self, words: str) -> None:
+        if not self._shown_query:
+            self._place_before_search = self.verticalScrollBar().value()
+        self._rows().set_query(words)
+
+    def show_results_from_top(self) -> None:
+        """Once for each search, and the chats where they were before it."""
+        query = self._rows().query
+        if query != self._shown_query:
+            self._shown_query = query
+            self.executeDelayedItemsLayout()
+            self.verticalScrollBar().setValue(0 if query else self._place_before_search)
+
+    def chosen(self) -> Sequence[int]:
+        """The selected chats in the list's order, where there are several."""
+        return self._chosen if len(self._chosen) > 1 else ()
+
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
+        super().selectionChanged(selected, deselected)
+        rows = map(row_of, sorted(self.selectedIndexes()))
+        self._chosen = list(dict.fromkeys(row.chat_id for row in rows if row.chat_id))
+        self.viewport().update()
+
+    def _on_refreshed(self) -> None:
+        """Select again what a change of place has removed and inserted."""
+        listed = [row for chat_id in self._taken if (row := self._rows().row_of(chat_id)) is not None]
+        self._taken.clear()
+        for row in listed:
+            self.selectionModel().select(self._rows().index(row), QItemSelectionModel.SelectionFlag.Select)
 
     def take_focus(self) -> None:
         """Focus the first row."""
@@ -453,7 +522,8 @@ class ChatList(RowRing, QListView):
         if not self._is_item(index):
             return
         drag = QDrag(self)
-        drag.setMimeData(carried(row_of(index)))
+        row = row_of(index)
+        drag.setMimeData(carried(row.folder_id, *self._meant(row)))
         picture = self.viewport().grab(self.visualRect(index))
         drag.setPixmap(picture)
         # A row's height below the pointer: over the pointer the picture would hide the row that is dropped on.
@@ -514,9 +584,9 @@ class ChatList(RowRing, QListView):
             return
         event.accept()
         if what[0]:
-            self._folders.move_chat(what[0], folder_id)
+            self._folders.move_folder(what[0], folder_id)
         else:
-            self._folders.move_folder(what[1], folder_id)
+            self._folders.move_chats(what[1], folder_id)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show a focus ring when Tab leads here."""
@@ -533,17 +603,19 @@ class ChatList(RowRing, QListView):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Letters go to the window; so does Backspace while no ring shows which row it would delete."""
+        """Letters go to the window; so does Backspace while nothing shows which row it would delete."""
         types = event.text().strip().isprintable() and bool(event.text().strip())
-        if types or (event.key() == Qt.Key.Key_Backspace and not self.has_ring):
+        if types or (event.key() == Qt.Key.Key_Backspace and not self.has_ring and not self.chosen()):
             event.ignore()
             return
         self._by_key = True
         index = self.currentIndex()
-        if event.key() in _STEPS:
+        if event.key() in _STEPS and not modifiers_of(event):
             self._step(index.row(), _STEPS[Qt.Key(event.key())])
         elif event.key() == Qt.Key.Key_Escape and self.words:
             self.search_left.emit()
+        elif event.key() == Qt.Key.Key_Escape and self.chosen():
+            self.selectionModel().select(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         elif not self._is_item(index) or not self._act_by_key(event, row_of(index)):
             super().keyPressEvent(event)
 
@@ -552,7 +624,7 @@ class ChatList(RowRing, QListView):
         key = event.key()
         if asks_for_menu(event):
             self._open_menu_by_key(self.currentIndex())
-        elif key in _ENTER:
+        elif key in _ENTER and not modifiers_of(event):
             if not is_held(event):
                 self._open(row)
         elif key in _REMOVE:
@@ -612,7 +684,7 @@ class ChatList(RowRing, QListView):
         super().mouseReleaseEvent(event)
         index = self.indexAt(event.position().toPoint())
         clicked = self._is_item(index) and self._identity(index) == self._pressed
-        if event.button() != Qt.MouseButton.LeftButton or not clicked:
+        if event.button() != Qt.MouseButton.LeftButton or not clicked or modifiers_of(event) & _SELECTING:
             return
         at_menu = more_place(self.theme, self.visualRect(index)).contains(event.position().toPoint())
         if at_menu and not row_of(index).continues:
@@ -646,11 +718,18 @@ class ChatList(RowRing, QListView):
         else:
             self._chats.open_chat(row.chat_id)
 
+    def _meant(self, row: ConversationRow) -> Sequence[int]:
+        """The chats that an act on this row is for: all selected ones, where it is one of them."""
+        chosen = self.chosen()
+        if row.chat_id in chosen:
+            return chosen
+        return [row.chat_id] if row.chat_id else ()
+
     def _delete(self, row: ConversationRow) -> None:
         if row.folder_id:
             self.delete_folder(row.folder_id)
         else:
-            self._chats.delete_chat(row.chat_id)
+            self._chats.delete_chats(self._meant(row))
 
     def delete_folder(self, folder_id: int) -> Dialog | None:
         """Returns the open question; None for an empty folder, which is deleted at once, since that can be undone."""
@@ -698,8 +777,14 @@ class ChatList(RowRing, QListView):
         row = row_of(index)
         where = QPersistentModelIndex(index)
         menu = popup_menu(self, self.theme)
-        menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.start_rename(where))
-        if row.folder_id:
+        chats = self._meant(row)
+        several = len(chats) > 1
+        if not several:
+            menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.start_rename(where))
+        if several:
+            export = menu.addAction(self.tr("Export %Ln chat(s)…", "", len(chats)))
+            export.triggered.connect(lambda: self.export_requested.emit(chats, ""))
+        elif row.folder_id:
             new = menu.addAction(self.tr("New Subfolder"))
             new.triggered.connect(lambda: self._folders.make(row.folder_id))
         else:
@@ -709,7 +794,8 @@ class ChatList(RowRing, QListView):
         menu.addMenu(places)
         self.fill_move_menu(places, row)
         menu.addSeparator()
-        delete = menu.addAction(self.tr("Delete…") if row.folder_id else self.tr("Delete"))
+        words = self.tr("Delete %Ln chat(s)", "", len(chats)) if several else self.tr("Delete")
+        delete = menu.addAction(self.tr("Delete…") if row.folder_id else words)
         delete.triggered.connect(lambda: self._delete(row))
         menu.popup(at)
 
@@ -719,15 +805,17 @@ class ChatList(RowRing, QListView):
         duplicate = menu.addAction(self.tr("Duplicate"))
         duplicate.triggered.connect(lambda: self._chats.duplicate(row.chat_id))
         export = menu.addAction(self.tr("Export…"))
-        export.triggered.connect(lambda: self.export_requested.emit(row.chat_id, row.title))
+        export.triggered.connect(lambda: self.export_requested.emit([row.chat_id], row.title))
 
     def fill_move_menu(self, menu: QMenu, row: ConversationRow) -> None:
         """Fill the menu with the folders where a chat or folder can go."""
         if row.folder_id:
             fill_move_menu(menu, self._tree, row, partial(self._folders.move_folder, row.folder_id), None)
         else:
-            move = partial(self._folders.move_chat, row.chat_id)
-            fill_move_menu(menu, self._tree, row, move, lambda: self._folders.make(None, row.chat_id))
+            chats = self._meant(row)
+            within = row if len(chats) == 1 else replace(row, inside=_ANYWHERE)
+            move = partial(self._folders.move_chats, chats)
+            fill_move_menu(menu, self._tree, within, move, lambda: self._folders.make(None, chats))
 
     def start_rename(self, index: Index) -> None:
         if not self._is_item(index):
@@ -747,7 +835,13 @@ class ChatList(RowRing, QListView):
         return QModelIndex() if number is None else rows.index(number)
 
     def rowsAboutToBeRemoved(self, parent: Index, first: int, last: int) -> None:  # noqa: N802 - Qt's name
-        """If the current row is removed, select a neighbour without scrolling to it, as Qt would."""
-        value = self.verticalScrollBar().value()
+        """If the current row is removed, a neighbour becomes current, neither scrolled to nor selected, as by Qt."""
+        self._taken |= {row.chat_id for row in self._rows().rows[first : last + 1]} & set(self._chosen)
+        if first <= self.currentIndex().row() <= last:
+            rows = (*range(last + 1, self._rows().rowCount()), *range(first - 1, -1, -1))
+            items = (self._rows().index(row) for row in rows)
+            self.setAutoScroll(False)
+            nearest = next(filter(self._is_item, items), QModelIndex())
+            self.selectionModel().setCurrentIndex(nearest, QItemSelectionModel.SelectionFlag.NoUpdate)
+            self.setAutoScroll(True)
         super().rowsAboutToBeRemoved(parent, first, last)
-        self.verticalScrollBar().setValue(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QDate, QStandardPaths, Qt
@@ -25,15 +26,22 @@ _SUFFIX = {ExportFormat.MARKDOWN: "md", ExportFormat.JSON: "json"}
 
 
 class ExportDialog(ProgressDialog):
-    """`chat_id` None: all chats."""
+    """`chats` None: all; `title` is that of a single one."""
 
     def __init__(
-        self, theme: Theme, parent: QWidget, exports: ExportController, banner: Banner, chat_id: int | None, title: str
+        self,
+        theme: Theme,
+        parent: QWidget,
+        exports: ExportController,
+        banner: Banner,
+        chats: Sequence[int] | None,
+        title: str,
     ) -> None:
         super().__init__(theme, parent)
         self._exports = exports
         self._banner = banner
-        self._chat_id = chat_id
+        self._chats = chats
+        self._is_single = chats is not None and len(chats) == 1
         self._title = title
         self._is_writing = False
         self._done = (0, 0)
@@ -51,8 +59,11 @@ class ExportDialog(ProgressDialog):
         self.begin()
 
     def words(self) -> DialogText:
-        every = self._chat_id is None
-        title = self.tr("Export all chats") if every else fill(self.tr("Export “%1”"), self._title)
+        title = fill(self.tr("Export “%1”"), self._title)
+        if self._chats is None:
+            title = self.tr("Export all chats")
+        elif not self._is_single:
+            title = self.tr("Export %Ln chat(s)", "", len(self._chats))
         self.form.setAccessibleName(self.tr("Format"))
         act = "" if self._is_writing else self.tr("Export…")
         return DialogText(title, self._sentence(), act=act, cancel=self.tr("Cancel"))
@@ -67,9 +78,7 @@ class ExportDialog(ProgressDialog):
             )
         if self.form.value == ExportFormat.JSON:
             return self.tr("To import again: all versions, thinking, statistics, attachments.")
-        if self._chat_id is None:
-            return self.tr("To read: one file per chat.")
-        return self.tr("To read: as shown.")
+        return self.tr("To read: as shown.") if self._is_single else self.tr("To read: one file per chat.")
 
     def _on_form(self, _form: object) -> None:
         self._problem = None
@@ -96,10 +105,10 @@ class ExportDialog(ProgressDialog):
         return ExportFormat(str(self.form.value))
 
     def _is_folder(self) -> bool:
-        return self._chat_id is None and self._form() is ExportFormat.MARKDOWN
+        return not self._is_single and self._form() is ExportFormat.MARKDOWN
 
     def _file_name(self) -> str:
-        if self._chat_id is not None:
+        if self._is_single:
             return safe_name(self._title)
         today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
         return safe_name(fill(self.tr("Hunch chats %1", "the name of a file; a date"), today))
@@ -113,7 +122,7 @@ class ExportDialog(ProgressDialog):
         self.bar.set_share(0)
         self.bar.show()
         self._retranslate()
-        self._exports.export(ExportRequest(self._chat_id, self._form(), path), markdown_words())
+        self._exports.export(ExportRequest(self._chats, self._form(), path), markdown_words())
 
     def _on_progress(self, done: int, total: int) -> None:
         self._done = done, total

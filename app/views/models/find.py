@@ -311,7 +311,7 @@ class InstallCard(Translated, Card):
             self._show_yours()
 
     def _retranslate(self) -> None:
-        self._title.setText(self.tr("Install from the Hub"))
+        self._title.setText(self.tr("Install from the hub"))
         self._explained.setText(self.tr("Repository name or page address."))
         self.repository.setPlaceholderText("mlx-community/Qwen3-4B-4bit")
         self.repository.setAccessibleName(self.tr("Repository"))
@@ -538,7 +538,7 @@ class ModelPage(Translated, Page):
         mains = partners if entry is not None and entry.model.drafter is not None else []
         drafts = [] if mains else partners
         self.partner.setVisible(bool(mains))
-        self.partner.setText("\n".join(partner_text(main.name, main.predicted, main.gain) for main in mains))
+        self.partner.setText("\n".join(partner_text(main.name, main.gain) for main in mains))
         for widget in (self._drafts_heading, self.drafts):
             widget.setVisible(bool(drafts))
         self.drafts.show_drafts(drafts, main_is_here=bool(self._discover.folder_of(self._discover.page_of)))
@@ -615,7 +615,7 @@ class DraftRow(Translated, QWidget):
     def _retranslate(self) -> None:
         here = self._main_is_here or bool(self.draft.folder)
         missing = self.tr("Install") if here else self.tr("Install both")
-        self.words.setText(partner_text(self.draft.name, self.draft.predicted, self.draft.gain))
+        self.words.setText(partner_text(self.draft.name, self.draft.gain))
         set_tooltip(self.words, self.draft.repository or self.draft.folder)
         details = "" if self.draft.folder else partner_details(self.draft.drafter, self.draft.size_bytes)
         self.details.setText(details)

@@ -217,6 +217,7 @@ class AttachmentActions(QObject):
         note.use_button.clicked.connect(lambda: models.use(note.installed_folder))
         note.install_button.clicked.connect(self._install_offered)
         note.find_button.clicked.connect(find_model)
+        self._chats.chat_opened.connect(self._on_opened)
         models.pair_changed.connect(self._show_unseen)
         models.library.changed.connect(self._show_unseen)
         models.downloads.changed.connect(self._show_unseen)
@@ -236,11 +237,9 @@ class AttachmentActions(QObject):
         waiting = (row.attachment for row in self.model.rows if row.attachment is not None)
         return any(each.is_picture for each in chain(sent, waiting))
 
-    def _used_before(self) -> tuple[str, str]:
-        """Name and folder of the previous pair's main model."""
-        here = {each.folder: each.name for each in self._models.models if each.error is None and not each.is_main}
-        folders = (each for each in self._models.last_drafts.mains() if each in here)
-        return next(((here[each], each) for each in folders), ("", ""))
+    def _on_opened(self) -> None:
+        if not self._has_picture():
+            self._models.leave_eyes()
 
     def _follow(self, message_id: int, action: NoticeAction) -> None:
         """The buttons of the notice that the model cannot see pictures."""
@@ -269,7 +268,7 @@ class AttachmentActions(QObject):
         lacks_picture = models.main_setting == STARTER_EYES and not self._has_picture()
         self._composer.set_sees(chosen is None or chosen.sees, lacks_picture)
         if lacks_picture:
-            note.set_models(models.pair.main_name, self._used_before(), only_sees=True)
+            note.set_models(models.pair.main_name, models.used_before(), only_sees=True)
             return
         if not self._composer.attached.unseen:
             return

@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QResizeEvent,
+    QTextCursor,
 )
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -29,7 +30,7 @@ from app.views.widgets.arrange import arrange
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.message_edit import MessageEdit
+from app.views.widgets.message_edit import LONG_PASTE, MessageEdit
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.tooltips import set_tooltip, show_tooltip
 from app.views.widgets.translated import Translated
@@ -416,6 +417,18 @@ class Composer(Translated, QWidget):
     def set_text(self, text: str) -> None:
         self.edit.begin_with(text)
 
+    def quote(self, text: str) -> None:
+        """Put a text, as a quotation, below what is written; what is typed next follows it."""
+        if len(text) > LONG_PASTE and self.edit.can_attach:
+            self.edit.long_text_given.emit(text)
+        elif text:
+            self.edit.commit()
+            above = "\n" if self.text().strip() else ""
+            quoted = "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+            self.edit.moveCursor(QTextCursor.MoveOperation.End)
+            self.edit.insert_text(f"{above}{quoted}\n\n")
+        self.take_focus()
+
     def send(self, text: str) -> None:
         """Send a text as if it had been typed."""
         self.set_text(text)
@@ -518,7 +531,7 @@ class Composer(Translated, QWidget):
         elif self.attached.unseen:
             self._say(self.unseen_note.sentence())
         elif excess := self._tokens.excess(self.text()):
-            self._say(fill(self.tr("%1 tokens too long."), count(excess)))
+            self._say(fill(self.tr("%1 tokens too many."), count(excess)))
         elif self._can_submit(text) and self.unsent.is_on_its_way:
             self._say(self.tr("Still saving your last message."))
         elif self._can_submit(text) and not self._generating:

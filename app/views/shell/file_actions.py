@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from urllib.parse import parse_qs
 
@@ -53,7 +53,7 @@ class FileActions(QObject):
         if isinstance(application, HunchApplication):
             application.open_with(self.opener.open)
         menu.import_chats.triggered.connect(self.import_chats)
-        menu.export_chat.triggered.connect(lambda: self.export(chats.chat_id, chats.title))
+        menu.export_chat.triggered.connect(lambda: self.export([chats.chat_id], chats.title))
         window.sidebar.chats.export_requested.connect(self.export)
         menu.export_all.triggered.connect(lambda: self.export(None, ""))
         chats.current_chat_changed.connect(lambda chat_id, _title: menu.export_chat.setEnabled(chat_id != 0))
@@ -73,9 +73,9 @@ class FileActions(QObject):
         else:
             answer(False)
 
-    def export(self, chat_id: int | None, title: str) -> ExportDialog:
-        """Export one chat, or all (None)."""
-        dialog = ExportDialog(self._theme, self._window, self._files.exports, self._window.banner, chat_id, title)
+    def export(self, chats: Sequence[int] | None, title: str) -> ExportDialog:
+        """Export one chat, which has the title, several, or all (None)."""
+        dialog = ExportDialog(self._theme, self._window, self._files.exports, self._window.banner, chats, title)
         dialog.open()
         return dialog
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject
@@ -40,8 +40,9 @@ class KeptWords(QObject):
         chats.not_stored.connect(self._show_refusal)
         chats.replies.not_stored.connect(self._on_end_refused)
         chats.replies.stored.connect(self._withdraw_end_refusal)
-        chats.chat_deleted.connect(self._on_chat_deleted)
+        chats.chats_deleted.connect(self._on_chats_deleted)
         chats.folders.deleted.connect(self._on_folder_deleted)
+        chats.folders.moved.connect(self._on_chats_moved)
         chats.edits.deleted.connect(self._on_message_deleted)
         chats.deletions.changed.connect(self._on_trash_changed)
         menu.undo.triggered.connect(self._undo)
@@ -89,10 +90,12 @@ class KeptWords(QObject):
         """Undo undoes typing from here on, and closing warns again."""
         self._deleted_last = self._warned = False
 
-    def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
+    def _on_chats_deleted(self, titles: Sequence[str]) -> None:
         def text() -> BannerText:
             kept = self.tr("Kept in Recently Deleted for 30 days.")
-            return BannerText(fill(self.tr("Deleted “%1”."), title), hint=kept, button=self.tr("Undo"))
+            several = self.tr("%Ln chat(s) deleted.", "", len(titles))
+            deleted = fill(self.tr("Deleted “%1”."), titles[0]) if len(titles) == 1 else several
+            return BannerText(deleted, hint=kept, button=self.tr("Undo"))
 
         self._on_deleted(text)
 
@@ -101,6 +104,16 @@ class KeptWords(QObject):
 
     def _on_folder_deleted(self, name: str) -> None:
         self._on_deleted(lambda: BannerText(fill(self.tr("Deleted the folder “%1”."), name), button=self.tr("Undo")))
+
+    def _on_chats_moved(self, chats: int, folder_id: int) -> None:
+        folder = self._chats.conversations.tree.folders.get(folder_id)
+
+        def text() -> BannerText:
+            out = self.tr("%Ln chat(s) moved out of folders.", "", chats)
+            into = fill(self.tr("%Ln chat(s) moved to “%1”.", "", chats), folder.name if folder else "")
+            return BannerText(into if folder else out, button=self.tr("Undo"))
+
+        self._on_deleted(text)
 
     def _on_deleted(self, text: Callable[[], BannerText]) -> None:
         self._deleted_last = True

@@ -1,4 +1,4 @@
-"""Actions of the transcript and the Message menu on messages; asks before deleting several."""
+"""Actions of the transcript and the Message menu on messages; asks before deleting several. Quotes what is selected."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from app.controllers.chat import ChatController
 from app.controllers.message_changes import Then
 from app.theme import Theme
 from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
+from app.views.shell.shell_window import ShellWindow
 from app.views.transcript import TranscriptView
-from app.views.transcript.message_footer import add_message_acts
+from app.views.transcript.message_footer import NEW_CHAT, add_message_acts
 from app.views.widgets.dialog import DialogText, ask
 
 _INSERTS = {"insert_before": EditKind.BEFORE, "insert_after": EditKind.AFTER}
 
 
 class MessageActions(QObject):
-    def __init__(self, view: TranscriptView, chats: ChatController, theme: Theme, window: QWidget) -> None:
+    def __init__(self, view: TranscriptView, chats: ChatController, theme: Theme, window: ShellWindow) -> None:
         super().__init__(window)
         self._view = view
         self._chats = chats
@@ -43,6 +44,20 @@ class MessageActions(QObject):
         editing.saved.connect(lambda message_id, then: chats.edits.save(message_id, Then(then)))
         chats.edits.saved.connect(self._on_saved)
         chats.edits.went_on.connect(editing.focus)
+        view.quote_requested.connect(self.quote)
+        window.menu.quote.triggered.connect(self.quote)
+        view.selection.changed.connect(self._judge_quote)
+        self._judge_quote()
+
+    def _judge_quote(self) -> None:
+        self._window.menu.quote.setEnabled(not self._view.selection.is_empty)
+
+    def quote(self) -> None:
+        """Put what is selected into the composer, to ask about it."""
+        text = self._view.copier.selected_text().strip()
+        self._view.selection.clear()
+        self._chats.chat_wanted.emit()
+        self._window.composer.quote(text)
 
     def _on_chat(self, _chat_id: int, _title: str) -> None:
         """Open another chat at the reader's last position."""
@@ -81,6 +96,8 @@ class MessageActions(QObject):
             self._chats.edits.switch_role(message_id)
         elif act == "answer_now":
             self._chats.replies.answer_now(message_id)
+        elif act == NEW_CHAT:
+            self._chats.duplicate(self._chats.chat_id, message_id)
         elif act == "delete_following":
             self._delete_following(message_id)
 

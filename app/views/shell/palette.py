@@ -61,6 +61,8 @@ _ICONS = {
     "copy": "copy",
     "sidebar": "panel-left",
     "write": "corner-down-left",
+    "quote": "corner-down-left",
+    "prompts": "plus",
     "stop": "square",
     "pair": "box",
     "pin": "pin",
@@ -337,8 +339,14 @@ class PaletteCommands(QObject):
         if self._chats is None:
             return
         for chat in self._chats.quick_questions.latest(_MOST_CHATS):
-            act = partial(self._chats.open_chat, chat.id)
+            act = partial(self._open_chat, chat.id)
             yield PaletteCommand(f"chat:{chat.id}", chat.title, act, "message-square", self.tr("Chat"))
+
+    def _open_chat(self, chat_id: int) -> None:
+        """To write in, wherever the focus was."""
+        assert self._chats is not None
+        self._chats.open_chat(chat_id)
+        self._menu.write.trigger()
 
     def _of_models(self) -> Iterator[PaletteCommand]:
         if self._models is None:

@@ -133,7 +133,7 @@ class Sidebar(Translated, QWidget):
         self._delay.stop()
         self._slow.start()
         if self._model is not None:
-            self._model.set_query(self.search.words())
+            self.chats.search(self.search.words())
         self._show_state()
 
     def _open_first(self) -> None:
@@ -146,6 +146,7 @@ class Sidebar(Translated, QWidget):
 
     def _on_found(self) -> None:
         self._show_state()
+        self.chats.show_results_from_top()
         if self._opens_first:
             self._opens_first = False
             self.chats.open_first()

@@ -69,7 +69,13 @@ class TranscriptMenu(Menu):
     """The context menu: possible actions at the pointer and on its message."""
 
     def __init__(
-        self, copier: Copier, selection: TranscriptSelection, parts: VisibleParts, at: QPoint, parent: QWidget
+        self,
+        copier: Copier,
+        selection: TranscriptSelection,
+        parts: VisibleParts,
+        at: QPoint,
+        quote: Callable[[], None],
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -77,6 +83,7 @@ class TranscriptMenu(Menu):
         if not selection.is_empty:
             self._add(self.tr("Copy"), lambda: copier.copy_selection(markdown=False))
             self._add(self.tr("Copy as Markdown"), lambda: copier.copy_selection(markdown=True))
+            self._add(self.tr("Quote"), quote)
         for part, place in parts.shown():
             if place.contains(at):
                 self._add_for(part, at - place.topLeft(), alone=selection.is_empty)
@@ -274,6 +281,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     act_requested = Signal(int, str)  # message id, one of those in message_footer.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
+    quote_requested = Signal()  # of what is selected
     resized = Signal()
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
@@ -503,7 +511,9 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if not self.message_keys.takes_menu(event):
-            TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), self).popup(event.globalPos())
+            quote = self.quote_requested.emit
+            menu = TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), quote, self)
+            menu.popup(event.globalPos())
 
     def focused_row(self) -> int | None:
         return self._highlights.focused
