@@ -46,6 +46,7 @@ from engine.hub.staging import (
     alone_with,
     begun_commit,
     free_bytes,
+    keep_from_backups,
     keep_only,
     lists,
     publish,
@@ -279,6 +280,7 @@ class Download:
         self._meter = meter
         try:
             with alone_with(self._root, self.repository, self.stop.wait):
+                keep_from_backups(self._root)
                 recover(self._root, self.repository)
                 tidy(self.staging)
                 self._begun = begun_commit(self.staging)
