@@ -28,8 +28,8 @@ from app.option_checks import (
     number,
     one_of,
     optional,
-    preset_list,
     prompt,
+    records,
     text,
     texts,
     whole,
@@ -77,6 +77,7 @@ KEPT = frozenset(
         "helped_models",  # as their folders stay, too
         "recent_commands",
         "presets",
+        "prompts",
         "model_defaults",
         "new_chat_options",
         "overlay_explained",
@@ -85,6 +86,7 @@ KEPT = frozenset(
         "settings_geometry",
     }
 )
+_NOT_SET = object()
 T = TypeVar("T")
 
 
@@ -257,7 +259,8 @@ class Settings(QObject):
     thinking = Option[str | int]("off", how_to_think)
     picture_detail = Option("normal", one_of(*PictureDetail))
     system_prompt = Option("", prompt)
-    presets = Option[tuple[dict[str, Any], ...]]((), preset_list)
+    presets = Option[tuple[dict[str, Any], ...]]((), records(id=str, name=str, values=dict))
+    prompts = Option[tuple[dict[str, Any], ...]]((), records(id=str, name=str, text=str))  # the user's own, for "/"
     model_defaults = Option[dict[str, dict[str, Any]]]({}, mappings)  # by main_folder
     new_chat_options = Option[dict[str, Any]]({}, mapping)  # of the chat that has no message yet
     automatic_titles = Option(True, flag)
@@ -322,13 +325,20 @@ class Settings(QObject):
         return _OPTIONS
 
     def put(self, name: str, value: Any) -> None:
-        if getattr(self, name) != value:
+        """Also one that is the default is kept from here on: `sampling` knows who chose the temperature."""
+        if name not in self.values or self.values[name] != value:
             self.values[name] = value
             self._timer.start()
             self.changed.emit(name)
 
     def reset(self, name: str) -> None:
-        self.put(name, self.options()[name].default)
+        if self.values.pop(name, _NOT_SET) is not _NOT_SET:
+            self._timer.start()
+            self.changed.emit(name)
+
+    def in_force(self, name: str) -> Any:
+        """The value of an option where nothing has another one: that of the main model for a temperature not set."""
+        return self.sampling().temperature if name == "temperature" else getattr(self, name)
 
     def reset_all(self) -> None:
         """Reset all options but KEPT: what the user wrote or downloaded, and locations."""
@@ -340,8 +350,8 @@ class Settings(QObject):
         return {"openblas": self.use_openblas, "light_drafters": self.light_drafters}
 
     def sampling(self, main: str = "") -> Sampling:
-        """The sampling options; the starter pair gets STARTER_TEMPERATURE while the temperature is at its default."""
-        untouched = self.temperature == self.options()["temperature"].default
+        """The sampling options; the starter pair gets STARTER_TEMPERATURE while no temperature is set."""
+        untouched = "temperature" not in self.values
         starter = comes_with_app(main or self.main_folder)
         return Sampling(
             temperature=STARTER_TEMPERATURE if starter and untouched else self.temperature,

@@ -127,16 +127,6 @@
     </message>
 </context>
 <context>
-    <name>InstalledCard</name>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>%Ln model</numerusform>
-            <numerusform>%Ln models</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>KeptWords</name>
     <message numerus="yes">
         <source>%Ln chat(s) deleted.</source>
@@ -209,7 +199,7 @@
     </message>
 </context>
 <context>
-    <name>TotalsCard</name>
+    <name>Totals</name>
     <message numerus="yes">
         <source>%Ln reply(s)</source>
         <translation>
@@ -265,28 +255,27 @@
 <context>
     <name>_Passes</name>
     <message numerus="yes">
-        <source>Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.</source>
+        <source>Without a draft: %1 tok/s, measured on %Ln token(s). Between %2× and %3×.</source>
         <translation>
-            <numerusform>Without a draft: %1 tok/s, by %Ln plain pass. Between %2× and %3×.</numerusform>
-            <numerusform>Without a draft: %1 tok/s, by %Ln plain passes. Between %2× and %3×.</numerusform>
+            <numerusform>Without a draft: %1 tok/s, measured on %Ln token. Between %2× and %3×.</numerusform>
+            <numerusform>Without a draft: %1 tok/s, measured on %Ln tokens. Between %2× and %3×.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln token</numerusform>
-            <numerusform>%Ln tokens</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>Same text: the %Ln token is identical.</numerusform>
             <numerusform>Same text: all %Ln tokens are identical.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Median of %Ln pair(s) of laps.</source>
+        <translation>
+            <numerusform>Median of %Ln pair of laps.</numerusform>
+            <numerusform>Median of %Ln pairs of laps.</numerusform>
         </translation>
     </message>
 </context>

@@ -66,10 +66,6 @@
         <translation>キャンセル</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>投機的デコーディング</translation>
-    </message>
-    <message>
         <source>Hub</source>
         <translation>ハブ</translation>
     </message>
@@ -108,6 +104,10 @@
     <message>
         <source>Reset all settings</source>
         <translation>すべての設定をリセット</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>ドラフト</translation>
     </message>
     <message>
         <source>Use OpenBLAS</source>
@@ -322,6 +322,10 @@
         <translation>添付ファイルがこのモデルには長すぎます。</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>先頭だけを残す</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>末尾だけを残す</translation>
     </message>
@@ -380,7 +384,7 @@
     </message>
     <message>
         <source>Insert into Message</source>
-        <translation>メッセージに入れる</translation>
+        <translation>メッセージに挿入</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -395,7 +399,7 @@
     </message>
     <message>
         <source>Insert into Message</source>
-        <translation>メッセージに入れる</translation>
+        <translation>メッセージに挿入</translation>
     </message>
     <message>
         <source>Remove from Message</source>
@@ -432,8 +436,8 @@
         <translation>ほかのアプリを使っている間に回答が終わると通知します。</translation>
     </message>
     <message>
-        <source>Show previews</source>
-        <translation>プレビューを表示</translation>
+        <source>Show the reply in notifications</source>
+        <translation>通知に回答を表示</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -725,6 +729,10 @@
         <translation>Xcode の「設定」&gt;「インテリジェンス」で、ローカルのプロバイダをポート %1 で追加します。</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>すでに実行中の場合は、Admin Panel &gt; Settings &gt; Connections で %1 を追加します。Docker で実行している場合は %2 です。</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>ターミナルで実行します。短く書くと: %1</translation>
     </message>
@@ -802,8 +810,8 @@
         <translation>添付ファイルを読み込み中です。</translation>
     </message>
     <message>
-        <source>%1 tokens too long.</source>
-        <translation>%1 トークン超えています。</translation>
+        <source>%1 tokens too many.</source>
+        <translation>%1 トークン超過しています。</translation>
     </message>
     <message>
         <source>Still saving your last message.</source>
@@ -1426,7 +1434,7 @@
     </message>
     <message>
         <source>Up to %1 pixels.</source>
-        <translation>%1画素までです。</translation>
+        <translation>%1 ピクセルまでです。</translation>
     </message>
     <message>
         <source>Attach it as text or PDF.</source>
@@ -1454,7 +1462,7 @@
     </message>
     <message>
         <source>Too many pixels.</source>
-        <translation>画素数が多すぎます。</translation>
+        <translation>ピクセル数が多すぎます。</translation>
     </message>
     <message>
         <source>Too narrow to make out.</source>
@@ -1581,16 +1589,12 @@
         </translation>
     </message>
     <message>
+        <source>Match system (%1)</source>
+        <translation>システムに合わせる（%1）</translation>
+    </message>
+    <message>
         <source>Language</source>
         <translation>言語</translation>
-    </message>
-    <message>
-        <source>Now %1.</source>
-        <translation>現在：%1。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>システムに合わせる</translation>
     </message>
     <message>
         <source>Menu bar icon</source>
@@ -1736,16 +1740,16 @@
         <translation>ミラー</translation>
     </message>
     <message>
-        <source>Separate with spaces. Never sent the token.</source>
-        <translation>スペースで区切ってください。トークンは送信しません。</translation>
-    </message>
-    <message>
         <source>Proxy</source>
         <translation>プロキシ</translation>
     </message>
     <message>
         <source>Empty: system proxy.</source>
         <translation>空欄：システムのプロキシ。</translation>
+    </message>
+    <message>
+        <source>Separate with spaces. Your token is never sent to them.</source>
+        <translation>スペースで区切ってください。トークンがミラーに送信されることはありません。</translation>
     </message>
     <message>
         <source>Download limit</source>
@@ -1892,6 +1896,10 @@
         <translation>位置別の受理率</translation>
     </message>
     <message>
+        <source>%1 of guesses were right.</source>
+        <translation>予測の %1 が当たりました。</translation>
+    </message>
+    <message>
         <source>position %1: %2</source>
         <translation>%1 番目：%2</translation>
     </message>
@@ -1920,10 +1928,6 @@
         <translation>まだ判断できません</translation>
     </message>
     <message>
-        <source>%1 of guesses right: %2 tokens per pass (break-even: %3).</source>
-        <translation>予測の %1 が当たり、パスあたり %2 トークンでした（速くなる目安：%3）。</translation>
-    </message>
-    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>スターターペアは文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
     </message>
@@ -1949,7 +1953,7 @@
     </message>
     <message>
         <source>Tokens per pass over time</source>
-        <translation>回答中のパスあたりのトークン</translation>
+        <translation>パスあたりのトークンの推移</translation>
     </message>
     <message>
         <source>first %1, last %2, from %3 to %4</source>
@@ -2015,8 +2019,12 @@
         <translation>インスペクタを表示するには、ウインドウを広げてください。</translation>
     </message>
     <message>
-        <source>Toggle inspector</source>
-        <translation>インスペクタの表示を切り替え</translation>
+        <source>Hide inspector</source>
+        <translation>インスペクタを隠す</translation>
+    </message>
+    <message>
+        <source>Show inspector</source>
+        <translation>インスペクタを表示</translation>
     </message>
     <message>
         <source>Inspector</source>
@@ -2026,12 +2034,12 @@
 <context>
     <name>InspectorPanel</name>
     <message>
-        <source>Speculation inspector</source>
-        <translation>投機的デコーディングのインスペクタ</translation>
+        <source>Inspector</source>
+        <translation>インスペクタ</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>投機的デコーディング</translation>
+        <source>Drafting</source>
+        <translation>ドラフト</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
@@ -2049,7 +2057,7 @@
 <context>
     <name>InstallCard</name>
     <message>
-        <source>Install from the Hub</source>
+        <source>Install from the hub</source>
         <translation>ハブからインストール</translation>
     </message>
     <message>
@@ -2099,11 +2107,9 @@
         <source>Cancel</source>
         <translation>キャンセル</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>モデル %Ln 個</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>ディスク使用量：%1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -2165,7 +2171,7 @@
     <name>KeptWords</name>
     <message>
         <source>Quitting now may lose unsaved text.</source>
-        <translation>いま終了すると、未保存の文章が失われるおそれがあります。</translation>
+        <translation>今終了すると、未保存の文章が失われるおそれがあります。</translation>
     </message>
     <message>
         <source>Free some space and wait, or quit again.</source>
@@ -2219,10 +2225,6 @@
 <context>
     <name>LendCard</name>
     <message>
-        <source>Help other Macs</source>
-        <translation>ほかの Mac を手伝う</translation>
-    </message>
-    <message>
         <source>%1 uses this Mac</source>
         <translation>%1 がこの Mac を使用中</translation>
     </message>
@@ -2233,6 +2235,10 @@
     <message>
         <source>Pairing code</source>
         <translation>ペアリングコード</translation>
+    </message>
+    <message>
+        <source>Lend memory to other Macs</source>
+        <translation>ほかの Mac にメモリを貸す</translation>
     </message>
     <message>
         <source>Stop now</source>
@@ -2367,8 +2373,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>実験的な機能です。実際の 2 台の Mac ではまだ試していません。この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
+        <translation>この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。実験的な機能です。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -2492,6 +2498,10 @@
         <translation>設定…</translation>
     </message>
     <message>
+        <source>Full Screen</source>
+        <translation>フルスクリーン</translation>
+    </message>
+    <message>
         <source>Copy Diagnostics</source>
         <translation>診断情報をコピー</translation>
     </message>
@@ -2506,10 +2516,6 @@
     <message>
         <source>Search Chats</source>
         <translation>チャットを検索</translation>
-    </message>
-    <message>
-        <source>Toggle Sidebar</source>
-        <translation>サイドバーの表示を切り替え</translation>
     </message>
     <message>
         <source>Write Message</source>
@@ -2560,6 +2566,10 @@
         <translation>モデル</translation>
     </message>
     <message>
+        <source>Sidebar</source>
+        <translation>サイドバー</translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>文字を小さく</translation>
     </message>
@@ -2568,12 +2578,12 @@
         <translation>実際のサイズ</translation>
     </message>
     <message>
-        <source>Toggle Full Screen</source>
-        <translation>フルスクリーンを切り替え</translation>
-    </message>
-    <message>
         <source>Quote Selection</source>
         <translation>選択範囲を引用</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>新規プロンプト…</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -3189,6 +3199,14 @@
         <translation>レイヤーの一部を受け持つ %1 から応答がありません。</translation>
     </message>
     <message>
+        <source>The other Mac has stopped lending</source>
+        <translation>もう一方の Mac が貸し出しをやめました</translation>
+    </message>
+    <message>
+        <source>Wait ten minutes, or turn Lend memory to other Macs off and on there.</source>
+        <translation>10 分待つか、その Mac で「ほかの Mac にメモリを貸す」をオフにしてからオンにしてください。</translation>
+    </message>
+    <message>
         <source>Try again when it is back, or run the model on this Mac alone.</source>
         <translation>その Mac が戻ったら再試行するか、この Mac だけでモデルを実行してください。</translation>
     </message>
@@ -3209,8 +3227,8 @@
         <translation>%1 から応答がありません。</translation>
     </message>
     <message>
-        <source>Check that it is awake, in this network, and that Help other Macs is on there.</source>
-        <translation>その Mac がスリープしておらず、同じネットワークにあり、「ほかの Mac を手伝う」がオンになっているか確認してください。</translation>
+        <source>Check that it is awake, in this network, with Lend memory to other Macs on.</source>
+        <translation>その Mac がスリープしておらず、同じネットワークにあり、「ほかの Mac にメモリを貸す」がオンになっているか確認してください。</translation>
     </message>
     <message>
         <source>This Mac finds no way to %1.</source>
@@ -3261,20 +3279,16 @@
         <translation>もう一方の Mac は使用中です</translation>
     </message>
     <message>
+        <source>The other Mac lends to %1 now.</source>
+        <translation>その Mac は現在 %1 に貸し出し中です。</translation>
+    </message>
+    <message>
         <source>Wait, or press Stop now there.</source>
         <translation>待つか、その Mac で「今すぐ停止」を押してください。</translation>
     </message>
     <message>
-        <source>The other Mac has stopped helping</source>
-        <translation>もう一方の Mac が手伝うのをやめました</translation>
-    </message>
-    <message>
         <source>Stop now was pressed on the Mac at %1.</source>
         <translation>%1 の Mac で「今すぐ停止」が押されました。</translation>
-    </message>
-    <message>
-        <source>Wait ten minutes, or turn Help other Macs off and on there.</source>
-        <translation>10 分待つか、その Mac で「ほかの Mac を手伝う」をオフにしてからオンにしてください。</translation>
     </message>
     <message>
         <source>The Mac at %1 now lends less than this model needs there.</source>
@@ -3585,10 +3599,6 @@
         <translation>モデルを読み込み直してください。</translation>
     </message>
     <message>
-        <source>The other Mac helps %1 now.</source>
-        <translation>その Mac は現在 %1 を手伝っています。</translation>
-    </message>
-    <message>
         <source>Not enough memory on the other Mac</source>
         <translation>もう一方の Mac のメモリが足りません</translation>
     </message>
@@ -3737,16 +3747,12 @@
         <translation>ドラフトモデルはまだチャットを読んでいます。</translation>
     </message>
     <message>
-        <source>The draft guesses ahead.</source>
-        <translation>ドラフトモデルが先を予測しています。</translation>
+        <source>Paused: drafting would be slower.</source>
+        <translation>休止中：ドラフトを使うと遅くなります。</translation>
     </message>
     <message>
         <source>Drafting pauses while several replies are written.</source>
         <translation>複数の回答を書いている間は、ドラフトを休止します。</translation>
-    </message>
-    <message>
-        <source>Drafting is paused: slower here.</source>
-        <translation>ドラフトを使うと遅くなるため、休止しています。</translation>
     </message>
     <message>
         <source>No drafting: this model&apos;s cache cannot be rolled back.</source>
@@ -3834,14 +3840,6 @@
     <message>
         <source>Find models</source>
         <translation>モデルを探す</translation>
-    </message>
-    <message>
-        <source>Recommended models and search.</source>
-        <translation>おすすめのモデルと検索。</translation>
-    </message>
-    <message>
-        <source>Open</source>
-        <translation>開く</translation>
     </message>
 </context>
 <context>
@@ -3975,7 +3973,7 @@
     </message>
     <message>
         <source>update available</source>
-        <translation>更新あり</translation>
+        <translation>アップデートあり</translation>
     </message>
     <message>
         <source>Show in folder</source>
@@ -4458,26 +4456,26 @@
         <translation>別の文字の一部</translation>
     </message>
     <message>
-        <source>Tinted: foreseen words. Solid line: corrections.</source>
-        <translation>色付き：言い当てた部分。実線：修正箇所。</translation>
+        <source>Tinted: guessed right. Underlined: corrected.</source>
+        <translation>色付き：言い当てた部分。下線：修正箇所。</translation>
     </message>
 </context>
 <context>
     <name>OverlayMenu</name>
     <message>
-        <source>Drafted text is not marked.</source>
-        <translation>予測されたテキストは表示していません。</translation>
-    </message>
-    <message>
-        <source>Marked: foreseen words.</source>
-        <translation>言い当てた部分を表示しています。</translation>
-    </message>
-    <message>
         <source>None in sight.</source>
         <translation>表示中の範囲にはありません。</translation>
     </message>
     <message>
-        <source>Marked: foreseen words and corrections.</source>
+        <source>Draft marks are hidden.</source>
+        <translation>ドラフトの表示はオフです。</translation>
+    </message>
+    <message>
+        <source>Marked: guessed right.</source>
+        <translation>言い当てた部分を表示しています。</translation>
+    </message>
+    <message>
+        <source>Marked: guessed right, corrected.</source>
         <translation>言い当てた部分と修正箇所を表示しています。</translation>
     </message>
     <message>
@@ -4489,24 +4487,20 @@
         <translation>常に表示</translation>
     </message>
     <message>
-        <source>Drafted Text</source>
-        <translation>予測されたテキスト</translation>
+        <source>Draft Marks</source>
+        <translation>ドラフトの表示</translation>
     </message>
     <message>
-        <source>Not Marked</source>
-        <translation>表示しない</translation>
+        <source>Marked Words</source>
+        <translation>表示する部分</translation>
     </message>
     <message>
-        <source>Mark Foreseen Words</source>
-        <translation>言い当てた部分を表示</translation>
+        <source>Guessed Right</source>
+        <translation>言い当てた部分</translation>
     </message>
     <message>
-        <source>Mark Foreseen Words and Corrections</source>
-        <translation>言い当てた部分と修正箇所を表示</translation>
-    </message>
-    <message>
-        <source>Toggle Draft Marks</source>
-        <translation>予測テキストの表示を切り替え</translation>
+        <source>Guessed Right and Corrected</source>
+        <translation>言い当てた部分と修正箇所</translation>
     </message>
     <message>
         <source>Next Correction</source>
@@ -4629,8 +4623,8 @@
         <translation>アドレス</translation>
     </message>
     <message>
-        <source>As the other Mac shows it under Help other Macs.</source>
-        <translation>もう一方の Mac の「ほかの Mac を手伝う」に表示されているもの。</translation>
+        <source>On the other Mac, under Lend memory to other Macs.</source>
+        <translation>もう一方の Mac の「ほかの Mac にメモリを貸す」に表示されているもの。</translation>
     </message>
     <message>
         <source>Code</source>
@@ -4656,8 +4650,16 @@
         <translation>メモリ +%1</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>前回 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>この Mac では遅くなります（%1）</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>この Mac で %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>遅くなる</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -4718,10 +4720,6 @@
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>語彙：メインモデル %1 トークン、ドラフト %2、共通 %3</translation>
-    </message>
-    <message>
-        <source>Token %1: “%2”, in the draft “%3”</source>
-        <translation>トークン %1：メインモデルでは「%2」、ドラフトでは「%3」</translation>
     </message>
     <message>
         <source>Same tokenization</source>
@@ -4909,7 +4907,7 @@
     </message>
     <message>
         <source>How the two compare</source>
-        <translation>2つのモデルの比較</translation>
+        <translation>2 つのモデルの比較</translation>
     </message>
 </context>
 <context>
@@ -5165,10 +5163,84 @@
     </message>
 </context>
 <context>
+    <name>PromptDialog</name>
+    <message>
+        <source>Name</source>
+        <translation>名前</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>テキスト</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>プロンプト</translation>
+    </message>
+    <message>
+        <source>Example: Translate</source>
+        <translation>例：翻訳</translation>
+    </message>
+    <message>
+        <source>Example: Translate into English, and keep the tone:</source>
+        <translation>例：口調を保って日本語に訳してください：</translation>
+    </message>
+    <message>
+        <source>New Prompt</source>
+        <translation>新規プロンプト</translation>
+    </message>
+    <message>
+        <source>Edit Prompts</source>
+        <translation>プロンプトを編集</translation>
+    </message>
+    <message>
+        <source>Type / in a message to use it.</source>
+        <translation>メッセージで / を入力すると使えます。</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>保存</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Deleted the prompt “%1”.</source>
+        <translation>プロンプト「%1」を削除しました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+</context>
+<context>
     <name>PromptField</name>
     <message>
         <source>Cut to %1 characters.</source>
         <translation>%1 文字までにしました。</translation>
+    </message>
+</context>
+<context>
+    <name>PromptList</name>
+    <message>
+        <source>Preset</source>
+        <translation>プリセット</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>新規プロンプト…</translation>
+    </message>
+    <message>
+        <source>Edit Prompts…</source>
+        <translation>プロンプトを編集…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>プロンプト</translation>
     </message>
 </context>
 <context>
@@ -5209,32 +5281,28 @@
 <context>
     <name>Race</name>
     <message>
-        <source>Without the draft</source>
-        <translation>ドラフトなし</translation>
-    </message>
-    <message>
-        <source>With the draft</source>
-        <translation>ドラフトあり</translation>
-    </message>
-    <message>
-        <source>waiting for its turn</source>
-        <translation>順番を待っています</translation>
-    </message>
-    <message>
-        <source>not written</source>
-        <translation>未実行</translation>
-    </message>
-    <message>
-        <source>%1 · %2 s · %3 tok/s</source>
-        <translation>%1 · %2 秒 · 毎秒 %3 トークン</translation>
-    </message>
-    <message>
         <source>Same prompt and seed, with and without the draft.</source>
         <translation>同じプロンプトとシードで、ドラフトなしとありの 2 回回答します。</translation>
     </message>
     <message>
-        <source>Running one after the other.</source>
-        <translation>順番に実行中です。</translation>
+        <source>Measuring…</source>
+        <translation>測定中…</translation>
+    </message>
+    <message>
+        <source>The race could not run</source>
+        <translation>レースを実行できません</translation>
+    </message>
+    <message>
+        <source>Not measured</source>
+        <translation>測定できません</translation>
+    </message>
+    <message>
+        <source>Too short to measure</source>
+        <translation>短すぎて測定できません</translation>
+    </message>
+    <message>
+        <source>Nothing was drafted</source>
+        <translation>予測されたトークンがありません</translation>
     </message>
     <message>
         <source>Continues after the current reply.</source>
@@ -5245,8 +5313,28 @@
         <translation>レースを停止しました。</translation>
     </message>
     <message>
-        <source>The race could not run.</source>
-        <translation>レースを実行できませんでした。</translation>
+        <source>This Mac is busy, so it takes longer.</source>
+        <translation>この Mac は処理中のため、時間がかかります。</translation>
+    </message>
+    <message>
+        <source>Both ways in turns, until the figure is certain.</source>
+        <translation>数値が確かになるまで、両方を交互に実行します。</translation>
+    </message>
+    <message>
+        <source>Try a longer prompt.</source>
+        <translation>もっと長いプロンプトで試してください。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy. Race again when it is idle.</source>
+        <translation>この Mac は処理中でした。空いているときにもう一度レースをしてください。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>この Mac はときどき処理中だったため、空いているときの結果だけを使っています。</translation>
+    </message>
+    <message>
+        <source>So Auto drafts nothing here.</source>
+        <translation>そのため、自動ではドラフトを使いません。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on, by rounding.</source>
@@ -5256,44 +5344,20 @@
         <source>The texts differ from token %1 on, by “Fastest drafting”.</source>
         <translation>%1 番目のトークンから、「ドラフトの速度を優先」によりテキストが異なります。</translation>
     </message>
+</context>
+<context>
+    <name>RaceBars</name>
     <message>
-        <source>Too short to measure.</source>
-        <translation>短すぎて測れません。</translation>
+        <source>Without the draft</source>
+        <translation>ドラフトなし</translation>
     </message>
     <message>
-        <source>Nothing was drafted.</source>
-        <translation>予測されたトークンがありません。</translation>
+        <source>With the draft</source>
+        <translation>ドラフトあり</translation>
     </message>
     <message>
-        <source>Too short to be sure. Try a longer prompt.</source>
-        <translation>短すぎて判断できません。もっと長いプロンプトで試してください。</translation>
-    </message>
-    <message>
-        <source>Too close to call.</source>
-        <translation>差が小さく、判断できません。</translation>
-    </message>
-    <message>
-        <source>This Mac was busy; times are rough.</source>
-        <translation>この Mac が忙しく、時間は当てになりません。</translation>
-    </message>
-    <message>
-        <source>Undisturbed: %1.</source>
-        <comment>such as 2.1× faster</comment>
-        <translation>通常なら：%1。</translation>
-    </message>
-    <message>
-        <source>Both took the same time.</source>
-        <translation>かかった時間は同じです。</translation>
-    </message>
-    <message>
-        <source>The draft saved %1 s: %2.</source>
-        <comment>%2: such as 2.1× faster</comment>
-        <translation>ドラフトで %1 秒短縮しました（%2）。</translation>
-    </message>
-    <message>
-        <source>The draft cost %1 s: %2.</source>
-        <comment>%2: such as 12% slower</comment>
-        <translation>ドラフトで %1 秒余計にかかりました（%2）。</translation>
+        <source>%1 s · %2 tok/s</source>
+        <translation>%1 秒 · 毎秒 %2 トークン</translation>
     </message>
 </context>
 <context>
@@ -5333,6 +5397,10 @@
     <message>
         <source>Always the likeliest token.</source>
         <translation>常に最も確率の高いトークンを選びます。</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回答</translation>
     </message>
 </context>
 <context>
@@ -5395,8 +5463,8 @@
         <translation>バッテリー駆動中のためドラフトなし</translation>
     </message>
     <message>
-        <source>drafting paused here</source>
-        <translation>ここではドラフトを休止</translation>
+        <source>no draft used: no gain here</source>
+        <translation>ドラフトなし：ここでは効果なし</translation>
     </message>
     <message>
         <source>as fast as without</source>
@@ -5409,6 +5477,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>約 %1 倍の速さ</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>停止</translation>
     </message>
     <message>
         <source>%1 slower</source>
@@ -5451,8 +5523,8 @@
         <translation>同時に回答したため、ドラフトはほとんど使われませんでした。</translation>
     </message>
     <message>
-        <source>Drafting is paused: %1 slower here.</source>
-        <translation>ドラフトを使うと %1 遅くなるため、休止しています。</translation>
+        <source>Paused: drafting would be about %1 slower.</source>
+        <translation>休止中：ドラフトを使うと約 %1 遅くなります。</translation>
     </message>
     <message>
         <source>Guesses come from this chat&apos;s text.</source>
@@ -5644,16 +5716,8 @@
         <translation>「ドラフトの速度を優先」がオンのときは、同じシードでもテキストが変わることがあります。</translation>
     </message>
     <message>
-        <source>Same seed, same reply, but for near-ties.</source>
-        <translation>同じシードなら同じ回答です。2 つのトークンがほぼ互角のときは例外です。</translation>
-    </message>
-    <message>
         <source>Same seed, same reply with any draft.</source>
         <translation>同じシードなら、どのドラフトでも同じ回答です。</translation>
-    </message>
-    <message>
-        <source>Same seed, same reply, but for near-ties (under %1 nats).</source>
-        <translation>同じシードなら同じ回答です。2 つのトークンがほぼ互角のとき（ここでは %1 ナット未満）は例外です。</translation>
     </message>
     <message>
         <source>Now %1, this chat&apos;s.</source>
@@ -5685,7 +5749,7 @@
     </message>
     <message>
         <source>Faster, but seeds no longer fix the text.</source>
-        <translation>より高速ですが、シードで文章は固定されなくなります。</translation>
+        <translation>より高速ですが、シードでテキストは固定されなくなります。</translation>
     </message>
     <message>
         <source>In tokens.</source>
@@ -5698,6 +5762,10 @@
     <message>
         <source>For models that can think.</source>
         <translation>思考できるモデルで有効です。</translation>
+    </message>
+    <message>
+        <source>Same seed, same reply, except where two words are nearly tied.</source>
+        <translation>同じシードなら同じ回答です。2 つの語がほぼ互角のときは例外です。</translation>
     </message>
 </context>
 <context>
@@ -5798,8 +5866,8 @@
         <translation>キーのないプログラムは拒否されます。</translation>
     </message>
     <message>
-        <source>None: any program on this Mac may ask.</source>
-        <translation>なし：この Mac のどのプログラムからも使えます。</translation>
+        <source>No key. Any program on this Mac can connect.</source>
+        <translation>キーなし。この Mac のどのプログラムからも接続できます。</translation>
     </message>
     <message>
         <source>Show</source>
@@ -5850,8 +5918,8 @@
         <translation>プログラム用にほかのモデルも読み込む</translation>
     </message>
     <message>
-        <source>While you are not chatting; unloaded when idle this long. Your next message brings yours back.</source>
-        <translation>チャットしていない間だけ読み込み、この時間使われなければメモリから外します。次のメッセージで元のモデルに戻ります。</translation>
+        <source>Only while you are not chatting. Unloads after this long.</source>
+        <translation>チャットしていない間だけ読み込みます。この時間使われなければメモリから外します。</translation>
     </message>
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>
@@ -5952,6 +6020,10 @@
         <translation>改行</translation>
     </message>
     <message>
+        <source>Use a prompt or preset</source>
+        <translation>プロンプトやプリセットを使う</translation>
+    </message>
+    <message>
         <source>Stop reply or cancel editing</source>
         <translation>回答の停止、または編集のキャンセル</translation>
     </message>
@@ -5984,8 +6056,12 @@
         <translation>前または次のバージョン</translation>
     </message>
     <message>
-        <source>Toggle thinking</source>
+        <source>Show or hide thinking</source>
         <translation>思考を表示または隠す</translation>
+    </message>
+    <message>
+        <source>Open or close folder</source>
+        <translation>フォルダを開閉</translation>
     </message>
     <message>
         <source>Open menu</source>
@@ -6006,10 +6082,6 @@
     <message>
         <source>Rename</source>
         <translation>名前を変更</translation>
-    </message>
-    <message>
-        <source>Toggle folder</source>
-        <translation>フォルダを開閉</translation>
     </message>
 </context>
 <context>
@@ -6081,8 +6153,12 @@
 <context>
     <name>SpeculationCard</name>
     <message>
-        <source>Guess ahead</source>
-        <translation>先に予測</translation>
+        <source>Use a draft</source>
+        <translation>ドラフトを使う</translation>
+    </message>
+    <message>
+        <source>Tokens to draft</source>
+        <translation>ドラフトのトークン数</translation>
     </message>
     <message>
         <source>Turn on</source>
@@ -6124,10 +6200,6 @@
         <translation>遅くなる間は休止します。</translation>
     </message>
     <message>
-        <source>As far as it helps.</source>
-        <translation>速くなる分だけ先に予測します。</translation>
-    </message>
-    <message>
         <source>This chat only.</source>
         <translation>このチャットのみ。</translation>
     </message>
@@ -6140,16 +6212,20 @@
         <translation>固定</translation>
     </message>
     <message>
+        <source>Drafts only while that is faster.</source>
+        <translation>速くなる間だけドラフトを使います。</translation>
+    </message>
+    <message>
         <source>Auto</source>
         <translation>自動</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>投機的デコーディング</translation>
+        <source>Drafting</source>
+        <translation>ドラフト</translation>
     </message>
     <message>
-        <source>Tokens to guess ahead</source>
-        <translation>先に予測するトークン数</translation>
+        <source>Tokens to draft</source>
+        <translation>ドラフトのトークン数</translation>
     </message>
 </context>
 <context>
@@ -6232,9 +6308,6 @@
         <source>Other</source>
         <translation>その他</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>統計をすべて消去しますか？</translation>
@@ -6393,10 +6466,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>最近削除した項目</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>削除した項目は 30 日間ここに残ります。</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>
@@ -6588,25 +6657,24 @@
 <context>
     <name>_Passes</name>
     <message numerus="yes">
-        <source>Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.</source>
+        <source>Without a draft: %1 tok/s, measured on %Ln token(s). Between %2× and %3×.</source>
         <translation>
-            <numerusform>ドラフトなしでは毎秒 %1 トークン（%Ln パスで測定）。%2〜%3 倍の範囲です。</numerusform>
+            <numerusform>ドラフトなしでは毎秒 %1 トークン（%Ln トークンで測定）。%2〜%3 倍の範囲です。</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln トークン</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>同じテキストです：%Ln トークン。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Median of %Ln pair(s) of laps.</source>
+        <translation>
+            <numerusform>%Ln 組の中央値。</numerusform>
         </translation>
     </message>
 </context>

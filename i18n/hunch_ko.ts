@@ -66,10 +66,6 @@
         <translation>취소</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>추측 디코딩</translation>
-    </message>
-    <message>
         <source>Hub</source>
         <translation>허브</translation>
     </message>
@@ -108,6 +104,10 @@
     <message>
         <source>Reset all settings</source>
         <translation>모든 설정 초기화</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>초안 모델</translation>
     </message>
     <message>
         <source>Use OpenBLAS</source>
@@ -165,19 +165,19 @@
     </message>
     <message>
         <source>Now dark.</source>
-        <translation>지금은 다크예요.</translation>
+        <translation>현재 다크 모드</translation>
     </message>
     <message>
         <source>Now light.</source>
-        <translation>지금은 라이트예요.</translation>
+        <translation>현재 라이트 모드</translation>
     </message>
     <message>
         <source>Now on.</source>
-        <translation>지금은 켜져 있어요.</translation>
+        <translation>현재 켜짐</translation>
     </message>
     <message>
         <source>Now off.</source>
-        <translation>지금은 꺼져 있어요.</translation>
+        <translation>현재 꺼짐</translation>
     </message>
     <message>
         <source>Animations</source>
@@ -322,6 +322,10 @@
         <translation>첨부 파일이 이 모델에는 너무 길어요.</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>앞부분만 남기기</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>끝부분만 남기기</translation>
     </message>
@@ -380,7 +384,7 @@
     </message>
     <message>
         <source>Insert into Message</source>
-        <translation>메시지에 넣기</translation>
+        <translation>메시지에 삽입</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -395,7 +399,7 @@
     </message>
     <message>
         <source>Insert into Message</source>
-        <translation>메시지에 넣기</translation>
+        <translation>메시지에 삽입</translation>
     </message>
     <message>
         <source>Remove from Message</source>
@@ -432,8 +436,8 @@
         <translation>다른 앱을 쓰는 동안 답변이 끝나면 알려 드려요.</translation>
     </message>
     <message>
-        <source>Show previews</source>
-        <translation>미리보기 표시</translation>
+        <source>Show the reply in notifications</source>
+        <translation>알림에 답변 표시</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -725,6 +729,10 @@
         <translation>Xcode의 설정 &gt; 인텔리전스에서 로컬 제공자를 추가하고 포트 %1번을 입력하세요.</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>이미 실행 중이면 Admin Panel &gt; Settings &gt; Connections에서 %1 주소를 추가하세요. Docker에서 실행 중이면 %2 주소예요.</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>터미널에서 실행하세요. 줄여서: %1</translation>
     </message>
@@ -802,8 +810,8 @@
         <translation>첨부 파일을 읽고 있어요.</translation>
     </message>
     <message>
-        <source>%1 tokens too long.</source>
-        <translation>토큰이 %1개 많아요.</translation>
+        <source>%1 tokens too many.</source>
+        <translation>토큰 %1개 초과</translation>
     </message>
     <message>
         <source>Still saving your last message.</source>
@@ -857,7 +865,7 @@
     </message>
     <message>
         <source>%1 tokens too many</source>
-        <translation>%1토큰 초과</translation>
+        <translation>토큰 %1개 초과</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -1010,7 +1018,7 @@
     <name>DownloadRing</name>
     <message>
         <source>Downloads paused at %1</source>
-        <translation>다운로드가 %1에서 멈춰 있어요</translation>
+        <translation>다운로드가 %1에서 일시 정지됐어요</translation>
     </message>
     <message>
         <source>Downloading: %1</source>
@@ -1157,7 +1165,7 @@
     </message>
     <message>
         <source>Speaker</source>
-        <translation>말한 사람</translation>
+        <translation>작성자</translation>
     </message>
     <message>
         <source>Your message</source>
@@ -1426,7 +1434,7 @@
     </message>
     <message>
         <source>Up to %1 pixels.</source>
-        <translation>%1화소까지예요.</translation>
+        <translation>%1픽셀까지예요.</translation>
     </message>
     <message>
         <source>Attach it as text or PDF.</source>
@@ -1454,7 +1462,7 @@
     </message>
     <message>
         <source>Too many pixels.</source>
-        <translation>화소가 너무 많아요.</translation>
+        <translation>픽셀이 너무 많아요.</translation>
     </message>
     <message>
         <source>Too narrow to make out.</source>
@@ -1581,16 +1589,12 @@
         </translation>
     </message>
     <message>
+        <source>Match system (%1)</source>
+        <translation>시스템 설정 따름(%1)</translation>
+    </message>
+    <message>
         <source>Language</source>
         <translation>언어</translation>
-    </message>
-    <message>
-        <source>Now %1.</source>
-        <translation>지금은 %1.</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>시스템 설정 따름</translation>
     </message>
     <message>
         <source>Menu bar icon</source>
@@ -1721,7 +1725,7 @@
     </message>
     <message>
         <source>Now %1.</source>
-        <translation>지금은 %1.</translation>
+        <translation>현재 %1</translation>
     </message>
     <message>
         <source>Send token unencrypted</source>
@@ -1736,16 +1740,16 @@
         <translation>미러</translation>
     </message>
     <message>
-        <source>Separate with spaces. Never sent the token.</source>
-        <translation>빈칸으로 구분하세요. 토큰은 보내지 않아요.</translation>
-    </message>
-    <message>
         <source>Proxy</source>
         <translation>프록시</translation>
     </message>
     <message>
         <source>Empty: system proxy.</source>
         <translation>비워 두면 시스템 프록시.</translation>
+    </message>
+    <message>
+        <source>Separate with spaces. Your token is never sent to them.</source>
+        <translation>빈칸으로 구분하세요. 내 토큰은 미러로 보내지 않아요.</translation>
     </message>
     <message>
         <source>Download limit</source>
@@ -1892,6 +1896,10 @@
         <translation>위치별 수락률</translation>
     </message>
     <message>
+        <source>%1 of guesses were right.</source>
+        <translation>추측의 %1가 맞았어요.</translation>
+    </message>
+    <message>
         <source>position %1: %2</source>
         <translation>%1번째: %2</translation>
     </message>
@@ -1920,16 +1928,12 @@
         <translation>아직 판단하기 어려워요</translation>
     </message>
     <message>
-        <source>%1 of guesses right: %2 tokens per pass (break-even: %3).</source>
-        <translation>추측의 %1가 맞았어요. 패스당 %2토큰이에요(이득 기준: %3토큰).</translation>
-    </message>
-    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>기본 모델은 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
     </message>
     <message>
         <source>break-even %1</source>
-        <translation>이득 기준 %1</translation>
+        <translation>손익분기 %1</translation>
     </message>
     <message>
         <source>Time spent</source>
@@ -1949,7 +1953,7 @@
     </message>
     <message>
         <source>Tokens per pass over time</source>
-        <translation>답변 중 패스당 토큰</translation>
+        <translation>패스당 토큰의 변화</translation>
     </message>
     <message>
         <source>first %1, last %2, from %3 to %4</source>
@@ -1989,7 +1993,7 @@
     </message>
     <message>
         <source>Break-even</source>
-        <translation>이득 기준</translation>
+        <translation>손익분기</translation>
     </message>
     <message>
         <source>Speed with the draft against without, on this Mac.</source>
@@ -2015,8 +2019,12 @@
         <translation>인스펙터를 보려면 윈도우를 넓히세요.</translation>
     </message>
     <message>
-        <source>Toggle inspector</source>
-        <translation>인스펙터 보기/가리기</translation>
+        <source>Hide inspector</source>
+        <translation>인스펙터 가리기</translation>
+    </message>
+    <message>
+        <source>Show inspector</source>
+        <translation>인스펙터 보기</translation>
     </message>
     <message>
         <source>Inspector</source>
@@ -2026,12 +2034,12 @@
 <context>
     <name>InspectorPanel</name>
     <message>
-        <source>Speculation inspector</source>
-        <translation>추측 디코딩 인스펙터</translation>
+        <source>Inspector</source>
+        <translation>인스펙터</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>추측 디코딩</translation>
+        <source>Drafting</source>
+        <translation>초안 모델</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
@@ -2049,7 +2057,7 @@
 <context>
     <name>InstallCard</name>
     <message>
-        <source>Install from the Hub</source>
+        <source>Install from the hub</source>
         <translation>허브에서 설치</translation>
     </message>
     <message>
@@ -2099,11 +2107,9 @@
         <source>Cancel</source>
         <translation>취소</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>모델 %Ln개</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>디스크 사용량: %1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -2219,10 +2225,6 @@
 <context>
     <name>LendCard</name>
     <message>
-        <source>Help other Macs</source>
-        <translation>다른 Mac 돕기</translation>
-    </message>
-    <message>
         <source>%1 uses this Mac</source>
         <translation>%1에서 이 Mac 사용 중</translation>
     </message>
@@ -2233,6 +2235,10 @@
     <message>
         <source>Pairing code</source>
         <translation>페어링 코드</translation>
+    </message>
+    <message>
+        <source>Lend memory to other Macs</source>
+        <translation>다른 Mac에 메모리 빌려주기</translation>
     </message>
     <message>
         <source>Stop now</source>
@@ -2313,7 +2319,7 @@
     </message>
     <message>
         <source>Runs part of %1.</source>
-        <translation>지금 %1 모델의 일부를 돌리고 있어요.</translation>
+        <translation>지금 %1 모델의 일부를 실행하고 있어요.</translation>
     </message>
     <message>
         <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
@@ -2341,7 +2347,7 @@
     </message>
     <message>
         <source>Runs over both Macs now.</source>
-        <translation>지금 두 Mac에서 돌아가고 있어요.</translation>
+        <translation>지금 두 Mac에서 실행하고 있어요.</translation>
     </message>
     <message>
         <source>Not enough memory on %1.</source>
@@ -2367,8 +2373,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>실험 기능이에요. 아직 실제 Mac 두 대에서 돌려 보지 못했어요. 이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요.</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
+        <translation>이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요. 실험 기능이에요.</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -2492,6 +2498,10 @@
         <translation>설정…</translation>
     </message>
     <message>
+        <source>Full Screen</source>
+        <translation>전체 화면</translation>
+    </message>
+    <message>
         <source>Copy Diagnostics</source>
         <translation>진단 정보 복사</translation>
     </message>
@@ -2506,10 +2516,6 @@
     <message>
         <source>Search Chats</source>
         <translation>채팅 검색</translation>
-    </message>
-    <message>
-        <source>Toggle Sidebar</source>
-        <translation>사이드바 보기 또는 가리기</translation>
     </message>
     <message>
         <source>Write Message</source>
@@ -2560,6 +2566,10 @@
         <translation>모델</translation>
     </message>
     <message>
+        <source>Sidebar</source>
+        <translation>사이드바</translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>글자 작게</translation>
     </message>
@@ -2568,12 +2578,12 @@
         <translation>실제 크기</translation>
     </message>
     <message>
-        <source>Toggle Full Screen</source>
-        <translation>전체 화면 시작 또는 종료</translation>
-    </message>
-    <message>
         <source>Quote Selection</source>
         <translation>선택한 텍스트 인용</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>새 프롬프트…</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -3189,6 +3199,14 @@
         <translation>레이어 일부를 맡은 Mac에서 응답이 없어요: %1.</translation>
     </message>
     <message>
+        <source>The other Mac has stopped lending</source>
+        <translation>다른 Mac이 빌려주기를 멈췄어요</translation>
+    </message>
+    <message>
+        <source>Wait ten minutes, or turn Lend memory to other Macs off and on there.</source>
+        <translation>10분 기다리거나 그 Mac에서 ‘다른 Mac에 메모리 빌려주기’를 껐다가 켜세요.</translation>
+    </message>
+    <message>
         <source>Try again when it is back, or run the model on this Mac alone.</source>
         <translation>그 Mac이 돌아오면 다시 시도하거나, 이 Mac에서만 모델을 실행하세요.</translation>
     </message>
@@ -3209,8 +3227,8 @@
         <translation>%1에서 응답이 없어요.</translation>
     </message>
     <message>
-        <source>Check that it is awake, in this network, and that Help other Macs is on there.</source>
-        <translation>그 Mac이 깨어 있고 같은 네트워크에 있으며 ‘다른 Mac 돕기’가 켜져 있는지 확인하세요.</translation>
+        <source>Check that it is awake, in this network, with Lend memory to other Macs on.</source>
+        <translation>그 Mac이 깨어 있고 같은 네트워크에 있으며 ‘다른 Mac에 메모리 빌려주기’가 켜져 있는지 확인하세요.</translation>
     </message>
     <message>
         <source>This Mac finds no way to %1.</source>
@@ -3261,20 +3279,16 @@
         <translation>다른 Mac이 사용 중</translation>
     </message>
     <message>
+        <source>The other Mac lends to %1 now.</source>
+        <translation>그 Mac이 지금 메모리를 빌려주는 Mac: %1.</translation>
+    </message>
+    <message>
         <source>Wait, or press Stop now there.</source>
         <translation>기다리거나 그 Mac에서 ‘지금 중지’를 누르세요.</translation>
     </message>
     <message>
-        <source>The other Mac has stopped helping</source>
-        <translation>다른 Mac이 돕기를 멈췄어요</translation>
-    </message>
-    <message>
         <source>Stop now was pressed on the Mac at %1.</source>
         <translation>%1의 Mac에서 ‘지금 중지’를 눌렀어요.</translation>
-    </message>
-    <message>
-        <source>Wait ten minutes, or turn Help other Macs off and on there.</source>
-        <translation>10분 기다리거나 그 Mac에서 ‘다른 Mac 돕기’를 껐다가 켜세요.</translation>
     </message>
     <message>
         <source>The Mac at %1 now lends less than this model needs there.</source>
@@ -3585,10 +3599,6 @@
         <translation>모델을 다시 불러오세요.</translation>
     </message>
     <message>
-        <source>The other Mac helps %1 now.</source>
-        <translation>그 Mac이 지금 돕고 있는 Mac: %1.</translation>
-    </message>
-    <message>
         <source>Not enough memory on the other Mac</source>
         <translation>다른 Mac의 메모리가 부족함</translation>
     </message>
@@ -3737,16 +3747,12 @@
         <translation>초안 모델이 아직 채팅을 읽고 있어요.</translation>
     </message>
     <message>
-        <source>The draft guesses ahead.</source>
-        <translation>초안 모델이 미리 추측하고 있어요.</translation>
+        <source>Paused: drafting would be slower.</source>
+        <translation>쉬는 중: 초안 모델을 쓰면 더 느려요.</translation>
     </message>
     <message>
         <source>Drafting pauses while several replies are written.</source>
         <translation>여러 답변을 쓰는 동안에는 초안 모델이 쉬어요.</translation>
-    </message>
-    <message>
-        <source>Drafting is paused: slower here.</source>
-        <translation>초안 모델을 쓰면 더 느려서 쉬고 있어요.</translation>
     </message>
     <message>
         <source>No drafting: this model&apos;s cache cannot be rolled back.</source>
@@ -3829,19 +3835,11 @@
     </message>
     <message>
         <source>Models are in the sidebar of the main window.</source>
-        <translation>모델은 메인 창의 사이드바에 있어요.</translation>
+        <translation>모델은 메인 윈도우의 사이드바에 있어요.</translation>
     </message>
     <message>
         <source>Find models</source>
         <translation>모델 찾기</translation>
-    </message>
-    <message>
-        <source>Recommended models and search.</source>
-        <translation>추천 모델과 검색.</translation>
-    </message>
-    <message>
-        <source>Open</source>
-        <translation>열기</translation>
     </message>
 </context>
 <context>
@@ -4458,63 +4456,59 @@
         <translation>다른 글자의 일부</translation>
     </message>
     <message>
-        <source>Tinted: foreseen words. Solid line: corrections.</source>
-        <translation>색칠: 맞힌 말. 실선: 다르게 쓴 곳.</translation>
+        <source>Tinted: guessed right. Underlined: corrected.</source>
+        <translation>색칠: 맞힌 말. 밑줄: 고친 곳.</translation>
     </message>
 </context>
 <context>
     <name>OverlayMenu</name>
     <message>
-        <source>Drafted text is not marked.</source>
-        <translation>추측한 텍스트를 표시하지 않아요.</translation>
-    </message>
-    <message>
-        <source>Marked: foreseen words.</source>
-        <translation>맞힌 말을 표시해요.</translation>
-    </message>
-    <message>
         <source>None in sight.</source>
         <translation>보이는 곳에는 없어요.</translation>
     </message>
     <message>
-        <source>Marked: foreseen words and corrections.</source>
-        <translation>맞힌 말과 다르게 쓴 곳을 표시해요.</translation>
+        <source>Draft marks are hidden.</source>
+        <translation>초안 표시를 가렸어요.</translation>
+    </message>
+    <message>
+        <source>Marked: guessed right.</source>
+        <translation>맞힌 말을 표시해요.</translation>
+    </message>
+    <message>
+        <source>Marked: guessed right, corrected.</source>
+        <translation>맞힌 말과 고친 곳을 표시해요.</translation>
     </message>
     <message>
         <source>No corrections in sight.</source>
-        <translation>보이는 곳에는 다르게 쓴 곳이 없어요.</translation>
+        <translation>보이는 곳에는 고친 곳이 없어요.</translation>
     </message>
     <message>
         <source>Always show</source>
         <translation>항상 보기</translation>
     </message>
     <message>
-        <source>Drafted Text</source>
-        <translation>추측한 텍스트</translation>
+        <source>Draft Marks</source>
+        <translation>초안 표시</translation>
     </message>
     <message>
-        <source>Not Marked</source>
-        <translation>표시 안 함</translation>
+        <source>Marked Words</source>
+        <translation>표시할 말</translation>
     </message>
     <message>
-        <source>Mark Foreseen Words</source>
-        <translation>맞힌 말 표시</translation>
+        <source>Guessed Right</source>
+        <translation>맞힌 말</translation>
     </message>
     <message>
-        <source>Mark Foreseen Words and Corrections</source>
-        <translation>맞힌 말과 다르게 쓴 곳 표시</translation>
-    </message>
-    <message>
-        <source>Toggle Draft Marks</source>
-        <translation>추측한 텍스트 표시 전환</translation>
+        <source>Guessed Right and Corrected</source>
+        <translation>맞힌 말과 고친 곳</translation>
     </message>
     <message>
         <source>Next Correction</source>
-        <translation>다음 다르게 쓴 곳</translation>
+        <translation>다음 고친 곳</translation>
     </message>
     <message>
         <source>Previous Correction</source>
-        <translation>이전 다르게 쓴 곳</translation>
+        <translation>이전 고친 곳</translation>
     </message>
 </context>
 <context>
@@ -4603,7 +4597,7 @@
     </message>
     <message>
         <source>The model that runs over both is unloaded.</source>
-        <translation>두 Mac으로 돌리던 모델은 내려가요.</translation>
+        <translation>두 Mac으로 실행하던 모델은 메모리에서 내려요.</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -4629,8 +4623,8 @@
         <translation>주소</translation>
     </message>
     <message>
-        <source>As the other Mac shows it under Help other Macs.</source>
-        <translation>다른 Mac의 ‘다른 Mac 돕기’에 표시된 주소.</translation>
+        <source>On the other Mac, under Lend memory to other Macs.</source>
+        <translation>다른 Mac의 ‘다른 Mac에 메모리 빌려주기’에 표시된 주소.</translation>
     </message>
     <message>
         <source>Code</source>
@@ -4656,8 +4650,16 @@
         <translation>메모리 %1 더 사용</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>지난번 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>이 Mac에서는 느려져요(%1)</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>이 Mac에서 %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>느려짐</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -4718,10 +4720,6 @@
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>어휘: 메인 모델 토큰 %1개, 초안 모델 %2개, 공통 %3개</translation>
-    </message>
-    <message>
-        <source>Token %1: “%2”, in the draft “%3”</source>
-        <translation>토큰 %1번: 메인 모델은 ‘%2’, 초안 모델은 ‘%3’</translation>
     </message>
     <message>
         <source>Same tokenization</source>
@@ -5147,7 +5145,7 @@
     <name>ProgressPart</name>
     <message>
         <source>Stopping…</source>
-        <translation>멈추는 중…</translation>
+        <translation>중지하는 중…</translation>
     </message>
     <message numerus="yes">
         <source>Waiting for %Ln other reply(ies)…</source>
@@ -5165,10 +5163,84 @@
     </message>
 </context>
 <context>
+    <name>PromptDialog</name>
+    <message>
+        <source>Name</source>
+        <translation>이름</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>내용</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>프롬프트</translation>
+    </message>
+    <message>
+        <source>Example: Translate</source>
+        <translation>예: 번역</translation>
+    </message>
+    <message>
+        <source>Example: Translate into English, and keep the tone:</source>
+        <translation>예: 말투를 살려서 한국어로 번역해 주세요:</translation>
+    </message>
+    <message>
+        <source>New Prompt</source>
+        <translation>새 프롬프트</translation>
+    </message>
+    <message>
+        <source>Edit Prompts</source>
+        <translation>프롬프트 편집</translation>
+    </message>
+    <message>
+        <source>Type / in a message to use it.</source>
+        <translation>메시지에 /를 입력하면 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>저장</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Deleted the prompt “%1”.</source>
+        <translation>‘%1’ 프롬프트를 삭제했어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+</context>
+<context>
     <name>PromptField</name>
     <message>
         <source>Cut to %1 characters.</source>
         <translation>%1자까지만 넣었어요.</translation>
+    </message>
+</context>
+<context>
+    <name>PromptList</name>
+    <message>
+        <source>Preset</source>
+        <translation>프리셋</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>새 프롬프트…</translation>
+    </message>
+    <message>
+        <source>Edit Prompts…</source>
+        <translation>프롬프트 편집…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>프롬프트</translation>
     </message>
 </context>
 <context>
@@ -5209,32 +5281,28 @@
 <context>
     <name>Race</name>
     <message>
-        <source>Without the draft</source>
-        <translation>초안 모델 없이</translation>
-    </message>
-    <message>
-        <source>With the draft</source>
-        <translation>초안 모델로</translation>
-    </message>
-    <message>
-        <source>waiting for its turn</source>
-        <translation>차례를 기다리는 중</translation>
-    </message>
-    <message>
-        <source>not written</source>
-        <translation>쓰지 않음</translation>
-    </message>
-    <message>
-        <source>%1 · %2 s · %3 tok/s</source>
-        <translation>%1 · %2초 · 초당 %3토큰</translation>
-    </message>
-    <message>
         <source>Same prompt and seed, with and without the draft.</source>
         <translation>같은 프롬프트와 시드로, 초안 모델 없이 한 번, 초안 모델로 한 번 답해요.</translation>
     </message>
     <message>
-        <source>Running one after the other.</source>
-        <translation>차례로 쓰고 있어요.</translation>
+        <source>Measuring…</source>
+        <translation>측정 중…</translation>
+    </message>
+    <message>
+        <source>The race could not run</source>
+        <translation>대결을 할 수 없어요</translation>
+    </message>
+    <message>
+        <source>Not measured</source>
+        <translation>측정하지 못함</translation>
+    </message>
+    <message>
+        <source>Too short to measure</source>
+        <translation>너무 짧아서 잴 수 없어요</translation>
+    </message>
+    <message>
+        <source>Nothing was drafted</source>
+        <translation>추측한 토큰이 없어요</translation>
     </message>
     <message>
         <source>Continues after the current reply.</source>
@@ -5245,8 +5313,28 @@
         <translation>대결을 멈췄어요.</translation>
     </message>
     <message>
-        <source>The race could not run.</source>
-        <translation>대결을 할 수 없어요.</translation>
+        <source>This Mac is busy, so it takes longer.</source>
+        <translation>Mac이 다른 작업 중이라 더 오래 걸려요.</translation>
+    </message>
+    <message>
+        <source>Both ways in turns, until the figure is certain.</source>
+        <translation>수치가 확실해질 때까지 두 방식을 번갈아 실행해요.</translation>
+    </message>
+    <message>
+        <source>Try a longer prompt.</source>
+        <translation>더 긴 답이 나올 프롬프트로 해 보세요.</translation>
+    </message>
+    <message>
+        <source>This Mac was busy. Race again when it is idle.</source>
+        <translation>Mac이 다른 작업 중이었어요. 한가할 때 다시 대결해 보세요.</translation>
+    </message>
+    <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>Mac이 때때로 다른 작업 중이어서 한가할 때의 결과만 썼어요.</translation>
+    </message>
+    <message>
+        <source>So Auto drafts nothing here.</source>
+        <translation>그래서 자동은 여기서 초안 모델을 쓰지 않아요.</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on, by rounding.</source>
@@ -5256,44 +5344,20 @@
         <source>The texts differ from token %1 on, by “Fastest drafting”.</source>
         <translation>%1번째 토큰부터 ‘초안 속도 우선’ 때문에 텍스트가 달라요.</translation>
     </message>
+</context>
+<context>
+    <name>RaceBars</name>
     <message>
-        <source>Too short to measure.</source>
-        <translation>너무 짧아서 잴 수 없어요.</translation>
+        <source>Without the draft</source>
+        <translation>초안 모델 없이</translation>
     </message>
     <message>
-        <source>Nothing was drafted.</source>
-        <translation>추측한 토큰이 없어요.</translation>
+        <source>With the draft</source>
+        <translation>초안 모델로</translation>
     </message>
     <message>
-        <source>Too short to be sure. Try a longer prompt.</source>
-        <translation>너무 짧아서 확실하지 않아요. 더 긴 프롬프트로 해 보세요.</translation>
-    </message>
-    <message>
-        <source>Too close to call.</source>
-        <translation>차이가 작아 판단하기 어려워요.</translation>
-    </message>
-    <message>
-        <source>This Mac was busy; times are rough.</source>
-        <translation>이 Mac이 바빠서 시간만으로는 알기 어려워요.</translation>
-    </message>
-    <message>
-        <source>Undisturbed: %1.</source>
-        <comment>such as 2.1× faster</comment>
-        <translation>평소 기준: %1.</translation>
-    </message>
-    <message>
-        <source>Both took the same time.</source>
-        <translation>걸린 시간이 같아요.</translation>
-    </message>
-    <message>
-        <source>The draft saved %1 s: %2.</source>
-        <comment>%2: such as 2.1× faster</comment>
-        <translation>초안 모델 덕분에 %1초 줄었어요(%2).</translation>
-    </message>
-    <message>
-        <source>The draft cost %1 s: %2.</source>
-        <comment>%2: such as 12% slower</comment>
-        <translation>초안 모델 때문에 %1초 더 걸렸어요(%2).</translation>
+        <source>%1 s · %2 tok/s</source>
+        <translation>%1초 · 초당 %2토큰</translation>
     </message>
 </context>
 <context>
@@ -5333,6 +5397,10 @@
     <message>
         <source>Always the likeliest token.</source>
         <translation>늘 확률이 가장 높은 토큰을 골라요.</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>답변</translation>
     </message>
 </context>
 <context>
@@ -5395,8 +5463,8 @@
         <translation>배터리 사용 중, 초안 모델 없이</translation>
     </message>
     <message>
-        <source>drafting paused here</source>
-        <translation>초안 모델 쉬는 중</translation>
+        <source>no draft used: no gain here</source>
+        <translation>초안 없이 씀: 이득 없음</translation>
     </message>
     <message>
         <source>as fast as without</source>
@@ -5409,6 +5477,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>약 %1배 빠름</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>중지됨</translation>
     </message>
     <message>
         <source>%1 slower</source>
@@ -5440,7 +5512,7 @@
     </message>
     <message>
         <source>%1 tok/pass (break-even: %2)</source>
-        <translation>패스당 %1토큰(이득 기준: %2)</translation>
+        <translation>패스당 %1토큰(손익분기: %2)</translation>
     </message>
     <message>
         <source>The next reply measures more.</source>
@@ -5451,8 +5523,8 @@
         <translation>함께 써서 초안을 거의 쓰지 않았어요.</translation>
     </message>
     <message>
-        <source>Drafting is paused: %1 slower here.</source>
-        <translation>초안 모델을 쓰면 %1 느려져서 쉬고 있어요.</translation>
+        <source>Paused: drafting would be about %1 slower.</source>
+        <translation>쉬는 중: 초안 모델을 쓰면 약 %1 느려요.</translation>
     </message>
     <message>
         <source>Guesses come from this chat&apos;s text.</source>
@@ -5490,7 +5562,7 @@
     </message>
     <message>
         <source>Stopping…</source>
-        <translation>멈추는 중…</translation>
+        <translation>중지하는 중…</translation>
     </message>
     <message>
         <source>Stopped</source>
@@ -5644,28 +5716,20 @@
         <translation>‘초안 속도 우선’을 켜면 시드가 같아도 텍스트가 달라질 수 있어요.</translation>
     </message>
     <message>
-        <source>Same seed, same reply, but for near-ties.</source>
-        <translation>시드가 같으면 답변도 같아요. 두 토큰이 거의 비길 때만 달라요.</translation>
-    </message>
-    <message>
         <source>Same seed, same reply with any draft.</source>
         <translation>시드가 같으면 어떤 초안 모델이든 답변이 같아요.</translation>
     </message>
     <message>
-        <source>Same seed, same reply, but for near-ties (under %1 nats).</source>
-        <translation>시드가 같으면 답변도 같아요. 두 토큰이 거의 비길 때만 달라요(여기서는 %1 nat 미만).</translation>
-    </message>
-    <message>
         <source>Now %1, this chat&apos;s.</source>
-        <translation>지금은 이 채팅의 값(%1)이에요.</translation>
+        <translation>현재 값: %1(이 채팅).</translation>
     </message>
     <message>
         <source>Now %1, this preset&apos;s.</source>
-        <translation>지금은 이 프리셋의 값(%1)이에요.</translation>
+        <translation>현재 값: %1(이 프리셋).</translation>
     </message>
     <message>
         <source>Now %1, this model&apos;s.</source>
-        <translation>지금은 이 모델의 값(%1)이에요.</translation>
+        <translation>현재 값: %1(이 모델).</translation>
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
@@ -5698,6 +5762,10 @@
     <message>
         <source>For models that can think.</source>
         <translation>생각할 수 있는 모델에 적용돼요.</translation>
+    </message>
+    <message>
+        <source>Same seed, same reply, except where two words are nearly tied.</source>
+        <translation>시드가 같으면 답변도 같아요. 두 단어가 거의 비길 때만 달라요.</translation>
     </message>
 </context>
 <context>
@@ -5798,8 +5866,8 @@
         <translation>키가 없는 프로그램은 거부돼요.</translation>
     </message>
     <message>
-        <source>None: any program on this Mac may ask.</source>
-        <translation>없음: 이 Mac의 모든 프로그램이 쓸 수 있어요.</translation>
+        <source>No key. Any program on this Mac can connect.</source>
+        <translation>키 없음. 이 Mac의 모든 프로그램이 연결할 수 있어요.</translation>
     </message>
     <message>
         <source>Show</source>
@@ -5850,8 +5918,8 @@
         <translation>프로그램이 요청한 다른 모델 불러오기</translation>
     </message>
     <message>
-        <source>While you are not chatting; unloaded when idle this long. Your next message brings yours back.</source>
-        <translation>대화하지 않을 때만 불러오고, 이 시간 동안 쓰이지 않으면 내려요. 다음 메시지를 보내면 원래 모델로 돌아와요.</translation>
+        <source>Only while you are not chatting. Unloads after this long.</source>
+        <translation>대화하지 않을 때만 불러와요. 이 시간 동안 쓰이지 않으면 내려요.</translation>
     </message>
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>
@@ -5952,6 +6020,10 @@
         <translation>줄 바꿈</translation>
     </message>
     <message>
+        <source>Use a prompt or preset</source>
+        <translation>프롬프트나 프리셋 사용</translation>
+    </message>
+    <message>
         <source>Stop reply or cancel editing</source>
         <translation>답변 중지 또는 편집 취소</translation>
     </message>
@@ -5984,8 +6056,12 @@
         <translation>이전 또는 다음 버전</translation>
     </message>
     <message>
-        <source>Toggle thinking</source>
+        <source>Show or hide thinking</source>
         <translation>생각 보기 또는 가리기</translation>
+    </message>
+    <message>
+        <source>Open or close folder</source>
+        <translation>폴더 열기 또는 닫기</translation>
     </message>
     <message>
         <source>Open menu</source>
@@ -6006,10 +6082,6 @@
     <message>
         <source>Rename</source>
         <translation>이름 변경</translation>
-    </message>
-    <message>
-        <source>Toggle folder</source>
-        <translation>폴더 닫기 또는 열기</translation>
     </message>
 </context>
 <context>
@@ -6081,8 +6153,12 @@
 <context>
     <name>SpeculationCard</name>
     <message>
-        <source>Guess ahead</source>
-        <translation>미리 추측</translation>
+        <source>Use a draft</source>
+        <translation>초안 모델 사용</translation>
+    </message>
+    <message>
+        <source>Tokens to draft</source>
+        <translation>초안 토큰 수</translation>
     </message>
     <message>
         <source>Turn on</source>
@@ -6124,10 +6200,6 @@
         <translation>느려지는 동안에는 쉬어요.</translation>
     </message>
     <message>
-        <source>As far as it helps.</source>
-        <translation>이득이 되는 만큼만 미리 추측해요.</translation>
-    </message>
-    <message>
         <source>This chat only.</source>
         <translation>이 채팅에만 적용돼요.</translation>
     </message>
@@ -6140,16 +6212,20 @@
         <translation>고정 개수</translation>
     </message>
     <message>
+        <source>Drafts only while that is faster.</source>
+        <translation>더 빠를 때만 초안 모델을 써요.</translation>
+    </message>
+    <message>
         <source>Auto</source>
         <translation>자동</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>추측 디코딩</translation>
+        <source>Drafting</source>
+        <translation>초안 모델</translation>
     </message>
     <message>
-        <source>Tokens to guess ahead</source>
-        <translation>미리 추측할 토큰 수</translation>
+        <source>Tokens to draft</source>
+        <translation>초안 토큰 수</translation>
     </message>
 </context>
 <context>
@@ -6232,9 +6308,6 @@
         <source>Other</source>
         <translation>기타</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>통계를 모두 지울까요?</translation>
@@ -6393,10 +6466,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>최근 삭제한 항목</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>삭제한 항목은 30일 동안 남아 있어요.</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>
@@ -6588,25 +6657,24 @@
 <context>
     <name>_Passes</name>
     <message numerus="yes">
-        <source>Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.</source>
+        <source>Without a draft: %1 tok/s, measured on %Ln token(s). Between %2× and %3×.</source>
         <translation>
-            <numerusform>초안이 없으면 초당 %1토큰이에요. 초안 없는 패스 %Ln개로 쟀어요. %2~%3배 사이예요.</numerusform>
+            <numerusform>초안이 없으면 초당 %1토큰이에요(토큰 %Ln개로 측정). %2~%3배 사이예요.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln토큰</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>텍스트가 같아요: 토큰 %Ln개.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Median of %Ln pair(s) of laps.</source>
+        <translation>
+            <numerusform>%Ln쌍의 중앙값.</numerusform>
         </translation>
     </message>
 </context>

@@ -66,10 +66,6 @@
         <translation>取消</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>投机解码</translation>
-    </message>
-    <message>
         <source>Hub</source>
         <translation>Hub</translation>
     </message>
@@ -108,6 +104,10 @@
     <message>
         <source>Reset all settings</source>
         <translation>还原所有设置</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>草稿模型</translation>
     </message>
     <message>
         <source>Use OpenBLAS</source>
@@ -173,7 +173,7 @@
     </message>
     <message>
         <source>Now on.</source>
-        <translation>目前已开启。</translation>
+        <translation>目前已打开。</translation>
     </message>
     <message>
         <source>Now off.</source>
@@ -209,11 +209,11 @@
     </message>
     <message>
         <source>On</source>
-        <translation>开</translation>
+        <translation>打开</translation>
     </message>
     <message>
         <source>Off</source>
-        <translation>关</translation>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>
@@ -322,6 +322,10 @@
         <translation>附件对此模型来说太长。</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>只保留开头</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>只保留末尾</translation>
     </message>
@@ -380,7 +384,7 @@
     </message>
     <message>
         <source>Insert into Message</source>
-        <translation>放入消息</translation>
+        <translation>插入消息</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -395,7 +399,7 @@
     </message>
     <message>
         <source>Insert into Message</source>
-        <translation>放入消息</translation>
+        <translation>插入消息</translation>
     </message>
     <message>
         <source>Remove from Message</source>
@@ -432,8 +436,8 @@
         <translation>使用其他应用时，回复完成后通知你。</translation>
     </message>
     <message>
-        <source>Show previews</source>
-        <translation>显示预览</translation>
+        <source>Show the reply in notifications</source>
+        <translation>在通知中显示回复</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -725,6 +729,10 @@
         <translation>在 Xcode 的“设置”&gt;“智能”中，添加本地托管的提供商，端口填 %1。</translation>
     </message>
     <message>
+        <source>Already running: add %1 in Admin Panel &gt; Settings &gt; Connections, or %2 if it runs in Docker.</source>
+        <translation>已在运行时，在 Admin Panel &gt; Settings &gt; Connections 中添加 %1；在 Docker 中运行时用 %2。</translation>
+    </message>
+    <message>
         <source>Run in a terminal. In short: %1</source>
         <translation>在终端中运行。简写：%1</translation>
     </message>
@@ -802,7 +810,7 @@
         <translation>正在读取附件。</translation>
     </message>
     <message>
-        <source>%1 tokens too long.</source>
+        <source>%1 tokens too many.</source>
         <translation>超出 %1 个 token。</translation>
     </message>
     <message>
@@ -1131,7 +1139,7 @@
     </message>
     <message>
         <source>Install both</source>
-        <translation>一并安装</translation>
+        <translation>全部安装</translation>
     </message>
     <message>
         <source>Use</source>
@@ -1245,11 +1253,11 @@
     </message>
     <message>
         <source>Install both</source>
-        <translation>一并安装</translation>
+        <translation>全部安装</translation>
     </message>
     <message>
         <source>Use both</source>
-        <translation>一并使用</translation>
+        <translation>一起使用</translation>
     </message>
     <message>
         <source>No model loaded</source>
@@ -1581,16 +1589,12 @@
         </translation>
     </message>
     <message>
+        <source>Match system (%1)</source>
+        <translation>跟随系统（%1）</translation>
+    </message>
+    <message>
         <source>Language</source>
         <translation>语言</translation>
-    </message>
-    <message>
-        <source>Now %1.</source>
-        <translation>目前：%1。</translation>
-    </message>
-    <message>
-        <source>Match system</source>
-        <translation>跟随系统</translation>
     </message>
     <message>
         <source>Menu bar icon</source>
@@ -1736,16 +1740,16 @@
         <translation>镜像</translation>
     </message>
     <message>
-        <source>Separate with spaces. Never sent the token.</source>
-        <translation>用空格分隔。不会发送令牌。</translation>
-    </message>
-    <message>
         <source>Proxy</source>
         <translation>代理</translation>
     </message>
     <message>
         <source>Empty: system proxy.</source>
         <translation>留空：系统代理。</translation>
+    </message>
+    <message>
+        <source>Separate with spaces. Your token is never sent to them.</source>
+        <translation>用空格分隔。不会向镜像发送令牌。</translation>
     </message>
     <message>
         <source>Download limit</source>
@@ -1892,6 +1896,10 @@
         <translation>各位置的接受率</translation>
     </message>
     <message>
+        <source>%1 of guesses were right.</source>
+        <translation>%1 的猜测正确。</translation>
+    </message>
+    <message>
         <source>position %1: %2</source>
         <translation>第 %1 个：%2</translation>
     </message>
@@ -1920,16 +1928,12 @@
         <translation>尚难判断</translation>
     </message>
     <message>
-        <source>%1 of guesses right: %2 tokens per pass (break-even: %3).</source>
-        <translation>猜测有 %1 正确：每轮 %2 个 token（收益起点：%3）。</translation>
-    </message>
-    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>入门模型已将内容背熟，其他模型组合不会快这么多。</translation>
     </message>
     <message>
         <source>break-even %1</source>
-        <translation>收益起点 %1</translation>
+        <translation>盈亏平衡点 %1</translation>
     </message>
     <message>
         <source>Time spent</source>
@@ -1949,7 +1953,7 @@
     </message>
     <message>
         <source>Tokens per pass over time</source>
-        <translation>回复过程中的每轮 token 数</translation>
+        <translation>每轮 token 数的变化</translation>
     </message>
     <message>
         <source>first %1, last %2, from %3 to %4</source>
@@ -1989,7 +1993,7 @@
     </message>
     <message>
         <source>Break-even</source>
-        <translation>收益起点</translation>
+        <translation>盈亏平衡点</translation>
     </message>
     <message>
         <source>Speed with the draft against without, on this Mac.</source>
@@ -2015,8 +2019,12 @@
         <translation>请加宽窗口以显示检查器。</translation>
     </message>
     <message>
-        <source>Toggle inspector</source>
-        <translation>显示或隐藏检查器</translation>
+        <source>Hide inspector</source>
+        <translation>隐藏检查器</translation>
+    </message>
+    <message>
+        <source>Show inspector</source>
+        <translation>显示检查器</translation>
     </message>
     <message>
         <source>Inspector</source>
@@ -2026,12 +2034,12 @@
 <context>
     <name>InspectorPanel</name>
     <message>
-        <source>Speculation inspector</source>
-        <translation>投机解码检查器</translation>
+        <source>Inspector</source>
+        <translation>检查器</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>投机解码</translation>
+        <source>Drafting</source>
+        <translation>草稿模型</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
@@ -2049,7 +2057,7 @@
 <context>
     <name>InstallCard</name>
     <message>
-        <source>Install from the Hub</source>
+        <source>Install from the hub</source>
         <translation>从 Hub 安装</translation>
     </message>
     <message>
@@ -2099,11 +2107,9 @@
         <source>Cancel</source>
         <translation>取消</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>%Ln 个模型</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>占用磁盘：%1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -2219,10 +2225,6 @@
 <context>
     <name>LendCard</name>
     <message>
-        <source>Help other Macs</source>
-        <translation>帮助其他 Mac</translation>
-    </message>
-    <message>
         <source>%1 uses this Mac</source>
         <translation>%1 正在使用这台 Mac</translation>
     </message>
@@ -2233,6 +2235,10 @@
     <message>
         <source>Pairing code</source>
         <translation>配对码</translation>
+    </message>
+    <message>
+        <source>Lend memory to other Macs</source>
+        <translation>借内存给其他 Mac</translation>
     </message>
     <message>
         <source>Stop now</source>
@@ -2367,8 +2373,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>实验性功能，尚未在两台真实的 Mac 上运行过。对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
+        <translation>对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。实验性功能。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -2492,6 +2498,10 @@
         <translation>设置…</translation>
     </message>
     <message>
+        <source>Full Screen</source>
+        <translation>全屏幕</translation>
+    </message>
+    <message>
         <source>Copy Diagnostics</source>
         <translation>拷贝诊断信息</translation>
     </message>
@@ -2506,10 +2516,6 @@
     <message>
         <source>Search Chats</source>
         <translation>搜索对话</translation>
-    </message>
-    <message>
-        <source>Toggle Sidebar</source>
-        <translation>显示或隐藏侧边栏</translation>
     </message>
     <message>
         <source>Write Message</source>
@@ -2560,6 +2566,10 @@
         <translation>模型</translation>
     </message>
     <message>
+        <source>Sidebar</source>
+        <translation>侧边栏</translation>
+    </message>
+    <message>
         <source>Smaller Text</source>
         <translation>缩小文字</translation>
     </message>
@@ -2568,12 +2578,12 @@
         <translation>实际大小</translation>
     </message>
     <message>
-        <source>Toggle Full Screen</source>
-        <translation>进入或退出全屏幕</translation>
-    </message>
-    <message>
         <source>Quote Selection</source>
         <translation>引用所选文字</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>新建提示词…</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -3189,6 +3199,14 @@
         <translation>承担部分层的 %1 不再响应。</translation>
     </message>
     <message>
+        <source>The other Mac has stopped lending</source>
+        <translation>另一台 Mac 已停止借出</translation>
+    </message>
+    <message>
+        <source>Wait ten minutes, or turn Lend memory to other Macs off and on there.</source>
+        <translation>请等待 10 分钟，或在那台 Mac 上关闭再打开“借内存给其他 Mac”。</translation>
+    </message>
+    <message>
         <source>Try again when it is back, or run the model on this Mac alone.</source>
         <translation>等它恢复后重试，或仅在这台 Mac 上运行该模型。</translation>
     </message>
@@ -3209,8 +3227,8 @@
         <translation>%1 没有响应。</translation>
     </message>
     <message>
-        <source>Check that it is awake, in this network, and that Help other Macs is on there.</source>
-        <translation>请确认那台 Mac 已唤醒、在同一网络中，并且打开了“帮助其他 Mac”。</translation>
+        <source>Check that it is awake, in this network, with Lend memory to other Macs on.</source>
+        <translation>请确认那台 Mac 已唤醒、在同一网络中，并且打开了“借内存给其他 Mac”。</translation>
     </message>
     <message>
         <source>This Mac finds no way to %1.</source>
@@ -3261,20 +3279,16 @@
         <translation>另一台 Mac 正在使用中</translation>
     </message>
     <message>
+        <source>The other Mac lends to %1 now.</source>
+        <translation>那台 Mac 正在借内存给 %1。</translation>
+    </message>
+    <message>
         <source>Wait, or press Stop now there.</source>
         <translation>请等待，或在那台 Mac 上按“立即停止”。</translation>
     </message>
     <message>
-        <source>The other Mac has stopped helping</source>
-        <translation>另一台 Mac 已停止帮助</translation>
-    </message>
-    <message>
         <source>Stop now was pressed on the Mac at %1.</source>
         <translation>%1 上的 Mac 按下了“立即停止”。</translation>
-    </message>
-    <message>
-        <source>Wait ten minutes, or turn Help other Macs off and on there.</source>
-        <translation>请等待 10 分钟，或在那台 Mac 上关闭再打开“帮助其他 Mac”。</translation>
     </message>
     <message>
         <source>The Mac at %1 now lends less than this model needs there.</source>
@@ -3402,7 +3416,7 @@
     </message>
     <message>
         <source>Offline mode is on</source>
-        <translation>离线模式已开启</translation>
+        <translation>离线模式已打开</translation>
     </message>
     <message>
         <source>Offline mode blocks the hub.</source>
@@ -3585,10 +3599,6 @@
         <translation>请重新加载模型。</translation>
     </message>
     <message>
-        <source>The other Mac helps %1 now.</source>
-        <translation>那台 Mac 正在帮助 %1。</translation>
-    </message>
-    <message>
         <source>Not enough memory on the other Mac</source>
         <translation>另一台 Mac 内存不足</translation>
     </message>
@@ -3737,16 +3747,12 @@
         <translation>草稿模型还在读取对话。</translation>
     </message>
     <message>
-        <source>The draft guesses ahead.</source>
-        <translation>草稿模型正在提前猜测。</translation>
+        <source>Paused: drafting would be slower.</source>
+        <translation>已暂停：使用草稿模型会更慢。</translation>
     </message>
     <message>
         <source>Drafting pauses while several replies are written.</source>
         <translation>同时生成多条回复时，草稿模型暂停工作。</translation>
-    </message>
-    <message>
-        <source>Drafting is paused: slower here.</source>
-        <translation>使用草稿模型更慢，已暂停。</translation>
     </message>
     <message>
         <source>No drafting: this model&apos;s cache cannot be rolled back.</source>
@@ -3834,14 +3840,6 @@
     <message>
         <source>Find models</source>
         <translation>查找模型</translation>
-    </message>
-    <message>
-        <source>Recommended models and search.</source>
-        <translation>推荐模型与搜索。</translation>
-    </message>
-    <message>
-        <source>Open</source>
-        <translation>打开</translation>
     </message>
 </context>
 <context>
@@ -4306,11 +4304,11 @@
     </message>
     <message>
         <source>Install both</source>
-        <translation>一并安装</translation>
+        <translation>全部安装</translation>
     </message>
     <message>
         <source>Use both</source>
-        <translation>一并使用</translation>
+        <translation>一起使用</translation>
     </message>
     <message>
         <source>Install %1 and its draft</source>
@@ -4400,11 +4398,11 @@
     </message>
     <message>
         <source>on</source>
-        <translation>开</translation>
+        <translation>打开</translation>
     </message>
     <message>
         <source>off</source>
-        <translation>关</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>Low</source>
@@ -4458,26 +4456,26 @@
         <translation>另一个字的一部分</translation>
     </message>
     <message>
-        <source>Tinted: foreseen words. Solid line: corrections.</source>
-        <translation>着色：猜中的文字。实线：改写处。</translation>
+        <source>Tinted: guessed right. Underlined: corrected.</source>
+        <translation>着色：猜中的文字。下划线：改写处。</translation>
     </message>
 </context>
 <context>
     <name>OverlayMenu</name>
     <message>
-        <source>Drafted text is not marked.</source>
-        <translation>未标记草稿文字。</translation>
-    </message>
-    <message>
-        <source>Marked: foreseen words.</source>
-        <translation>已标记：猜中的文字。</translation>
-    </message>
-    <message>
         <source>None in sight.</source>
         <translation>当前可见范围内没有。</translation>
     </message>
     <message>
-        <source>Marked: foreseen words and corrections.</source>
+        <source>Draft marks are hidden.</source>
+        <translation>草稿标记已隐藏。</translation>
+    </message>
+    <message>
+        <source>Marked: guessed right.</source>
+        <translation>已标记：猜中的文字。</translation>
+    </message>
+    <message>
+        <source>Marked: guessed right, corrected.</source>
         <translation>已标记：猜中的文字和改写处。</translation>
     </message>
     <message>
@@ -4489,24 +4487,20 @@
         <translation>始终显示</translation>
     </message>
     <message>
-        <source>Drafted Text</source>
-        <translation>草稿文字</translation>
+        <source>Draft Marks</source>
+        <translation>草稿标记</translation>
     </message>
     <message>
-        <source>Not Marked</source>
-        <translation>不标记</translation>
+        <source>Marked Words</source>
+        <translation>标记的文字</translation>
     </message>
     <message>
-        <source>Mark Foreseen Words</source>
-        <translation>标记猜中的文字</translation>
+        <source>Guessed Right</source>
+        <translation>猜中的文字</translation>
     </message>
     <message>
-        <source>Mark Foreseen Words and Corrections</source>
-        <translation>标记猜中的文字和改写处</translation>
-    </message>
-    <message>
-        <source>Toggle Draft Marks</source>
-        <translation>切换草稿文字标记</translation>
+        <source>Guessed Right and Corrected</source>
+        <translation>猜中的文字和改写处</translation>
     </message>
     <message>
         <source>Next Correction</source>
@@ -4629,8 +4623,8 @@
         <translation>地址</translation>
     </message>
     <message>
-        <source>As the other Mac shows it under Help other Macs.</source>
-        <translation>另一台 Mac 的“帮助其他 Mac”下显示的地址。</translation>
+        <source>On the other Mac, under Lend memory to other Macs.</source>
+        <translation>另一台 Mac 的“借内存给其他 Mac”下显示的地址。</translation>
     </message>
     <message>
         <source>Code</source>
@@ -4656,8 +4650,16 @@
         <translation>多占 %1 内存</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>上次 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>在这台 Mac 上更慢（%1）</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>在这台 Mac 上 %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>更慢</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -4718,10 +4720,6 @@
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>词表：主模型 %1 个 token，草稿模型 %2 个，共有 %3 个</translation>
-    </message>
-    <message>
-        <source>Token %1: “%2”, in the draft “%3”</source>
-        <translation>token %1：主模型为“%2”，草稿模型为“%3”</translation>
     </message>
     <message>
         <source>Same tokenization</source>
@@ -5165,10 +5163,84 @@
     </message>
 </context>
 <context>
+    <name>PromptDialog</name>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>内容</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>提示词</translation>
+    </message>
+    <message>
+        <source>Example: Translate</source>
+        <translation>例如：翻译</translation>
+    </message>
+    <message>
+        <source>Example: Translate into English, and keep the tone:</source>
+        <translation>例如：翻译成中文，保留语气：</translation>
+    </message>
+    <message>
+        <source>New Prompt</source>
+        <translation>新建提示词</translation>
+    </message>
+    <message>
+        <source>Edit Prompts</source>
+        <translation>编辑提示词</translation>
+    </message>
+    <message>
+        <source>Type / in a message to use it.</source>
+        <translation>在消息中输入 / 即可使用。</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>存储</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Deleted the prompt “%1”.</source>
+        <translation>已删除提示词“%1”。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+</context>
+<context>
     <name>PromptField</name>
     <message>
         <source>Cut to %1 characters.</source>
         <translation>已截断为 %1 个字符。</translation>
+    </message>
+</context>
+<context>
+    <name>PromptList</name>
+    <message>
+        <source>Preset</source>
+        <translation>预设</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>新建提示词…</translation>
+    </message>
+    <message>
+        <source>Edit Prompts…</source>
+        <translation>编辑提示词…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>提示词</translation>
     </message>
 </context>
 <context>
@@ -5209,32 +5281,28 @@
 <context>
     <name>Race</name>
     <message>
-        <source>Without the draft</source>
-        <translation>不用草稿模型</translation>
-    </message>
-    <message>
-        <source>With the draft</source>
-        <translation>使用草稿模型</translation>
-    </message>
-    <message>
-        <source>waiting for its turn</source>
-        <translation>正在排队</translation>
-    </message>
-    <message>
-        <source>not written</source>
-        <translation>未生成</translation>
-    </message>
-    <message>
-        <source>%1 · %2 s · %3 tok/s</source>
-        <translation>%1 · %2 秒 · 每秒 %3 token</translation>
-    </message>
-    <message>
         <source>Same prompt and seed, with and without the draft.</source>
         <translation>用同一提示词和种子，分别在不用和使用草稿模型时各回答一次。</translation>
     </message>
     <message>
-        <source>Running one after the other.</source>
-        <translation>正在先后进行。</translation>
+        <source>Measuring…</source>
+        <translation>测量中…</translation>
+    </message>
+    <message>
+        <source>The race could not run</source>
+        <translation>无法竞速</translation>
+    </message>
+    <message>
+        <source>Not measured</source>
+        <translation>未测出</translation>
+    </message>
+    <message>
+        <source>Too short to measure</source>
+        <translation>太短，无法测量</translation>
+    </message>
+    <message>
+        <source>Nothing was drafted</source>
+        <translation>没有草稿</translation>
     </message>
     <message>
         <source>Continues after the current reply.</source>
@@ -5245,8 +5313,28 @@
         <translation>竞速已停止。</translation>
     </message>
     <message>
-        <source>The race could not run.</source>
-        <translation>无法竞速。</translation>
+        <source>This Mac is busy, so it takes longer.</source>
+        <translation>这台 Mac 正忙，需要更久。</translation>
+    </message>
+    <message>
+        <source>Both ways in turns, until the figure is certain.</source>
+        <translation>两种方式轮流运行，直到数字确定。</translation>
+    </message>
+    <message>
+        <source>Try a longer prompt.</source>
+        <translation>请换一个更长的提示词。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy. Race again when it is idle.</source>
+        <translation>这台 Mac 当时正忙，请在空闲时再次竞速。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>这台 Mac 有时正忙，因此只采用空闲时的结果。</translation>
+    </message>
+    <message>
+        <source>So Auto drafts nothing here.</source>
+        <translation>因此自动模式在此不使用草稿模型。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on, by rounding.</source>
@@ -5256,44 +5344,20 @@
         <source>The texts differ from token %1 on, by “Fastest drafting”.</source>
         <translation>从第 %1 个 token 起，文本因“草稿速度优先”而不同。</translation>
     </message>
+</context>
+<context>
+    <name>RaceBars</name>
     <message>
-        <source>Too short to measure.</source>
-        <translation>太短，无法测量。</translation>
+        <source>Without the draft</source>
+        <translation>不用草稿模型</translation>
     </message>
     <message>
-        <source>Nothing was drafted.</source>
-        <translation>没有草稿。</translation>
+        <source>With the draft</source>
+        <translation>使用草稿模型</translation>
     </message>
     <message>
-        <source>Too short to be sure. Try a longer prompt.</source>
-        <translation>太短，无法确定。请用更长的提示词再试。</translation>
-    </message>
-    <message>
-        <source>Too close to call.</source>
-        <translation>差距太小，难以判断。</translation>
-    </message>
-    <message>
-        <source>This Mac was busy; times are rough.</source>
-        <translation>这台 Mac 正忙，用时参考意义不大。</translation>
-    </message>
-    <message>
-        <source>Undisturbed: %1.</source>
-        <comment>such as 2.1× faster</comment>
-        <translation>正常情况下：%1。</translation>
-    </message>
-    <message>
-        <source>Both took the same time.</source>
-        <translation>两者用时相同。</translation>
-    </message>
-    <message>
-        <source>The draft saved %1 s: %2.</source>
-        <comment>%2: such as 2.1× faster</comment>
-        <translation>草稿模型节省了 %1 秒：%2。</translation>
-    </message>
-    <message>
-        <source>The draft cost %1 s: %2.</source>
-        <comment>%2: such as 12% slower</comment>
-        <translation>草稿模型多用了 %1 秒：%2。</translation>
+        <source>%1 s · %2 tok/s</source>
+        <translation>%1 秒 · 每秒 %2 token</translation>
     </message>
 </context>
 <context>
@@ -5333,6 +5397,10 @@
     <message>
         <source>Always the likeliest token.</source>
         <translation>总是选取概率最高的 token。</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>回复</translation>
     </message>
 </context>
 <context>
@@ -5395,8 +5463,8 @@
         <translation>使用电池，未用草稿模型</translation>
     </message>
     <message>
-        <source>drafting paused here</source>
-        <translation>此处暂停使用草稿</translation>
+        <source>no draft used: no gain here</source>
+        <translation>草稿未提速，已暂停</translation>
     </message>
     <message>
         <source>as fast as without</source>
@@ -5411,12 +5479,16 @@
         <translation>提速至约 %1 倍</translation>
     </message>
     <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
         <source>%1 slower</source>
         <translation>慢 %1</translation>
     </message>
     <message>
         <source>about %1 slower</source>
-        <translation>慢约 %1</translation>
+        <translation>约慢 %1</translation>
     </message>
     <message>
         <source>Without a draft: about %1 tok/s, measured while idle. Between %2× and %3×.</source>
@@ -5440,7 +5512,7 @@
     </message>
     <message>
         <source>%1 tok/pass (break-even: %2)</source>
-        <translation>每轮 %1 token（收益起点：%2）</translation>
+        <translation>每轮 %1 token（盈亏平衡点：%2）</translation>
     </message>
     <message>
         <source>The next reply measures more.</source>
@@ -5451,8 +5523,8 @@
         <translation>同时生成，因此几乎没有使用草稿模型。</translation>
     </message>
     <message>
-        <source>Drafting is paused: %1 slower here.</source>
-        <translation>使用草稿模型会慢 %1，已暂停。</translation>
+        <source>Paused: drafting would be about %1 slower.</source>
+        <translation>已暂停：使用草稿模型会约慢 %1。</translation>
     </message>
     <message>
         <source>Guesses come from this chat&apos;s text.</source>
@@ -5467,7 +5539,7 @@
     </message>
     <message>
         <source>Hunch sends nothing. Copy it into your report.</source>
-        <translation>Hunch 不会发送任何内容。请自行复制到报告中。</translation>
+        <translation>Hunch 不会发送任何内容。请自行拷贝到报告中。</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -5641,19 +5713,11 @@
     </message>
     <message>
         <source>Text still varies while “Fastest drafting” is on.</source>
-        <translation>“草稿速度优先”开启时，种子相同文本仍会变化。</translation>
-    </message>
-    <message>
-        <source>Same seed, same reply, but for near-ties.</source>
-        <translation>种子相同则回复相同；两个 token 几乎持平时除外。</translation>
+        <translation>“草稿速度优先”打开时，种子相同文本仍会变化。</translation>
     </message>
     <message>
         <source>Same seed, same reply with any draft.</source>
         <translation>种子相同则回复相同，与草稿模型无关。</translation>
-    </message>
-    <message>
-        <source>Same seed, same reply, but for near-ties (under %1 nats).</source>
-        <translation>种子相同则回复相同；两个 token 几乎持平时除外（此处小于 %1 奈特）。</translation>
     </message>
     <message>
         <source>Now %1, this chat&apos;s.</source>
@@ -5698,6 +5762,10 @@
     <message>
         <source>For models that can think.</source>
         <translation>适用于能思考的模型。</translation>
+    </message>
+    <message>
+        <source>Same seed, same reply, except where two words are nearly tied.</source>
+        <translation>种子相同则回复相同；两个词几乎持平时除外。</translation>
     </message>
 </context>
 <context>
@@ -5765,7 +5833,7 @@
     <name>ServerPage</name>
     <message>
         <source>Off</source>
-        <translation>关</translation>
+        <translation>关闭</translation>
     </message>
     <message numerus="yes">
         <source>%Ln minute(s)</source>
@@ -5798,8 +5866,8 @@
         <translation>没有密钥的程序会被拒绝。</translation>
     </message>
     <message>
-        <source>None: any program on this Mac may ask.</source>
-        <translation>无：这台 Mac 上的任何程序都可使用。</translation>
+        <source>No key. Any program on this Mac can connect.</source>
+        <translation>无密钥。这台 Mac 上的任何程序都可连接。</translation>
     </message>
     <message>
         <source>Show</source>
@@ -5850,8 +5918,8 @@
         <translation>为程序加载其他模型</translation>
     </message>
     <message>
-        <source>While you are not chatting; unloaded when idle this long. Your next message brings yours back.</source>
-        <translation>仅在你未对话时加载，闲置达到此时长后卸载。发送下一条消息时会换回你的模型。</translation>
+        <source>Only while you are not chatting. Unloads after this long.</source>
+        <translation>仅在你未对话时加载，闲置达到此时长后卸载。</translation>
     </message>
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>
@@ -5952,6 +6020,10 @@
         <translation>换行</translation>
     </message>
     <message>
+        <source>Use a prompt or preset</source>
+        <translation>使用提示词或预设</translation>
+    </message>
+    <message>
         <source>Stop reply or cancel editing</source>
         <translation>停止回复，或取消编辑</translation>
     </message>
@@ -5984,8 +6056,12 @@
         <translation>上一个或下一个版本</translation>
     </message>
     <message>
-        <source>Toggle thinking</source>
+        <source>Show or hide thinking</source>
         <translation>显示或隐藏思考</translation>
+    </message>
+    <message>
+        <source>Open or close folder</source>
+        <translation>展开或收起文件夹</translation>
     </message>
     <message>
         <source>Open menu</source>
@@ -6006,10 +6082,6 @@
     <message>
         <source>Rename</source>
         <translation>重命名</translation>
-    </message>
-    <message>
-        <source>Toggle folder</source>
-        <translation>收起或展开文件夹</translation>
     </message>
 </context>
 <context>
@@ -6071,7 +6143,7 @@
     </message>
     <message>
         <source>Drafting is off for this pair. Auto turns it on.</source>
-        <translation>已为此模型组合关闭草稿模型。选择“自动”即可重新开启。</translation>
+        <translation>已为此模型组合关闭草稿模型。选择“自动”即可重新打开。</translation>
     </message>
     <message>
         <source>Race…</source>
@@ -6081,8 +6153,12 @@
 <context>
     <name>SpeculationCard</name>
     <message>
-        <source>Guess ahead</source>
-        <translation>提前猜测</translation>
+        <source>Use a draft</source>
+        <translation>使用草稿模型</translation>
+    </message>
+    <message>
+        <source>Tokens to draft</source>
+        <translation>草稿 token 数</translation>
     </message>
     <message>
         <source>Turn on</source>
@@ -6124,10 +6200,6 @@
         <translation>变慢时暂停。</translation>
     </message>
     <message>
-        <source>As far as it helps.</source>
-        <translation>只在有收益时提前猜测。</translation>
-    </message>
-    <message>
         <source>This chat only.</source>
         <translation>仅此对话。</translation>
     </message>
@@ -6140,16 +6212,20 @@
         <translation>固定</translation>
     </message>
     <message>
+        <source>Drafts only while that is faster.</source>
+        <translation>仅在更快时使用草稿模型。</translation>
+    </message>
+    <message>
         <source>Auto</source>
         <translation>自动</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>投机解码</translation>
+        <source>Drafting</source>
+        <translation>草稿模型</translation>
     </message>
     <message>
-        <source>Tokens to guess ahead</source>
-        <translation>提前猜测的 token 数</translation>
+        <source>Tokens to draft</source>
+        <translation>草稿 token 数</translation>
     </message>
 </context>
 <context>
@@ -6232,9 +6308,6 @@
         <source>Other</source>
         <translation>其他</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>要清除全部统计吗？</translation>
@@ -6259,11 +6332,11 @@
     </message>
     <message>
         <source>Totals</source>
-        <translation>总计</translation>
+        <translation>合计</translation>
     </message>
     <message>
         <source>Totals appear after the first reply.</source>
-        <translation>首次回复后显示总计。</translation>
+        <translation>首次回复后显示合计。</translation>
     </message>
     <message>
         <source>Clear Statistics…</source>
@@ -6393,10 +6466,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>最近删除</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>删除的项目会在这里保留 30 天。</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>
@@ -6588,25 +6657,24 @@
 <context>
     <name>_Passes</name>
     <message numerus="yes">
-        <source>Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.</source>
+        <source>Without a draft: %1 tok/s, measured on %Ln token(s). Between %2× and %3×.</source>
         <translation>
-            <numerusform>不用草稿模型：每秒 %1 token（由 %Ln 轮测得）。在 %2 至 %3 倍之间。</numerusform>
+            <numerusform>不用草稿模型：每秒 %1 token（由 %Ln 个 token 测得）。在 %2 至 %3 倍之间。</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>_RaceCounts</name>
     <message numerus="yes">
-        <source>%Ln token(s)</source>
-        <comment>written</comment>
-        <translation>
-            <numerusform>%Ln token</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>文本相同：%Ln 个 token。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Median of %Ln pair(s) of laps.</source>
+        <translation>
+            <numerusform>%Ln 组的中位数。</numerusform>
         </translation>
     </message>
 </context>

@@ -43,7 +43,37 @@ def update(folder: Path = SOURCES) -> None:
 
 def problems() -> list[str]:
     found = [f"{language}: {problem}" for language in LANGUAGES for problem in ts_problems(ts_file(language))]
-    return found + unseen_plurals(ROOT / "app") + unseen_texts(ROOT / "app") + _not_up_to_date()
+    found += unseen_plurals(ROOT / "app") + unseen_texts(ROOT / "app") + _not_up_to_date()
+    refused = refused_words((SOURCES / "terms.md").read_text("utf-8"))
+    for language, texts in _texts().items():
+        found += [
+            f"{language}: “{word}” is not used (terms.md): {text}"
+            for text in texts
+            for word in refused[language]
+            if word in text.lower()
+        ]
+    return found
+
+
+def refused_words(terms: str) -> dict[str, list[str]]:
+    """From the table of words that are not used."""
+    table = terms.partition("\nNot used;")[2].partition("\n\nNot translated")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    return {language: words.split(", ") for language, words in rows[1:]}
+
+
+def _texts() -> dict[str, list[str]]:
+    """What is read in each language: English is the source of the others."""
+    texts = {}
+    for language in LANGUAGES:
+        messages = list(ElementTree.parse(ts_file("ko" if language == "en" else language)).iter("message"))
+        read = [[each.findtext("source", "")] for each in messages]
+        if language != "en":
+            read = [_forms(each.find("translation")) for each in messages]
+        texts[language] = [text for forms in read for text in forms]
+        pages = sorted((ROOT / "resources/help" / language).glob("*.md"))
+        texts[language] += [line for page in pages for line in page.read_text("utf-8").splitlines()]
+    return texts
 
 
 def unseen_plurals(sources: Path) -> list[str]:

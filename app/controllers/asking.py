@@ -147,6 +147,7 @@ class Asking(QObject):
         text = storable(text).strip()
         if not text or self.is_storing(_ASIDE) or not self.can_reply():
             return False
+        self._models.leave_eyes()
         question = self._question(0, None, text)
 
         def stored(asked: Asked) -> None:

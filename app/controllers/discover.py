@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.draft_choices import CHAT_TOKENS, has_known_draft
+from app.storage.pair_records import PairGain
 from app.view_models.downloads import repository_in
 from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList, Partner
 from engine import (
@@ -30,7 +31,6 @@ from engine import (
     ModelMeasured,
     PageFailed,
     PageRead,
-    PredictedGain,
     SearchFailed,
     SearchId,
     SearchResults,
@@ -52,15 +52,15 @@ class DiscoverController(QObject):
         store: ModelLibrary,
         bridge: EngineBridge,
         catalog: Callable[[], Catalog],
-        predicted: Callable[[str, str], PredictedGain | None],
+        gain: Callable[[str, str], PairGain | None],
         main: Callable[[], str],
         parent: QObject | None = None,
     ) -> None:
-        """`predicted`: of a main model and a draft, by repository. `main`: that of the chosen main model, or ""."""
+        """`gain`: of a main model and a draft, by repository. `main`: that of the chosen main model, or ""."""
         super().__init__(parent)
         self._store = store
         self._catalog = catalog
-        self._predicted = predicted
+        self._gain = gain
         self._main = main
         self._search: SearchId | None = None
         self._installed: tuple[InstalledModel, ...] = ()
@@ -106,6 +106,13 @@ class DiscoverController(QObject):
         if isinstance(self.error or self.missing, HubOffline):
             self.again()
         if self.page_of and isinstance(self.page_error, HubOffline):
+            self.read_page(self.page_of)
+
+    def ask_new_hub(self) -> None:
+        """What the former address, mirror or token brought or failed with is not the present one's."""
+        if self._search is not None:
+            self.search(self.filter)
+        if self.page_of:
             self.read_page(self.page_of)
 
     def read_page(self, repository: str) -> None:
@@ -160,22 +167,35 @@ class DiscoverController(QObject):
         drafter = next((each for each in self._catalog().drafts if each.repository == name), None)
         if drafter is None:
             return []
-        partners = [replace(self._partner(main, main, name), gain=drafter.gain_for(main)) for main in drafter.mains]
+        partners = [self._partner(main, main, name) for main in drafter.mains]
         chosen = [each for each in partners if self.is_main(each.repository)]
-        measured = [each for each in partners if each.predicted is not None]
+        measured = [each for each in partners if each.gain is not None and not each.gain.machine]
         return (chosen + measured + partners)[:1]
 
     def _draft_of(self, main: str, draft: CatalogDraft) -> Partner:
         partner = self._partner(draft.repository, main, draft.repository)
-        return replace(partner, drafter=draft.kind, size_bytes=draft.download_bytes, gain=draft.gain_for(main))
+        return replace(partner, drafter=draft.kind, size_bytes=draft.download_bytes)
 
     def _partner(self, repository: str, main: str, draft: str) -> Partner:
-        return Partner(repository, self._predicted(main, draft), self.folder_of(repository))
+        return Partner(repository, self._gain(main, draft), self.folder_of(repository))
 
     def entry(self, model: HubModel) -> HubEntry:
         here = model.repository in {each.repository for each in self._installed}
         has_draft = model.drafter is None and has_known_draft(self._catalog(), model.repository)
-        return HubEntry(model, _fit(model), here, has_draft)
+        return HubEntry(model, self._fit(model), here, has_draft)
+
+    def _fit(self, model: HubModel) -> FitLevel | None:
+        """With what the files on disk or the catalog say of its caches, as wherever else its fit is shown."""
+        if not model.size_bytes:
+            return None
+        catalog = self._catalog()
+        here = next((each.info for each in self._installed if each.repository == model.repository), None)
+        listed = catalog.model(catalog.listed_as(model.repository))
+        info = here or _info(model)
+        if here is None and listed is not None:
+            same = listed.repository == model.repository
+            info = listed.info() if same else replace(listed.info(), weight_bytes=model.size_bytes)
+        return memory_fit(info, CHAT_TOKENS).level
 
     def _on_event(self, event: Event) -> None:
         match event:
@@ -240,7 +260,7 @@ class DiscoverController(QObject):
         here = {each.repository for each in self._installed}
 
         def rank(model: HubModel) -> tuple[bool, int, bool]:
-            fit = _fit(model)
+            fit = self._fit(model)
             return model.repository not in here, _FITTING.index(fit) if fit else 0, model.repository not in mains
 
         return sorted((model for model in named if is_wanted(model, query)), key=rank)
@@ -269,12 +289,6 @@ def _query(wanted: DiscoverFilter) -> HubQuery:
         drafts_for=wanted.drafts_for,
         sort=HubSort(wanted.sort),
     )
-
-
-def _fit(model: HubModel) -> FitLevel | None:
-    if not model.size_bytes:
-        return None
-    return memory_fit(_info(model), CHAT_TOKENS).level
 
 
 def _info(model: HubModel) -> ModelInfo:

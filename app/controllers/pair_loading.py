@@ -440,7 +440,7 @@ class RequestedPair:
         self._draft_error: EngineError | None = None
         self._drafting = DraftingState.ACTIVE
         self._loaded_share = 0.0
-        self._tie_nats: float | None = None
+        self._exact = False
 
     def begin_loading(self, main_folder: str, draft_folder: str, helping: tuple[Helping, ...] = ()) -> None:
         self.main_folder = main_folder
@@ -450,7 +450,7 @@ class RequestedPair:
         self.state = PairState.LOADING
         self.main = None
         self._main_error = None
-        self._tie_nats = None
+        self._exact = False
         self._loaded_share = 0.0
         self.begin_loading_draft(draft_folder)
 
@@ -532,7 +532,7 @@ class RequestedPair:
         """Returns whether it was about this pair."""
         if event.folder != self.main_folder:
             return False
-        self._tie_nats = 2 * event.rounding
+        self._exact = not event.rounding
         return True
 
     def apply_drafting(self, drafting: DraftingState, *, running: bool) -> bool:
@@ -562,7 +562,7 @@ class RequestedPair:
             helper=next((each.machine for each in self.helping), None),
             loaded_share=self._loaded_share,
             off_for_pair=off,
-            tie_nats=self._tie_nats,
+            exact=self._exact,
             sees=self.main is not None and self.main.sees,
         )
 

@@ -27,7 +27,7 @@ from app.system.retry_timer import RetryTimer
 from app.view_models.installed_list import is_too_large
 from app.view_models.model_list import DraftState, PairState
 from app.view_models.request_table import RequestRow, RequestTableModel
-from app.words.clients import AGENT_TOKENS, Reached
+from app.words.clients import AGENT_TOKENS, IN_DOCKER, Reached
 from app.words.model_names import ARROW
 from engine import (
     ChatEngine,
@@ -465,7 +465,7 @@ class ServerController(QObject):
             host=_EVERYWHERE if in_network else "",
             port=settings.server_port,
             key=settings.server_key or None,
-            hosts=(name, f"{name}.local") if in_network and name else (),
+            hosts=(IN_DOCKER, *((name, f"{name}.local") if in_network and name else ())),
             any_name=settings.server_any_name,
             ttl_s=60.0 * settings.server_keep_min,
             guests=True,

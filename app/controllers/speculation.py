@@ -11,6 +11,7 @@ from app.controllers.race import Race
 from app.controllers.statistics import Statistics
 from app.storage import Storage
 from app.view_models.model_list import DraftState, PairState
+from app.words.replies import drafted_enough
 from engine import ChatEngine, Event, Failed, Finished, Queued, RequestId
 
 _WITHOUT_MODEL = ("lookup", "forced", "prediction")  # sources without a model
@@ -56,9 +57,9 @@ class PairGains(QObject):
     def _note(self, event: Finished | Failed) -> None:
         pair = self._loaded()
         stats = event.stats
-        drafted = stats.proposer not in _WITHOUT_MODEL and not stats.shared_rounds
+        drafted = stats.proposer not in _WITHOUT_MODEL and not stats.shared_rounds and drafted_enough(stats)
         if pair is not None and drafted and stats.speed_up is not None:
-            self._models.records.put_gain(*pair, stats.speed_up)
+            self._models.library.note_gain(*pair, stats.speed_up)
 
     def _on_pair(self) -> None:
         pair = self._loaded()

@@ -1,5 +1,7 @@
-"""Records of each pair: its last gain on this machine, and whether the user turned it off.
+"""Records of each pair: its gain on this machine, and whether the user turned it off.
 
+The gain is what the picker, the list of models and the inspector say of a pair: a mean of its latest replies, in which
+a race counts for several, because it is known to a few per cent.
 Gains of another machine, whose files were copied here, are not shown; that drafting was turned off is. A small JSON
 file, written as a whole. A damaged one counts as missing: it can be measured again. One that cannot be read for now is
 not overwritten: it is read before changes are written.
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -22,14 +25,35 @@ from engine import write_atomically
 _MOST = 200  # pairs; the oldest gains are dropped
 _LIMIT_BYTES = 4 << 20
 _LARGEST_GAIN = 1e9
+_MOST_WEIGHT = 8.0  # so that old replies fade
+_RACE_WEIGHT = 6.0
+_KNOWN_WEIGHT = 3.0
+_LOSS = 0.95
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PairRecord:
-    gain: float | None = None  # speed-up of the last long reply
+    gain: float | None = None  # speed-up over plain decoding
+    weight: float = 1.0  # of the gain, in replies
     off: bool = False  # the user has turned drafting off for it
     machine: str = ""  # that measured it; "" in older versions
+
+    @property
+    def loses(self) -> bool:
+        """Whether it is known that drafts make this pair slower."""
+        return self.gain is not None and self.weight >= _KNOWN_WEIGHT and self.gain < _LOSS
+
+
+@dataclass(frozen=True, slots=True)
+class PairGain:
+    """What a draft brings its main model: measured here, else estimated for this machine, else measured elsewhere."""
+
+    times: float
+    on: str = ""  # "chat", "code", "math", "mixed"; "" for what was measured here
+    machine: str = ""  # that measured it, where that was another one
+    is_estimate: bool = False
+    loses: bool = False  # it is known that it makes this pair slower here
 
 
 class PairRecords:
@@ -63,7 +87,17 @@ class PairRecords:
         return record if record.machine in ("", self._machine) else PairRecord(off=record.off)
 
     def put_gain(self, main: str, draft: str, gain: float) -> None:
-        self._put(main, draft, replace(self.get(main, draft), gain=gain))
+        """Of a reply."""
+        self._put_gain(main, draft, gain, 1.0)
+
+    def put_race(self, main: str, draft: str, gain: float) -> None:
+        self._put_gain(main, draft, gain, _RACE_WEIGHT)
+
+    def _put_gain(self, main: str, draft: str, gain: float, weight: float) -> None:
+        known = self.get(main, draft)
+        before = min(known.weight, _MOST_WEIGHT - weight) if known.gain is not None else 0.0
+        mean = (before * math.log(known.gain or 1.0) + weight * math.log(gain)) / (before + weight)
+        self._put(main, draft, replace(known, gain=math.exp(mean), weight=before + weight))
 
     def put_off(self, main: str, draft: str, off: bool) -> None:
         self._put(main, draft, replace(self.get(main, draft), off=off))
@@ -119,12 +153,17 @@ def _stored(file: Path) -> dict[str, PairRecord]:
         return {}
     rows = content.items() if isinstance(content, dict) else ()
     return {
-        key: PairRecord(_gain(value.get("gain")), value.get("off") is True, str(value.get("machine", "")))
+        key: PairRecord(
+            _number(value.get("gain")),
+            min(_number(value.get("weight")) or 1.0, _MOST_WEIGHT),
+            value.get("off") is True,
+            str(value.get("machine", "")),
+        )
         for key, value in rows
         if isinstance(value, dict)
     }
 
 
-def _gain(value: Any) -> float | None:
-    """The gain; None if impossible. The user's choice about the pair is kept."""
+def _number(value: Any) -> float | None:
+    """None if impossible. The user's choice about the pair is kept."""
     return float(value) if isinstance(value, int | float) and 0 < value < _LARGEST_GAIN else None

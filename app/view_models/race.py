@@ -1,13 +1,12 @@
-"""A race as a plain value: how far each lap is, and the verdict."""
+"""A race as a plain value: its text, its laps' times, and what they say."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from app.view_models.race_times import RaceTimes
 from engine import EngineError, RequestStats
-
-_TOLERANCE = 1.1  # between times and figure
 
 
 class RaceState(StrEnum):
@@ -19,52 +18,26 @@ class RaceState(StrEnum):
     FAILED = "failed"
 
 
-class LapState(StrEnum):
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    LEFT_OUT = "left_out"  # the race ended before its turn
+class Verdict(StrEnum):
+    """What the laps say."""
 
-
-@dataclass(frozen=True, slots=True)
-class Lap:
-    state: LapState = LapState.WAITING
-    text: str = ""
-    stats: RequestStats = field(default_factory=RequestStats)
-    tokens: tuple[int, ...] = ()
+    OPEN = "open"  # too few yet
+    KNOWN = "known"  # the factor
+    BUSY = "busy"  # they differ too much: the machine has other work
+    TOO_SHORT = "too_short"  # the reply
+    NOTHING_DRAFTED = "nothing_drafted"
 
 
 @dataclass(frozen=True, slots=True)
 class RaceView:
     state: RaceState = RaceState.IDLE
-    laps: tuple[Lap, ...] = ()  # without the draft, then with it
+    text: str = ""  # of the first lap, which is not timed
+    tokens: int = 0  # of each lap
+    times: RaceTimes = field(default_factory=RaceTimes)
+    lap_s: float = 0.0  # of the lap that is running
+    drafted: RequestStats = field(default_factory=RequestStats)  # of the latest lap with the draft
+    verdict: Verdict = Verdict.OPEN
+    is_auto_plain: bool = False  # auto drafts nothing here; the race does
+    differs_at: int | None = None  # the first token that the draft changed
     may_differ: bool = False  # the text was asked to be fastest rather than the same with any draft
     error: EngineError | None = None  # why it failed
-
-    @property
-    def identical(self) -> bool:
-        """Whether both laps have the same tokens."""
-        plain, drafted = self.laps
-        return plain.tokens == drafted.tokens
-
-    @property
-    def factor(self) -> float | None:
-        """The speed-up as in the footer; plain passes are those of the lap without the draft."""
-        return self.laps[1].stats.speed_up
-
-    @property
-    def is_apart(self) -> bool:
-        """Whether the times of the two laps differ from each other."""
-        plain, drafted = (lap.stats.tokens_per_second for lap in self.laps)
-        if not plain or not drafted:
-            return False
-        return not 1 / _TOLERANCE <= drafted / plain <= _TOLERANCE
-
-    @property
-    def is_disturbed(self) -> bool:
-        """Whether the times contradict the speed-up, because other load differed between the laps."""
-        interval = self.laps[1].stats.speed_up_interval
-        plain, drafted = (lap.stats.tokens_per_second for lap in self.laps)
-        if interval is None or not plain or not drafted:
-            return False
-        return not interval[0] / _TOLERANCE <= drafted / plain <= interval[1] * _TOLERANCE

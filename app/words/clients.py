@@ -13,10 +13,11 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from app.words.formats import count, fill
+from app.words.formats import count, fill, spoken
 from app.words.model_names import human_name
 
 AGENT_TOKENS = 32_768  # of context: an agent's instructions and tools take some 12,000 before the first file is read
+IN_DOCKER = "host.docker.internal"  # the Mac, for programs in a container of it
 _NO_KEY = "hunch"  # for clients that require one
 
 
@@ -187,12 +188,30 @@ def _in_xcode(reached: Reached) -> str:
     )
 
 
+def _in_open_webui(reached: Reached) -> str:
+    """Where it runs already, settings of its own precede the environment."""
+    running = QCoreApplication.translate(
+        "Clients", "Already running: add %1 in Admin Panel > Settings > Connections, or %2 if it runs in Docker."
+    )
+    return fill(running, f"{reached.address}/v1", f"http://{IN_DOCKER}:{reached.port}/v1")
+
+
 def _launched(
-    key: str, name: str, command: Callable[[Reached], LaunchCommand], install: str, *, is_agent: bool = False
+    key: str,
+    name: str,
+    command: Callable[[Reached], LaunchCommand],
+    install: str,
+    *,
+    is_agent: bool = False,
+    more: Callable[[Reached], str] = lambda _reached: "",
 ) -> ClientProgram:
-    def place(_reached: Reached) -> str:
+    """`more`: another way to connect it."""
+
+    def place(reached: Reached) -> str:
         sentence = QCoreApplication.translate("Clients", "Run in a terminal. In short: %1")
-        return fill(sentence, f"hunch launch {key}")
+        way = fill(sentence, f"hunch launch {key}")
+        other = more(reached)
+        return spoken(way, other) if other else way
 
     return ClientProgram(name, lambda reached: command(reached).as_text(), place, command, install, is_agent)
 
@@ -204,7 +223,7 @@ CLIENTS: dict[str, ClientProgram] = {
     "zed": ClientProgram("Zed", _zed, _in_file("~/.config/zed/settings.json")),
     "xcode": ClientProgram("Xcode", lambda reached: reached.port + "\n", _in_xcode),
     "continue": ClientProgram("Continue", _continue, _in_file("~/.continue/config.yaml")),
-    "open-webui": _launched("open-webui", "Open WebUI", _open_webui, "pipx install open-webui"),
+    "open-webui": _launched("open-webui", "Open WebUI", _open_webui, "pipx install open-webui", more=_in_open_webui),
     "aider": _launched("aider", "aider", _aider, "pipx install aider-chat"),
     "curl": ClientProgram("curl", lambda reached: _curl(reached).as_text(), _in_terminal),
 }

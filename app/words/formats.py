@@ -5,7 +5,6 @@ The sentences themselves live where they are shown; this file only fills them.
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
 from itertools import accumulate
@@ -79,13 +78,6 @@ def exact_times(factor: float, decimals: int = 2) -> str:
 
 def number(value: float, decimals: int = 0) -> str:
     return QLocale().toString(float(value), "f", decimals)
-
-
-def rounded_up(value: float) -> str:
-    """A positive figure rounded up to one significant digit: "0.04", "0.00008"."""
-    decimals = max(0, -math.floor(math.log10(value)))
-    scale = 10**decimals
-    return number(math.ceil(round(value * scale, 6)) / scale, decimals)
 
 
 def count(value: int) -> str:

@@ -58,23 +58,22 @@ def action_text(action: NoticeAction | None) -> str:
 
 
 def drafting_sentence(state: DraftingState) -> str:
-    """Why a reply was drafted, or was not."""
+    """Why nothing is drafted; "" while something is."""
     return {
         DraftingState.OFF: QCoreApplication.translate("Messages", "Drafting is off."),
         DraftingState.NO_DRAFT: QCoreApplication.translate("Messages", "No draft loaded."),
         DraftingState.CATCHING_UP: QCoreApplication.translate("Messages", "The draft is still reading the chat."),
-        DraftingState.ACTIVE: QCoreApplication.translate("Messages", "The draft guesses ahead."),
         DraftingState.BATCHED: QCoreApplication.translate(
             "Messages", "Drafting pauses while several replies are written."
         ),
-        DraftingState.PARKED: QCoreApplication.translate("Messages", "Drafting is paused: slower here."),
+        DraftingState.PARKED: QCoreApplication.translate("Messages", "Paused: drafting would be slower."),
         DraftingState.UNSUPPORTED: QCoreApplication.translate(
             "Messages", "No drafting: this model's cache cannot be rolled back."
         ),
         DraftingState.FAILED: QCoreApplication.translate(
             "Messages", "The draft failed; the main model finished alone."
         ),
-    }[state]
+    }.get(state, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,5 +59,5 @@ def _visible(word: str) -> str:
 def explanation() -> str:
     return QCoreApplication.translate(
         "Overlay",
-        "Tinted: foreseen words. Solid line: corrections.",
+        "Tinted: guessed right. Underlined: corrected.",
     )

@@ -98,10 +98,15 @@ def reply_footer(
     """`empty`: the reply has neither an answer nor thinking. `slowdown` explains why it was slow."""
     if stats is not None and stats.generated_tokens:
         line = footer_line(stats)
-        return replace(line, gain=SEPARATOR.join(filter(None, (line.gain, slowdown_text(slowdown)))))
+        stopped = _stopped_text() if status is ReplyStatus.STOPPED else ""
+        return replace(line, gain=SEPARATOR.join(filter(None, (line.gain, slowdown_text(slowdown), stopped))))
     if status is ReplyStatus.STOPPED and empty:
         return FooterLine(QCoreApplication.translate("ReplyStats", "stopped before the first word"), "", Tone.NONE, "")
-    return None
+    return FooterLine(_stopped_text(), "", Tone.NONE, "") if status is ReplyStatus.STOPPED else None
+
+
+def _stopped_text() -> str:
+    return QCoreApplication.translate("ReplyStats", "stopped")
 
 
 def footer_line(stats: RequestStats) -> FooterLine:
@@ -122,11 +127,7 @@ def slowdown_text(slowdown: Slowdown) -> str:
 
 
 def tone_of(stats: RequestStats) -> Tone:
-    if stats.speed_up is None or not drafted_enough(stats):
-        return Tone.NONE
-    if abs(stats.speed_up - 1) <= PAR_MARGIN:
-        return Tone.PAR
-    return Tone.GAIN if stats.speed_up > 1 else Tone.COST
+    return Tone.NONE if stats.speed_up is None or not drafted_enough(stats) else factor_tone(stats.speed_up)
 
 
 def drafted_enough(stats: RequestStats) -> bool:
@@ -146,20 +147,29 @@ def speed_up_text(stats: RequestStats) -> str:
 def gain_text(stats: RequestStats) -> str:
     """The footer's verdict; none while unknown, and no gain while the draft is parked."""
     tone = tone_of(stats)
-    if tone is Tone.GAIN:
-        return _faster(stats)
-    if stats.drafting is DraftingState.PARKED:
-        return QCoreApplication.translate("ReplyStats", "drafting paused here") if _was_tried(stats) else ""
-    if tone is Tone.PAR:
+    if stats.drafting is DraftingState.PARKED and tone is not Tone.GAIN:
+        return QCoreApplication.translate("ReplyStats", "no draft used: no gain here") if _was_tried(stats) else ""
+    if tone is Tone.GAIN and not stats.is_speed_up_certain:
+        figure = formats.number(*_rounded(stats.speed_up or 1.0, stats))
+        return formats.fill(QCoreApplication.translate("ReplyStats", "about %1× faster"), figure)
+    if tone is Tone.COST and not stats.is_speed_up_certain:
+        return _about_slower(stats)
+    return "" if tone is Tone.NONE else factor_text(stats.speed_up or 1.0)
+
+
+def factor_tone(factor: float) -> Tone:
+    if abs(factor - 1) <= PAR_MARGIN:
+        return Tone.PAR
+    return Tone.GAIN if factor > 1 else Tone.COST
+
+
+def factor_text(factor: float) -> str:
+    """Of a speed-up that is certain."""
+    if factor_tone(factor) is Tone.PAR:
         return QCoreApplication.translate("ReplyStats", "as fast as without")
-    return _slower(stats) if tone is Tone.COST else ""
-
-
-def _faster(stats: RequestStats) -> str:
-    figure = formats.number(*_rounded(stats.speed_up or 1.0, stats))
-    if stats.is_speed_up_certain:
-        return formats.fill(QCoreApplication.translate("ReplyStats", "%1× faster"), figure)
-    return formats.fill(QCoreApplication.translate("ReplyStats", "about %1× faster"), figure)
+    if factor > 1:
+        return formats.fill(QCoreApplication.translate("ReplyStats", "%1× faster"), formats.number(factor, 1))
+    return formats.fill(QCoreApplication.translate("ReplyStats", "%1 slower"), formats.percent(min(1 - factor, 0.99)))
 
 
 def _rounded(speed_up: float, stats: RequestStats) -> tuple[float, int]:
@@ -172,10 +182,8 @@ def _rounded(speed_up: float, stats: RequestStats) -> tuple[float, int]:
     return rough, int(rough != int(rough))
 
 
-def _slower(stats: RequestStats) -> str:
+def _about_slower(stats: RequestStats) -> str:
     lost = min(1 - (stats.speed_up or 1.0), 0.99)
-    if stats.is_speed_up_certain:
-        return formats.fill(QCoreApplication.translate("ReplyStats", "%1 slower"), formats.percent(lost))
     rough = round(20 * lost) / 20
     low, high = stats.speed_up_interval or (1 - lost, 1 - lost)
     said = rough if low <= 1 - rough <= high else lost
@@ -210,7 +218,7 @@ class _Passes(QObject):
     """Plural forms are only read from the source where an object says them."""
 
     def against(self, passes: int) -> str:
-        return self.tr("Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.", "", passes)
+        return self.tr("Without a draft: %1 tok/s, measured on %Ln token(s). Between %2× and %3×.", "", passes)
 
 
 def break_even_text(stats: RequestStats) -> str:
@@ -287,7 +295,7 @@ def source_sentence(stats: RequestStats) -> str:
     if drafting is DraftingState.PARKED and not _was_tried(stats):
         return next_sentence()
     if drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
-        rests = QCoreApplication.translate("ReplyStats", "Drafting is paused: %1 slower here.")
+        rests = QCoreApplication.translate("ReplyStats", "Paused: drafting would be about %1 slower.")
         return formats.fill(rests, formats.percent(1 - stats.draft_speed))
     return drafting_sentence(drafting)
 

@@ -17,15 +17,6 @@ class CacheKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TokenDifference:
-    """An id that means different text in the two; "" where one has no such token."""
-
-    token: int
-    main: str
-    draft: str
-
-
-@dataclass(frozen=True, slots=True)
 class Probe:
     """The number of tokens of a built-in text by each tokenizer, and whether they are the same."""
 
@@ -44,7 +35,6 @@ class Vocabularies:
     shared_tokens: int  # the same text, under any id
     differing_tokens: int = 0  # ids that mean different text
     differing_text_tokens: int = 0  # of these, those that occur in texts; the others are control tokens
-    examples: tuple[TokenDifference, ...] = ()
     cut_alike: bool | None = True  # every text gives the same tokens; None: not known
     probes: tuple[Probe, ...] = ()  # where the tokenizers' rules differ
 

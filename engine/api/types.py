@@ -181,6 +181,7 @@ class Speculation:
     tokens: int = 4  # draft length of a round in fixed mode
     acceptance: Acceptance = Acceptance.COUPLED
     guarded: bool = False  # a fixed length pauses, as auto does, while it is slower than plain decoding
+    insists: bool = False  # neither pauses: it is measured what drafts bring where they are slower
 
     @classmethod
     def off(cls) -> Speculation:

@@ -5,6 +5,7 @@ Learnt from every verified token. Pure arithmetic.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect, bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ _PRIOR_TRIALS = 8.0
 _FADING = 0.995
 _ROUND_FADING = 0.997
 _DOUBTED_TRIALS = 4.0  # trials that a rate keeps after `doubt`
+_RECALLED_TRIALS = 16.0  # and in the next run of the program
+_LEAST_ACCEPTED = 0.5  # accepted tokens, decayed, from which on a position counts as reached
 
 _GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
 _GRADE_MIDDLES = tuple((low + high) / 2 for low, high in pairwise((0.0, *_GRADES, 1.0)))
@@ -34,8 +37,14 @@ _SUREST_LEARNING = 0.0025  # of the highest grade: long drafts consist of it, so
 class _Rate:
     """The accept rate of some positions, which may drift."""
 
-    def __init__(self) -> None:
-        self._right = self._trials = 0.0
+    def __init__(self, right: float = 0.0, trials: float = 0.0) -> None:
+        self._right = right
+        self._trials = trials
+
+    @property
+    def kept(self) -> tuple[float, float]:
+        """(accepted, trials)."""
+        return self._right, self._trials
 
     def learn(self, right: bool) -> None:
         self._right = _FADING * self._right + right
@@ -45,8 +54,9 @@ class _Rate:
         self._right *= kept
         self._trials *= kept
 
-    def doubt(self) -> None:
-        self.fade(min(1.0, _DOUBTED_TRIALS / self._trials) if self._trials else 1.0)
+    def limit(self, trials: float) -> None:
+        """Keep the rate, as that of at most so many trials."""
+        self.fade(min(1.0, trials / self._trials) if self._trials else 1.0)
 
     def average(self, prior: float, weight: float) -> float:
         """Mean of a Beta posterior: (accepted + weight * prior) / (trials + weight). `prior` is the prior mean,
@@ -58,8 +68,28 @@ class _Rate:
 class AcceptRates:
     """P(accepted) of the token at each position of a draft, given that those before it were accepted."""
 
-    def __init__(self) -> None:
+    def __init__(self, hope: float = 0.0) -> None:
+        """`hope`: a rate that is expected of this draft; a low one is not used, as tries are paid from a credit."""
+        self._hope = max(hope, _HOPE)
         self._buckets = [_Rate() for _ in _BUCKET_ENDS]
+
+    def kept(self) -> list[tuple[float, float]]:
+        """(accepted, trials) of each group of positions, to store for a later run."""
+        return [bucket.kept for bucket in self._buckets]
+
+    def recall(self, kept: Sequence[Sequence[float]]) -> None:
+        """Start with what an earlier run has learnt, as few trials. Raises ValueError if that is not valid."""
+        if len(kept) != len(self._buckets) or not all(0 <= right <= trials < math.inf for right, trials in kept):
+            raise ValueError("not accept rates")
+        self._buckets = [_Rate(right, trials) for right, trials in kept]
+        for bucket in self._buckets:
+            bucket.limit(_RECALLED_TRIALS)
+
+    @property
+    def longest(self) -> int:
+        """The position up to which tokens were accepted."""
+        ends = zip(_BUCKET_ENDS, self._buckets, strict=True)
+        return max((end for end, bucket in ends if bucket.kept[0] >= _LEAST_ACCEPTED), default=0)
 
     def learn(self, drafted: int, accepted: int) -> None:
         """The first `accepted` of `drafted` tokens were accepted; those after the first rejected one are no trials."""
@@ -77,12 +107,12 @@ class AcceptRates:
     def doubt(self) -> None:
         """Reduce all rates to a few trials: the text has changed."""
         for bucket in self._buckets:
-            bucket.doubt()
+            bucket.limit(_DOUBTED_TRIALS)
 
     def by_position(self, *, hopeful: bool) -> list[float]:
         """Accept rates of positions 1 to MAX_DRAFT_TOKENS. `hopeful`: a high rate where nothing was tried; else 0."""
         rates: list[float] = []
-        average = _HOPE if hopeful else _DOUBT
+        average = self._hope if hopeful else _DOUBT
         for bucket, end in zip(self._buckets, _BUCKET_ENDS, strict=True):
             average = bucket.average(average, _PRIOR_TRIALS if rates else _FIRST_PRIOR_TRIALS)
             rates += [average] * (end - len(rates))

@@ -82,7 +82,7 @@ Slices = Generator[Calibration | None, None, Calibration]
 
 class Tuner:
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
+        self.folder = folder
         self._slices: Slices | None = None
         self._begun = False  # the caches of a measurement exist
         self._pair: tuple[LoadedModel, LoadedModel | None] | None = None  # being measured
@@ -125,7 +125,7 @@ class Tuner:
             costs.ratios.recall(content.get("baselines"))
 
     def _file(self, main: LoadedModel, draft: LoadedModel | None) -> Path | None:
-        return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
+        return self.folder / f"{pair_key(main, draft)}.json" if self.folder is not None else None
 
     def stop(self) -> None:
         self._slices = self._pair = None
@@ -142,7 +142,7 @@ class Tuner:
 
     def measured(self, main: LoadedModel) -> tuple[ForwardTimes, ...]:
         """Forward times of `main`, if it was measured, then those of other models on disk."""
-        files = sorted(self._folder.glob("*.json")) if self._folder is not None else []
+        files = sorted(self.folder.glob("*.json")) if self.folder is not None else []
         found = [times for path in files if (times := _times(_content(path))) is not None]
         by_model = {(times.weight_bytes, times.sparse): times for times in found}
         by_model.pop((main.info.weight_bytes, main.info.sparse), None)

@@ -14,6 +14,7 @@ from enum import Enum, auto
 from functools import partial
 from itertools import accumulate
 from operator import mul
+from statistics import fmean
 
 from engine.api.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 from engine.drafting.acceptance import AcceptRates, Sharpness, StopRule, Worth
@@ -135,7 +136,7 @@ class History:
 
     costs: RoundCosts = field(default_factory=RoundCosts)
     replies: int = 1  # that share each round
-    rates: defaultdict[tuple[str, int], AcceptRates] = field(default_factory=partial(defaultdict, AcceptRates))
+    rates: dict[tuple[str, int], AcceptRates] = field(default_factory=dict)  # by (source, grade)
     worth: defaultdict[str, Worth] = field(default_factory=partial(defaultdict, Worth))
     sharpness: defaultdict[str, Sharpness] = field(default_factory=partial(defaultdict, Sharpness))
     records: defaultdict[str, Record] = field(default_factory=partial(defaultdict, Record))
@@ -144,6 +145,7 @@ class History:
     longest: dict[str, int] = field(default_factory=dict)  # accepted run, by source
     draft_speed: float = 0.0  # while parked: predicted speed with drafts, as a multiple of plain speed
     drafted: set[str] = field(default_factory=set)  # sources that have drafted
+    hopes: dict[str, float] = field(default_factory=dict)  # by source, the accept rate that is expected of it
     _shared: dict[int, tuple[Calibration, History]] = field(default_factory=dict, repr=False)  # by number of replies
 
     def shared_by(self, replies: int) -> History:
@@ -156,25 +158,34 @@ class History:
             return self
         if self._shared.get(replies, (None,))[0] is not calibration:
             costs = RoundCosts(calibration.shared_by(replies))
-            anew = History(costs, replies, self.rates, self.worth, self.sharpness, longest=self.longest)
+            known = (self.rates, self.worth, self.sharpness)
+            anew = History(costs, replies, *known, longest=self.longest, hopes=self.hopes)
             self._shared[replies] = calibration, anew
         return self._shared[replies][1]
 
-    def promise(self) -> float:
-        """Predicted tokens a second of a reply at the best draft length; 0 without prices.
+    def promise(self, kinds: Sequence[int]) -> float:
+        """Predicted tokens a second of replies of these kinds of text at the best draft length; 0 without prices.
 
-        Sources without trials count as good while there is credit.
+        Kinds without trials count as good while there is credit.
         """
         best = 0.0
         for source in self.costs.calibration.draft_s:
             seconds = self.costs.prices_s(source, MAX_DRAFT_TOKENS)
-            seen = [rates for (name, _), rates in self.rates.items() if name == source] or [AcceptRates()]
-            choices = [Choice(Plan(source), rates, seconds, hopeful=self.credit > 0) for rates in seen]
-            best = max(best, *(choice.fixed.rate for choice in choices))
+            known = [self.rates_of(source, kind) for kind in kinds]
+            choices = [Choice(Plan(source), rates, seconds, hopeful=self.credit > 0) for rates in known]
+            best = max(best, fmean(choice.fixed.rate for choice in choices))
         return best
 
     def rates_of(self, source: str, grade: int) -> AcceptRates:
+        if (source, grade) not in self.rates:
+            self.rates[source, grade] = AcceptRates(self.hopes.get(source, 0.0))
         return self.rates[source, grade]
+
+    def recall(self, source: str, grade: int, kept: Sequence[Sequence[float]]) -> None:
+        """Start with the accept rates of an earlier run. Raises ValueError if they are not valid."""
+        rates = self.rates_of(source, grade)
+        rates.recall(kept)
+        self.longest[source] = max(rates.longest, self.longest.get(source, _FIRST_TOKENS))
 
     def record_of(self, source: str) -> Record:
         return self.records[source]
@@ -252,11 +263,10 @@ class AutoController:
     While there is credit, sources without trials count as good; without, as useless.
     """
 
-    insists = False
-
-    def __init__(self, history: History, tokens: int | None = None) -> None:
-        """`tokens`: draft either this many or none; None: any number."""
+    def __init__(self, history: History, tokens: int | None = None, *, insists: bool = False) -> None:
+        """`tokens`: draft either this many or none; None: any number. `insists`: draft even where it is slower."""
         self._only = tokens
+        self.insists = insists
         self._alone = self._history = history
         self._costs = history.costs
         self._context_tokens = 0  # kind of the latest plan
@@ -266,7 +276,7 @@ class AutoController:
         self._present = _kind(PLAIN)  # plan in use
         self._choices: dict[str, Choice] = {}  # by source, the latest
         self._uncached: dict[str, int] = {}
-        self.parked = 0 < history.draft_speed < 1  # whether plain decoding is faster; as the last reply left it
+        self.parked = self._is_slower()  # as the last reply left it
 
     @property
     def draft_speed(self) -> float:
@@ -279,7 +289,7 @@ class AutoController:
         if history is not self._history:
             self._history = history
             self._costs = history.costs
-            self.parked = 0 < history.draft_speed < 1
+            self.parked = self._is_slower()
         self._context_tokens = self._costs.context_tokens = context_tokens
 
     def refuses(self, source: str) -> bool:
@@ -293,6 +303,8 @@ class AutoController:
     def may_read(self, offer: Offer) -> bool:
         """Whether a source with uncached tokens should prefill a chunk now."""
         self._uncached[offer.source] = offer.behind
+        if self.insists:
+            return True
         if self.parked:
             return self._may_try(offer.source)
         saving_s = self._expected_saving_s(offer)
@@ -320,8 +332,10 @@ class AutoController:
         free = {offer.source for offer in offers if offer.free}
         if of_draft := [option.rate for option in options if option.plan.source not in free]:
             self._history.draft_speed = plain_s * max(of_draft)
-            self.parked = self._history.draft_speed <= (_ADVANTAGE if self.parked else 1.0)
-        if chosen is None:
+            self.parked = not self.insists and self._history.draft_speed <= (_ADVANTAGE if self.parked else 1.0)
+        if chosen is None and self.insists:
+            chosen = max(options, key=lambda option: option.rate, default=None)
+        elif chosen is None:
             chosen = self._try(options, plain_s)
         return PLAIN if chosen is None else chosen.plan
 
@@ -344,11 +358,14 @@ class AutoController:
             cost += price_s / self._costs.plain_s - (outcome.accepted + 1)  # both prices at the same load
             if choice := self._choices.get(plan.source):
                 choice.teach(history.record_of(plan.source), outcome)
-        self._spend(cost)
+        self._spend(min(cost, 0.0) if self.insists else cost)
         if history.credit == _MOST_CREDIT:
             history.trusted = True
         elif history.trusted and outcome.checked and history.credit == _LEAST_CREDIT:
             history.doubt(plan.source)
+
+    def _is_slower(self) -> bool:
+        return not self.insists and 0 < self._history.draft_speed < 1
 
     def _spend(self, cost: float) -> None:
         """Charge `cost` plain tokens; a gain is negative."""
@@ -423,7 +440,7 @@ Controller = FixedController | AutoController  # plans each round of one reply, 
 
 def make_controller(speculation: Speculation, history: History) -> Controller:
     if speculation.mode is SpeculationMode.AUTO:
-        return AutoController(history)
+        return AutoController(history, insists=speculation.insists)
     if speculation.mode is SpeculationMode.FIXED and speculation.guarded:
-        return AutoController(history, speculation.tokens)
+        return AutoController(history, speculation.tokens, insists=speculation.insists)
     return FixedController(speculation.tokens if speculation.mode is SpeculationMode.FIXED else 0, history)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,13 +40,19 @@ class Drafting:
     """
 
     def __init__(
-        self, proposers: Sequence[Proposer], controller: Controller, without: DraftingState = DraftingState.NO_DRAFT
+        self,
+        proposers: Sequence[Proposer],
+        controller: Controller,
+        without: DraftingState = DraftingState.NO_DRAFT,
+        kind_of: Callable[[Sequence[int]], int] = lambda _tokens: 0,
     ) -> None:
+        """`kind_of`: the kind of text that the reply's tokens are, by which accept rates of a draft are learnt."""
         self.state = self._without = without
         self.source = ""  # of the latest draft
         self.reading_s = 0.0  # seconds of draft prefill in this reply
         self._proposers = {proposer.name: Guarded(proposer) for proposer in proposers}
         self._controller = controller
+        self.kind_of = kind_of
         self._unused: list[_Unused] = []
 
     def steer(self, controller: Controller) -> None:
@@ -202,10 +208,14 @@ class Drafting:
         return [(proposer, offer) for proposer in reading if (offer := proposer.offer(sequence.tokens)).behind]
 
     def _offer(self, proposer: Guarded, tokens: Sequence[int], room: int) -> Offer:
-        offer = proposer.offer(tokens)
+        offer = self._graded(proposer.offer(tokens), tokens)
         if offer.behind and self._controller.may_read(offer):
-            offer = self._read(proposer, offer, tokens)
+            offer = self._graded(self._read(proposer, offer, tokens), tokens)
         return offer if 0 <= offer.most <= room else replace(offer, most=max(0, min(offer.most, room)))
+
+    def _graded(self, offer: Offer, tokens: Sequence[int]) -> Offer:
+        """A lookup grades its offers itself; those of a draft have the kind of text."""
+        return offer if offer.free else replace(offer, grade=self.kind_of(tokens))
 
     def _read(self, proposer: Guarded, offer: Offer, tokens: Sequence[int]) -> Offer:
         """Have a proposer prefill a chunk; its next offer."""

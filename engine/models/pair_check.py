@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from engine.api.errors import EngineError
-from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
+from engine.api.pairs import CacheKind, PairCheck, Probe, Vocabularies
 from engine.api.types import ModelInfo
 from engine.models.about import template_text
 from engine.models.children import OUR_FAULTS, PROBE, PROBES, TRY_MODEL, command, environment
@@ -28,12 +28,10 @@ from engine.models.model_files import (
     stamp,
 )
 from engine.models.token_map import TokenMap
-from engine.models.vocabulary import MAX_TOKENS, TokenTable, meanings, read_table, readable, tokenizer_file
+from engine.models.vocabulary import MAX_TOKENS, TokenTable, meanings, read_table, tokenizer_file
 
 _PATIENCE_S = 5.0  # wall time
 _MOST_KEPT = 64
-_EXAMPLES = 8
-_EXAMPLE_LETTERS = 40
 _STATES = ("mamba", "linear_attention", "recurrent", "conv", "ssm", "rwkv", "gated_delta")
 _STATE_KEYS = ("state_size", "ssm_state_size", "mamba_d_state", "linear_num_value_heads", "conv_L_cache", "lru_width")
 
@@ -106,7 +104,7 @@ def _compared(
     cut_alike = left.rules == right.rules
     if same:
         return Vocabularies(len(left.texts), len(right.texts), len(left.texts), cut_alike=cut_alike)
-    differing = sorted({token for token, _ in left.texts.items() ^ right.texts.items()})
+    differing = {token for token, _ in left.texts.items() ^ right.texts.items()}
     steering = left.added.keys() | right.added.keys()
     return Vocabularies(
         len(left.texts),
@@ -114,14 +112,8 @@ def _compared(
         TokenMap(left, right, MAX_TOKENS).shared,
         len(differing),
         sum(token not in steering for token in differing),
-        tuple(_example(token, left, right) for token in differing[:_EXAMPLES]),
         cut_alike,
     )
-
-
-def _example(token: int, main: TokenTable, draft: TokenTable) -> TokenDifference:
-    texts = (readable(table, token)[:_EXAMPLE_LETTERS] for table in (main, draft))
-    return TokenDifference(token, *texts)
 
 
 def _probed(main: Path, draft: Path, tables: tuple[TokenTable, TokenTable]) -> tuple[Probe, ...]:

@@ -147,23 +147,6 @@ def meanings(table: TokenTable) -> dict[int, str]:
     return said
 
 
-def readable(table: TokenTable, token: int) -> str:
-    """A token's text for display; "" if there is no such token.
-
-    Bytes of a partial letter are shown as numbers, invisible characters as in Python.
-    """
-    text = table.texts.get(token, "")
-    if token not in table.added:
-        letters = _respelt([text], table.spelling)[0]
-        try:
-            text = letters.encode("latin-1").decode()
-        except UnicodeDecodeError:
-            text = " ".join(f"0x{ord(letter):02X}" for letter in letters)
-        except UnicodeEncodeError:
-            pass  # an abnormal token, which spells no bytes
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
-
-
 def _respelt(texts: list[str], spelling: Spelling) -> list[str]:
     """The texts respelt, all at once: one by one takes several times as long."""
     joined = _BETWEEN.join(texts)

@@ -13,10 +13,12 @@ from engine.api.events import DrafterExamined, ModelMeasured
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
 from engine.drafting.drafters import proposer_of
+from engine.drafting.kept_rates import KeptRates
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.forced import ForcedProposer
 from engine.drafting.proposers.lookup import LookupProposer
+from engine.drafting.text_kind import KindReader
 from engine.models.memory import is_short, lacks, set_limits
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import can_batch, can_draft
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 _log = logging.getLogger(__name__)
 
+_ASKED_MESSAGES = 3  # that say what kind of text is asked for
 SAVING_S = 4.0  # for writing caches before their models are dropped
 
 
@@ -41,6 +44,7 @@ class LoadedPair:
         self.spares = False  # nothing is measured: the machine is hot or saves energy
         self.on_battery = False  # only first prices are measured
         self._tuner = tuner
+        self._rates = KeptRates(None if tuner.folder is None else tuner.folder / "rates")
         self._reported: bool  # the measurements were posted
         self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
         self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
@@ -87,7 +91,9 @@ class LoadedPair:
             proposers.append(proposer_of(self.draft, chat.model, self.store, chat.turn_end, chat.tokens, chat))
         proposers.append(LookupProposer(chat.model.ends))
         controller = make_controller(reply.request.speculation, self.history)
-        reply.draft_with(Drafting(proposers, controller), self.history)
+        asked = [message.content for message in reply.request.messages[-_ASKED_MESSAGES:]]
+        kind = KindReader(asked, chat.model.tokenizer.decode, reply.stats.prompt_tokens).kind
+        reply.draft_with(Drafting(proposers, controller, kind_of=kind), self.history)
 
     @property
     def can_batch(self) -> bool:
@@ -117,12 +123,14 @@ class LoadedPair:
 
     @property
     def has_idle_work(self) -> bool:
-        return self.store.has_unwritten or self._may_measure
+        return self.store.has_unwritten or self._rates.has_news or self._may_measure
 
     def idle_step(self) -> None:
-        """A slice of writing kept caches to disk, or of measuring."""
+        """A slice of writing kept caches and accept rates to disk, or of measuring."""
         if self.store.has_unwritten:
             self.store.write_step()
+        elif self._rates.has_news:
+            self._rates.write()
         elif self._may_measure:
             self._tuner.step()
 
@@ -145,10 +153,11 @@ class LoadedPair:
         return self._tuner.pending and not (self.spares or (self.on_battery and self._tuner.refines))
 
     def _recall_costs(self) -> None:
-        """Load the calibration of a new pair, so that its first reply has prices too."""
+        """Load the calibration and the accept rates of a new pair, so that its first reply has them too."""
         self.history = History()
         self.sharing = Sharing(self.history)
         self._tuner.stop()
+        self._rates.begin(self.main, self.draft, self.history)
         self._reported = False
         if self.main is not None:
             try:

@@ -122,6 +122,7 @@ def check_speculation(speculation: Speculation) -> None:
     _check_type("speculation", speculation.mode, SpeculationMode)
     _check_type("speculation", speculation.acceptance, Acceptance)
     _check_type("speculation", speculation.guarded, bool)
+    _check_type("speculation", speculation.insists, bool)
     _check_integer("speculation", speculation.tokens, f"1..{MAX_DRAFT_TOKENS}", lambda n: 1 <= n <= MAX_DRAFT_TOKENS)
 
 

@@ -162,6 +162,11 @@ class Rounds:
         self.drafting.pass_hidden_states(self._sequence)
 
     @property
+    def kind(self) -> int:
+        """The kind of text that the reply is writing."""
+        return self.drafting.kind_of(self._sequence.tokens)
+
+    @property
     def lags(self) -> bool:
         """Whether a fixed draft has uncached tokens, once the first token is posted."""
         return bool(self._output.tokens) and self.drafting.has_to_catch_up(self._sequence)

@@ -98,7 +98,7 @@ class Writing:
         if modes == {SpeculationMode.AUTO} and pair.draft is not None:
             ways += [BatchWay.TURNS, BatchWay.DRAFTED] if pair.can_draft else [BatchWay.TURNS]
         tokens = sum(len(reply.sequence.tokens) for reply in replies)
-        return pair.sharing.choose(len(replies), ways, tokens // len(replies))
+        return pair.sharing.choose([reply.rounds.kind for reply in replies], ways, tokens // len(replies))
 
     def _without(self, lagging: Sequence[Reply]) -> list[Reply]:
         """Remove and return these replies; ended ones are removed too."""

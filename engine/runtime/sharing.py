@@ -7,7 +7,7 @@ predicted gain of drafting one reply.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -54,28 +54,29 @@ class Sharing:
     _replies: int = 0
     _rates: dict[tuple[BatchWay, int], _Rate] = field(default_factory=dict)  # by (way, replies); turns: replies is 1
 
-    def choose(self, replies: int, ways: Collection[BatchWay], context_tokens: int) -> BatchWay:
-        """Choose one of `ways` for so many `replies` with so many tokens on average.
+    def choose(self, kinds: Sequence[int], ways: Collection[BatchWay], context_tokens: int) -> BatchWay:
+        """Choose one of `ways` for replies of these `kinds` of text with so many tokens on average.
 
         Decides again every few steps, and when their number changes.
         """
+        replies = len(kinds)
         self._steps += 1
         if self.way not in ways:
             self.way = BatchWay.SHARED
         if len(ways) > 1 and (self._steps >= _STEPS or replies != self._replies):
             for history in (self.history, self.history.shared_by(replies)):
                 history.costs.context_tokens = context_tokens
-            self._decide(replies, ways)
+            self._decide(kinds, ways)
         self._replies = replies
         return self.way
 
-    def _decide(self, replies: int, ways: Collection[BatchWay]) -> None:
+    def _decide(self, kinds: Sequence[int], ways: Collection[BatchWay]) -> None:
         self._steps = 0
         for rate in self._rates.values():
             rate.decisions += 1
             if rate.decisions >= _DECISIONS_KEPT:
                 rate.tokens = rate.seconds = 0.0
-        self.way = max(ways, key=lambda way: self._rate(way, replies) / self._lead(way))
+        self.way = max(ways, key=lambda way: self._rate(way, kinds) / self._lead(way))
 
     def _lead(self, way: BatchWay) -> float:
         """The factor by which another way must be faster than the present one."""
@@ -90,18 +91,19 @@ class Sharing:
     def _measured(self, way: BatchWay, replies: int) -> _Rate:
         return self._rates.setdefault((way, 1 if way is BatchWay.TURNS else replies), _Rate())
 
-    def _rate(self, way: BatchWay, replies: int) -> float:
+    def _rate(self, way: BatchWay, kinds: Sequence[int]) -> float:
         """Tokens a second: as measured; with drafts at most as predicted by accept rates. 0: drafts do not pay."""
-        measured = self._measured(way, replies)
+        measured = self._measured(way, len(kinds))
         if way is BatchWay.SHARED and measured.seconds:
             return measured.value
-        promised = self._promised(way, replies)
+        promised = self._promised(way, kinds)
         return min(promised, measured.value) if measured.seconds else promised
 
-    def _promised(self, way: BatchWay, replies: int) -> float:
+    def _promised(self, way: BatchWay, kinds: Sequence[int]) -> float:
+        replies = len(kinds)
         shared = self.history.shared_by(replies)
         if way is BatchWay.DRAFTED:
-            return replies * shared.promise()
+            return replies * shared.promise(kinds)
         plain_s = shared.costs.plain_s if way is BatchWay.SHARED else self.history.costs.plain_s
         tokens = replies if way is BatchWay.SHARED else self.history.draft_speed
         return tokens / plain_s if plain_s else 0.0

@@ -140,6 +140,8 @@ def _invalid_field(error: InvalidRequest) -> Problem:
     match error.field:
         case "constraint":
             return invalid(f"The answer's schema cannot be enforced: {error.value}", code="unsupported_schema")
+        case "tools":
+            return invalid("The loaded model calls no tools.", error.field)
         case "must_call":
             return invalid(f"'tool_choice' cannot be enforced: {error.value}.", "tool_choice", "unsupported_parameter")
     return invalid(f"'{error.field}' is {error.value}; allowed: {error.allowed}.", error.field)

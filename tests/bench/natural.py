@@ -224,9 +224,28 @@ def traces_vs_best_fixed(setup: BenchSetup, runs: int) -> Row:
     return Row("engine.traces.vs_best_fixed", fair[worst], "ratio", "≥ 1.00", f"{detail}; {about()}", [*fair.values()])
 
 
+def traces_first_reply(setup: BenchSetup, runs: int) -> Row:
+    """First replies after a start, with the accept rates that were kept of this kind of text, beside without any.
+
+    Told as well: with those of each other kind, which only count where a kind is not recognised.
+    """
+    from tests.helpers.traces import KINDS, about, first_replies
+
+    detail, worst = "", 0.0
+    for tokens in (40, 120, 400):
+        same = {kind: first_replies(kind, kind, tokens, range(2)) for kind in KINDS}
+        others = [first_replies(kind, known, tokens, range(1)) for kind in KINDS for known in KINDS if kind != known]
+        worst = min(worst or 2.0, *same.values())
+        each = ", ".join(f"{kind} {gain:.3f}" for kind, gain in same.items())
+        detail += f"{tokens} tokens: mean {statistics.fmean(same.values()):.3f} ({each}); of another kind "
+        detail += f"{statistics.fmean(others):.3f}, worst {min(others):.3f}; "
+    return Row("engine.traces.first_reply", worst, "ratio", "≥ 0.98", detail + about())
+
+
 NATURAL: tuple[Callable[[BenchSetup, int], Row], ...] = (
     simulated_regret,
     traces_vs_best_fixed,
+    traces_first_reply,
     fixed3_vs_mlx_lm,
     first_reply_vs_plain,
     ttft_vs_mlx_lm,

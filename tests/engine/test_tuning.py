@@ -18,7 +18,7 @@ import mlx.core as mx
 import pytest
 from mlx_lm.models.cache import KVCache
 
-from engine import Finished, FinishReason, ModelMeasured
+from engine import Finished, FinishReason, ModelMeasured, Request, RequestId, Speculation
 from engine.caches.base import CacheSet
 from engine.caches.kinds import leaves
 from engine.caches.making import CacheMaker
@@ -30,6 +30,7 @@ from engine.drafting.drafters import loading_any_draft
 from engine.drafting.pass_ratio import tokens_at
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.loading import LoadedModel
+from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.engine import batch_harness as batches
 from tests.engine.conftest import Zoo
@@ -206,6 +207,28 @@ def test_the_first_reply_after_a_start_knows_what_was_measured_before(
     scheduler.set_draft(None)
     scheduler.set_main(None)
     assert not scheduler.has_idle_work
+
+
+def test_the_first_reply_after_a_start_knows_how_much_was_accepted_before(
+    main: LoadedModel, draft: LoadedModel, pair: Path
+) -> None:
+    for again in (False, True):
+        scheduler = Scheduler(Tuner(pair))
+        scheduler.set_main(main)
+        scheduler.set_draft(draft)
+        history = scheduler.pair.history
+        assert bool(history.rates) is again
+        if again:
+            break
+        request = Request(tokens=(5, 6, 7), max_tokens=40, speculation=Speculation.fixed(3))
+        scheduler.add(QueuedReply(RequestId(1), request, lambda _: None))
+        while scheduler.busy:
+            scheduler.step()
+        learnt = history.rates[draft.source, 0].by_position(hopeful=True)
+        be_idle(scheduler)
+    recalled = history.rates[draft.source, 0].by_position(hopeful=True)
+    assert recalled[:3] == pytest.approx(learnt[:3], abs=0.1)
+    assert "rates" in {path.name for path in pair.iterdir()}
 
 
 def test_what_was_measured_of_other_models_is_told_too(

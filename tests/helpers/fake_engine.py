@@ -97,6 +97,7 @@ class Script:
     finish: FinishReason = FinishReason.STOP
     drafting: DraftingState = DraftingState.ACTIVE
     round_s: float = ROUND_S  # what the statistics say that a round took; nothing waits
+    drafts: bool = True  # where there is a draft and the request asks for it
 
 
 @dataclass(slots=True)
@@ -402,7 +403,10 @@ class FakeEngine:
             self._end(job, Failed(job.id, problem, RequestStats()))
             return
         script = self.scripts.popleft() if self.scripts else Script()
-        drafts = self._draft is not None and job.request.speculation.mode is not SpeculationMode.OFF
+        wanted = job.request.speculation.mode is not SpeculationMode.OFF and (
+            script.drafts or job.request.speculation.insists
+        )
+        drafts = self._draft is not None and wanted
         self._say(job, script, _Counters(script, drafts))
 
     def _say(self, job: _Job, script: Script, counters: _Counters) -> None:

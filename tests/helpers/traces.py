@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from engine.drafting.acceptance import Sharpness
 from engine.drafting.costs import MAX_WIDTH
-from tests.helpers.round_simulator import MACHINES, Machine, Run, Text, curve, fixed_speed, make_history
+from tests.helpers.round_simulator import MACHINES, SOURCE, Machine, Run, Text, curve, fixed_speed, make_history
 
 BEST = 32  # tokens kept of each model and position
 FILE = Path(__file__).parents[1] / "bench" / "traces.npz"
@@ -161,3 +162,18 @@ def compared(seeds: Sequence[int]) -> dict[str, Speeds]:
             )
             found[f"{name}, {kind}"] = Speeds(auto, fixed, best)
     return found
+
+
+def first_replies(kind: str, known: str, tokens: int, seeds: Sequence[int]) -> float:
+    """How much faster the first replies of `kind` after a start are with the accept rates kept of `known` texts."""
+    ratios = []
+    for machine, heat, seed in product(PACES.values(), TEMPERATURES, seeds):
+        learnt = make_history(machine)
+        before = positions(known, heat, held_out=False)
+        Run(machine, before.text(seed, before.level), learnt, seed).write(len(before.main))
+        text = positions(kind, heat, held_out=True).text(seed + 1000, before.level)
+        again = make_history(machine)
+        again.recall(SOURCE, 0, learnt.rates_of(SOURCE, 0).kept())
+        speeds = [Run(machine, text, each, seed).write(tokens).speed() for each in (again, make_history(machine))]
+        ratios.append(speeds[0] / speeds[1])
+    return statistics.harmonic_mean(ratios)

@@ -202,6 +202,12 @@ def test_a_refusal_is_a_status_with_openais_error(
     assert answer.headers["x-request-id"].startswith("req_")
 
 
+def test_tools_that_the_model_cannot_call_are_refused_in_words(house: Served) -> None:
+    body = chat_body("x", tools=[{"type": "function", "function": {"name": "look"}}])
+    error = house.post("/v1/chat/completions", body).json()["error"]
+    assert error["message"] == "The loaded model calls no tools."
+
+
 def test_fields_without_effect_are_named(house: Served) -> None:
     """As far as they are names: a line break would begin another header."""
     odd = {"verbosity": "low", "x\r\nset-cookie: a=b": 1, "이름": 1}

@@ -1,22 +1,21 @@
-"""Where long texts go: composer, system prompt, bubble, a reply opened or streamed, lane of a race, colours of code."""
+"""Where long texts go: composer, system prompt, bubble, a reply opened or streamed, text of a race, colours of code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from PySide6.QtCore import QMimeData
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
-from app.view_models.race import Lap, LapState
 from app.view_models.transcript import ReplyStatus
-from app.views.activity.race_window import Lane
+from app.views.activity.race_window import RaceText
 from app.views.settings.options import PromptField
 from app.views.shell.composer import Composer
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import Part, PartKind
 from app.views.widgets.long_text import LongText
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
 
 STEP_CHARS = 100
@@ -30,8 +29,8 @@ class GrowthSetup:
         qtbot.addWidget(self.composer)
         self.composer.show()
         self.prompt_field = PromptField(Theme())
-        self.lane = Lane(Theme(), 0)
-        for widget in (self.prompt_field, self.lane):
+        self.race_text = RaceText(Theme())
+        for widget in (self.prompt_field, self.race_text):
             widget.resize(400, 300)
             qtbot.addWidget(widget)
             widget.show()
@@ -43,7 +42,7 @@ class GrowthSetup:
         data.setText(text)
         self.composer.set_text("")
         self.composer.edit.insertFromMimeData(data)
-        QApplication.processEvents()
+        still()
         self.composer.edit.viewport().repaint()
 
     def prompt(self, text: str) -> None:
@@ -57,16 +56,16 @@ class GrowthSetup:
         self._paint(self.prompt_field)
 
     def race(self, text: str) -> None:
-        self.lane.show_lap(Lap(LapState.RUNNING))
+        self.race_text.show_text("")
         for end in range(STEP_CHARS, len(text) + STEP_CHARS, STEP_CHARS):
-            self.lane.show_lap(Lap(LapState.RUNNING, text[:end]))
-        self._paint(self.lane.text)
-        self.lane.show_lap(Lap(LapState.DONE, "another"))
-        self.lane.show_lap(Lap(LapState.DONE, text))
-        self._paint(self.lane.text)
+            self.race_text.show_text(text[:end])
+        self._paint(self.race_text.text)
+        self.race_text.show_text("another")
+        self.race_text.show_text(text)
+        self._paint(self.race_text.text)
 
     def _paint(self, field: LongText) -> None:
-        QApplication.processEvents()
+        still()
         field.viewport().repaint()
 
     def ask(self, text: str) -> None:
@@ -88,11 +87,11 @@ class GrowthSetup:
         self.harness.model.set_messages([reply(1, f"```{language}\n{code}\n```\n")])
         self._show()
         while any(isinstance(part.widget, CodePart) and part.widget.is_coloring for part in self._code()):
-            QApplication.processEvents()
+            still()
 
     def _code(self) -> list[Part]:
         return self.harness.parts(PartKind.CODE)
 
     def _show(self) -> None:
-        QApplication.processEvents()
+        still()
         self.harness.view.viewport().repaint()

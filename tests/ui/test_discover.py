@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.controllers.draft_choices import CHAT_TOKENS
 from app.view_models.hub import DiscoverState
 from app.views.models.find import DiscoverPanel
 from app.views.models.model_card import CardLink, CardText
@@ -33,6 +34,7 @@ from engine import (
     HubUnreachable,
     LibraryScanned,
     ModelMeasured,
+    memory_fit,
     model_memory_bytes,
 )
 from tests.helpers.app_harness import AppHarness
@@ -189,7 +191,8 @@ def test_a_page_and_its_install_button(harness: ModelsHarness, panel: DiscoverPa
     assert "apache-2.0" in page.record.text()
     page.install_button.click()
     assert harness.store.asked == [MODEL.repository]
-    assert harness.view.yours.isVisible()  # where its row is
+    qtbot.waitUntil(lambda: page.install_button.text() == "Downloading")
+    assert (page.install_button.isEnabled(), page.isVisible()) == (False, True)
 
 
 def test_a_page_offers_drafts(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
@@ -351,6 +354,21 @@ def test_a_page_without_the_hub(harness: ModelsHarness, panel: DiscoverPanel, qt
     qtbot.waitUntil(lambda: harness.models.pair.main_folder == DRAFT.folder)
 
 
+def test_another_address_of_the_hub_is_asked_at_once(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    harness.store.hub_error = HubUnreachable("hub", "https://old.example", "no route")
+    panel.search("qwen")
+    wait_for_rest(harness, qtbot)
+    assert "old.example" in panel.status.text()
+    harness.store.hub_error = None
+    asked = len(harness.store.queries)
+    harness.models.sources.set_endpoint("https://new.example")
+    assert len(harness.store.queries) == asked + 1
+    wait_for_rest(harness, qtbot)
+    assert (harness.models.discover.error, "old.example" in panel.status.text()) == (None, False)
+
+
 def test_the_built_in_list_without_the_hub(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     """What is here first, then what fits, and chat models before drafts."""
     results, catalog = harness.models.discover.results, harness.models.library.catalog
@@ -447,3 +465,17 @@ def test_results_stay_when_the_rest_fails(harness: ModelsHarness, panel: Discove
     wait_for_rest(harness, qtbot)
     assert (panel.status.text(), panel.again_button.isVisible()) == ("10 models", False)
     assert len(harness.store.queries) == asked
+
+
+def test_the_list_and_the_card_judge_a_model_of_the_catalog_alike(
+    harness: ModelsHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GLM 4.7 Flash keeps small caches, which a model of its size alone would not show."""
+    glm = next(model for model in harness.models.library.catalog.models if "GLM-4.7-Flash" in model.repository)
+    memory = int(memory_fit(glm.info(), CHAT_TOKENS).needed_bytes / 0.84)
+    monkeypatch.setattr("engine.models.fit.model_memory_bytes", lambda: memory)
+    assert memory_fit(glm.info(), CHAT_TOKENS).level is FitLevel.FITS
+    assert memory_fit(replace(glm.info(), caches=None), CHAT_TOKENS).level is FitLevel.TIGHT
+    for repository in (glm.repository, f"someone/{glm.name}"):
+        listed = HubModel(repository, "glm4_moe_lite", glm.parameters, 4.0, glm.download_bytes)
+        assert harness.models.discover.entry(listed).fit is FitLevel.FITS

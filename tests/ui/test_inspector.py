@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.inspector import InspectorPanel
 from engine import DraftingState, RequestStats
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.stillness import still
 
 GAIN = RequestStats(
     generated_tokens=412,
@@ -55,7 +55,10 @@ def panel(qtbot: QtBot) -> InspectorPanel:
             "Answered together",
         ),
         (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED), "Too short to judge"),
-        (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED, draft_speed=0.8), "drafting paused here"),
+        (
+            RequestStats(generated_tokens=90, drafting=DraftingState.PARKED, draft_speed=0.8),
+            "no draft used: no gain here",
+        ),
         (replace(GAIN, generated_tokens=5), "Too short to judge"),
         (replace(GAIN, plain_rounds_error=1.0), "Too close to call"),
     ],
@@ -120,7 +123,7 @@ def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(
     assert not window.sidebar.isVisible()  # it was the person who hid it
 
     app.application.settings.text_scale = 2.0
-    QApplication.processEvents()
+    still()
     button.action.trigger()
     assert not any((window.sidebar.isVisible(), button.panel.isVisible(), button.action.isChecked()))
     assert "Widen" in window.banner.sentence.text()

@@ -14,6 +14,7 @@ from app.view_models.transcript import ReplyStatus
 from app.views.transcript.overlay import Overlay, OverlayLayer, OverlayMode
 from app.words.overlay import card_words
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
 
 TEXT = "The draft **guesses** a few tokens.\n\n- one item\n- two\n\n```\ncode here\nand there\n```\n"
@@ -105,7 +106,7 @@ def test_marks_that_grow_word_by_word_are_those_of_the_whole_text(qtbot: QtBot) 
     whole = OverlaySetup(text, *marks, status=ReplyStatus.STREAMING)
     whole.harness.view.resize(420, 900)
     whole.overlay.set_mode(OverlayMode.ACCEPTED)
-    QApplication.processEvents()
+    still()
     assert len(live.tints()) > 20
     assert sorted(live.tints()) == sorted(whole.tints())
     assert sorted(live.corrections()) == sorted(whole.corrections())
@@ -126,7 +127,7 @@ def test_marks_find_their_place_in_a_reply_of_many_sections(qtbot: QtBot) -> Non
     setup = OverlaySetup(text, mark(text, "very"))
     setup.overlay.set_mode(OverlayMode.ACCEPTED)
     setup.harness.view.jump_to_end()
-    QApplication.processEvents()
+    still()
     assert setup.tints() == ["very"]
 
 
@@ -199,7 +200,7 @@ def test_the_first_reply_shows_it_once_with_one_sentence(app: AppHarness, qtbot:
     assert overlay is not None
     assert overlay.shown_once == app.chats.transcript.messages[-1].id
     assert banner.isVisible()
-    assert "foreseen words" in banner.sentence.text()
+    assert "guessed right" in banner.sentence.text()
     assert menu.mode is OverlayMode.OFF
     assert not banner.timer.isActive()  # it waits
     QTest.mouseClick(banner.close_button, Qt.MouseButton.LeftButton)
@@ -221,7 +222,7 @@ def test_the_words_about_the_marks_go_with_them(app: AppHarness, qtbot: QtBot, l
     assert (overlay.shown_once, app.window.banner.isVisible()) == (0, False)
 
 
-def test_it_is_kept_and_a_key_goes_through_the_modes(app: AppHarness, qtbot: QtBot) -> None:
+def test_it_is_kept_and_a_key_shows_and_hides_the_marks_that_were_chosen(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     app.window.banner.button.click()
     assert app.application.settings.overlay == "accepted"
@@ -230,20 +231,25 @@ def test_it_is_kept_and_a_key_goes_through_the_modes(app: AppHarness, qtbot: QtB
     overlay = app.window.overlay.overlay
     assert overlay is not None
     keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    for mode, words in (("foreseen", "foreseen words."), ("accepted", "foreseen words and"), ("off", "not marked")):
+    menu, banner = app.window.overlay, app.window.banner
+    for mode, words in (("accepted", "guessed right, corrected."), ("off", "hidden"), ("foreseen", "guessed right.")):
+        if mode == "foreseen":
+            menu.choices[OverlayMode.FORESEEN].trigger()
+            menu.shown.trigger()
         QTest.keyClick(app.window, Qt.Key.Key_D, keys)
-        assert words in app.window.banner.sentence.text()
+        assert words in banner.sentence.text()
         assert app.application.settings.overlay == overlay.mode == mode
-        assert app.window.overlay.choices[OverlayMode(mode)].isChecked()
-        assert bool(overlay._layers) == (mode != "off")
+        assert menu.shown.isChecked() == bool(overlay._layers) == (mode != "off")
 
     app.chats.new_chat()
-    menu, banner = app.window.overlay, app.window.banner
-    menu.cycle.trigger()  # in a chat without a reply
+    menu.shown.trigger()
+    menu.shown.trigger()  # in a chat without a reply
     assert menu.mode is OverlayMode.FORESEEN
-    assert banner.sentence.text() == "Marked: foreseen words. None in sight."
-    menu.cycle.trigger()
-    assert banner.sentence.text() == "Marked: foreseen words and corrections. No corrections in sight."
+    assert banner.sentence.text() == "Marked: guessed right. None in sight."
+    menu.choices[OverlayMode.ACCEPTED].trigger()
+    menu.shown.trigger()
+    menu.shown.trigger()
+    assert banner.sentence.text() == "Marked: guessed right, corrected. No corrections in sight."
     banner.hide()
     menu.next.trigger()
     assert banner.isVisible()

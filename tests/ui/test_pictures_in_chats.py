@@ -41,6 +41,7 @@ from tests.helpers.fake_engine import DRAFT, MAIN, Script
 from tests.helpers.figures import read
 from tests.helpers.full_disk import fill_up
 from tests.helpers.picture_files import image, rgb_png
+from tests.helpers.stillness import still
 
 NO_KEY = Qt.KeyboardModifier.NoModifier
 SEES = replace(MAIN, folder="/models/Eyes-4B", name="Eyes-4B", parameters=4_000_000_000, sees=True)
@@ -219,16 +220,33 @@ def test_a_newcomer_is_offered_what_comes_with_the_app_and_one_that_knows_more(t
         qtbot.waitUntil(lambda: not note.isVisible() and app.is_settled())
         assert app.application.settings.main_folder == "starter/eyes/main"
         assert app.window.composer.edit.placeholderText() == "Ask about a shape or a digit"
-        app.window.menu.quick_ask.trigger()
-        assert app.window.tools.desktop.quick_ask.edit.placeholderText() == "Ask about a shape or a digit"
         send(app, qtbot)
         assert not note.isVisible()  # the chat has a picture
+        picture_chat = app.chats.chat_id
         app.chats.new_chat()
+        qtbot.waitUntil(app.is_settled)
+        assert (note.isVisible(), app.application.settings.main_folder) == (False, "starter")
+
+        app.models.use(str(root / "eyes" / "main"))
+        qtbot.waitUntil(lambda: note.isVisible() and app.is_settled())
         assert note.words.text() == "Eyes 4B only answers about pictures."
         assert [button.isVisible() for button in buttons(note)] == [True, False, False]
         note.use_button.click()
         qtbot.waitUntil(lambda: not note.isVisible() and app.is_settled())
         assert app.application.settings.main_folder == "starter"
+
+        app.chats.open_chat(picture_chat)
+        app.models.use(str(root / "eyes" / "main"))
+        qtbot.waitUntil(app.is_settled)
+        app.window.menu.quick_ask.trigger()
+        quick_ask = app.window.tools.desktop.quick_ask
+        assert quick_ask.edit.placeholderText() == "Ask about Hunch"
+        QTest.keyClicks(quick_ask.edit, "What is a draft?")
+        QTest.keyClick(quick_ask.edit, Qt.Key.Key_Return)
+        app.wait_until_quiet(qtbot)
+        qtbot.waitUntil(app.is_settled)
+        assert app.application.settings.main_folder == "starter"
+        assert app.engine.requests[-1].messages[-1].content == "What is a draft?"
 
 
 def test_where_no_installed_model_sees_one_of_the_catalog_is_installed_in_place(tmp_path: Path, qtbot: QtBot) -> None:
@@ -315,7 +333,7 @@ def test_what_waits_keeps_its_picture_over_a_restart_and_what_was_removed_goes(t
         app.wait_until_stored(qtbot)
         assert [chip.accessibleName() for chip in chips(app)] == ["Picture, 40 × 20"]
         assert len(files(app)) == 1
-        QApplication.processEvents()
+        still()
 
 
 def test_a_picture_that_is_gone_from_the_disk_costs_nothing_else(app: AppHarness, qtbot: QtBot) -> None:

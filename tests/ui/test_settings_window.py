@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
 
-from app.settings import Settings
+from app.settings import STARTER_FOLDER, Settings
 from app.system.paths import Paths
 from app.view_models.chat_options import Scope
 from app.view_models.request_table import RequestRow
@@ -28,7 +28,9 @@ from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.labels import TextLabel
 from engine import ForwardTimes, HubAccess, HubUnreachable, ModelMeasured, open_plain
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import MAIN
 from tests.helpers.figures import read
+from tests.helpers.stillness import still
 
 REPOSITORY = "mlx-community/Tiny-4bit"
 
@@ -59,7 +61,7 @@ def click(button: QAbstractButton) -> None:
 
 
 def download(page: YoursPage) -> DownloadRow:
-    QApplication.processEvents()  # a layout shows what was added to it a little later
+    still()  # a layout shows what was added to it a little later
     rows = [row for row in page.findChildren(DownloadRow) if not row.isHidden()]
     assert len(rows) == 1
     return rows[0]
@@ -77,7 +79,7 @@ def install(view: ModelsView) -> None:
 def test_pages_looks_and_language(harness: AppHarness, window: SettingsWindow) -> None:
     harness.application.settings.text_scale = 2.0
     window.resize(720, 480)
-    QApplication.processEvents()
+    still()
     assert window.width() == 720
     assert (window.list.isVisible(), window.index.isVisible()) == (False, True)
     window.index.choose(list(window.pages).index("advanced"))
@@ -92,15 +94,15 @@ def test_pages_looks_and_language(harness: AppHarness, window: SettingsWindow) -
     window.search.clear()
     harness.application.settings.text_scale = 1.0
     window.resize(1000, 700)
-    QApplication.processEvents()
+    still()
     assert (window.list.isVisible(), window.index.isVisible()) == (True, False)
     window.general.language.chosen.emit("ko")
-    QApplication.processEvents()
+    still()
     assert harness.application.translation.language == "ko"
     assert window.general.title.text() != "General"
     assert harness.window.sidebar.new_button.text() != "New chat"
     window.general.language.chosen.emit("en")
-    QApplication.processEvents()
+    still()
     assert window.general.title.text() == "General"
     window.appearance.appearance.chosen.emit("dark")
     window.appearance.text_scale.chosen.emit(2.0)
@@ -133,8 +135,8 @@ def test_sampling_fields_write_their_options(harness: AppHarness, window: Settin
     explained = partial(_words_of, window, "Same seed, same reply")
     with qtbot.waitSignal(harness.models.library.changed):
         harness.application.bridge.post(ModelMeasured("/models/another", times, rounding=1.0))
-    assert explained().endswith("but for near-ties.")
-    for rounding, told in ((0.00004, "(under 0.00008 nats)."), (0.0, "same reply with any draft.")):
+    assert explained().endswith("except where two words are nearly tied.")
+    for rounding, told in ((0.0, "same reply with any draft."), (0.00004, "nearly tied.")):
         harness.application.bridge.post(ModelMeasured(pair.main_folder, times, rounding=rounding))
         qtbot.waitUntil(lambda: told in explained())  # noqa: B023
 
@@ -159,7 +161,7 @@ def test_sampling_fields_write_their_options(harness: AppHarness, window: Settin
     assert settings.values["thinking"] == "short"
     seed.clear()
     seed.editingFinished.emit()
-    assert settings.seed is None
+    assert "seed" not in settings.values
 
     temperature, longest = window.sampling.fields["temperature"], window.sampling.fields["max_tokens"]
     assert isinstance(temperature, NumberField)
@@ -174,7 +176,7 @@ def test_sampling_fields_write_their_options(harness: AppHarness, window: Settin
     settings.temperature, settings.seed, settings.system_prompt = 0.1, 7, "Be brief."
     window.sampling.reset.click()
     assert settings.temperature == Settings.options()["temperature"].default
-    assert settings.values["seed"] is None
+    assert "seed" not in settings.values
     assert settings.system_prompt == "Be brief."
     field = window.sampling.fields["temperature"]
     assert isinstance(field, NumberField)
@@ -230,7 +232,7 @@ def test_models_are_deleted_and_folders_added(
     assert box.act_button.text() == "Delete"
     box.act_button.click()
     qtbot.waitUntil(lambda: [model.name for model in harness.models.models] == ["Main-8B"])
-    QApplication.processEvents()
+    still()
     assert len([row for row in page.findChildren(ModelRow) if not row.isHidden()]) == 1
 
     harness.models.sources.add_folder(str(tmp_path))
@@ -353,7 +355,17 @@ def rows_of(harness: AppHarness) -> list[RequestRow]:
 def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, with_starter=True) as app:
         rows, options = app.show_settings("chat").sampling.rows, app.chats.options
-        assert "Now 0.20, this model's." in rows["temperature"].explanation.text()
+        settings = app.application.settings
+        temperature = app.show_settings("chat").sampling.fields["temperature"]
+        assert isinstance(temperature, NumberField)
+        assert (temperature.value(), "Now" in rows["temperature"].explanation.text()) == (0.2, False)
+        settings.main_folder = MAIN.folder
+        assert temperature.value() == 0.7
+        settings.main_folder = STARTER_FOLDER
+        temperature.setValue(0.7)
+        assert settings.sampling().temperature == 0.7
+        settings.reset("temperature")
+        assert temperature.value() == 0.2
         options.put(Scope.CHAT, "temperature", 1.5)
         options.put(Scope.CHAT, "top_k", 40)
         options.put(Scope.CHAT, "thinking", 1500)
@@ -362,7 +374,7 @@ def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Pat
         assert said["top_k"].endswith("Now 40, this chat's.")
         assert said["thinking"].endswith("Now up to 1,500 tokens, this chat's.")
         assert "Now" not in said["top_p"]
-        app.application.settings.thinking = "free"
+        settings.thinking = "free"
         options.put(Scope.CHAT, "thinking", "off")
         assert rows["thinking"].explanation.text().endswith("Now off, this chat's.")
 
@@ -373,8 +385,8 @@ def test_what_follows_the_system_says_what_that_is(
     settings, look = harness.application.settings, window.appearance
 
     def said() -> list[str]:
-        texts = [row.explanation.text() for row in (window.general.language_row, look.rows["appearance"])]
-        return [*texts, look.rows["motion"].explanation.text(), hub.proxy_row.explanation.text()]
+        texts = [look.rows[name].explanation.text() for name in ("appearance", "motion")]
+        return [window.general.language.text(), *texts, hub.proxy_row.explanation.text()]
 
     monkeypatch.setenv("https_proxy", "http://user:secret@proxy.example:3128")
     monkeypatch.setattr(QLocale, "uiLanguages", lambda _locale: ["en-GB"])
@@ -384,6 +396,6 @@ def test_what_follows_the_system_says_what_that_is(
     for name, value in (("language", ""), ("appearance", "auto"), ("motion", "auto"), ("hub_proxy", "")):
         setattr(settings, name, value)
     language, appearance, motion, proxy = said()
-    assert (language, proxy) == ("Now English.", "Empty: system proxy. Now proxy.example:3128.")
+    assert (language, proxy) == ("Match system (English)", "Empty: system proxy. Now proxy.example:3128.")
     assert appearance.endswith("Now dark." if harness.application.theme.dark else "Now light.")
     assert motion.endswith("Now on." if harness.application.theme.motion_ms else "Now off.")

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.controllers.race import Race
 from app.controllers.statistics import Grouping
 from app.storage import ReplyStatus
 from app.view_models.chat_options import Scope
-from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.view_models.request_table import RequestRow
-from app.views.activity.race_window import lap_text, verdict
 from app.views.activity.window import REQUESTS, TOTALS, ActivityWindow
-from app.views.transcript.message_footer import RACE, MessageFooter
+from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import as_widget
-from app.words.replies import gain_text
-from app.words.requests import RequestColumn
-from engine import ContextTooLong, DraftingState, Request, RequestStats, SpeculationMode
+from app.views.widgets.labels import TextLabel
+from app.words.requests import RequestColumn, total_columns
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
-from tests.helpers.figures import read
+from tests.helpers.stillness import still
 from tests.helpers.window_pages import activity
 
 LOSS = Script(pieces=("a loss ",) * 12, round_s=0.4)
@@ -77,11 +69,18 @@ def test_a_row_opens_its_chat_at_the_reply_and_by_key_on_its_branch(app: AppHarn
     assert app.chats.transcript.row_of(first) is not None
 
 
-def test_totals_and_clearing_them_and_the_first_token_of_a_lap_is_one_token(app: AppHarness, qtbot: QtBot) -> None:
+def test_totals_and_clearing_them(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     page = page_of(app, qtbot)
     page.show_tab(TOTALS)
     assert [total.requests for total in page.totals.totals] == [1]
+    for width_px, beside in ((1000, True), (560, False)):
+        page.resize(width_px, 600)
+        still()
+        labels = [label for label in page.totals.findChildren(TextLabel) if label.isVisible()]
+        captions = [label for label in labels if label.text() in total_columns()]
+        assert [label.text() for label in captions] == total_columns()  # once, whatever the number of groups
+        assert (captions[0].x() > page.totals.width() // 4) is beside
     page.totals.groups.set_value(Grouping.LANGUAGE)
     assert page.totals.totals[0].key == ("", "en")
     app.application.speculation.statistics.clear()
@@ -90,15 +89,6 @@ def test_totals_and_clearing_them_and_the_first_token_of_a_lap_is_one_token(app:
     assert app.chats.requests.rows == []
     assert app.chats.transcript.messages[-1].stats is not None
     assert not page.totals.nothing.isHidden()
-
-    def figures(tokens: int) -> str:
-        return lap_text(Lap(LapState.RUNNING, stats=RequestStats(generated_tokens=tokens, decode_s=0.5)))
-
-    assert [figures(tokens).partition(" ·")[0] for tokens in (0, 1, 1234)] == ["0 tokens", "1 token", "1,234 tokens"]
-    same = RaceView(RaceState.DONE, (Lap(LapState.DONE, tokens=(7,)), Lap(LapState.DONE, tokens=(7,))))
-    assert verdict(same).startswith("Same text: the 1 token is identical.")
-    app.application.settings.language = "ko"
-    assert figures(1).startswith("1토큰 · ")
 
 
 def test_requests_are_kept_and_shown_page_by_page(
@@ -230,191 +220,3 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, q
     QTest.mouseClick(footers[0], left, pos=QPoint(8, 8))
     assert app.window.inspector.panel.isVisible()
     assert app.window.inspector.message_id == first
-
-
-# Races
-
-
-def race_of(app: AppHarness, qtbot: QtBot) -> Race:
-    app.ask(qtbot, "One?")
-    app.engine.requests.clear()
-    return app.application.speculation.race
-
-
-def test_a_race_compares_plain_and_drafted(app: AppHarness, qtbot: QtBot) -> None:
-    race = race_of(app, qtbot)
-    QTest.keyClick(app.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
-    reading, plain, drafted = app.engine.requests
-    assert reading.max_tokens == 1
-    assert plain.speculation.mode is SpeculationMode.OFF
-    assert drafted.speculation.mode is SpeculationMode.AUTO
-    assert plain.sampling == drafted.sampling
-    assert plain.sampling.seed is not None
-    assert plain.messages == drafted.messages
-    assert plain.messages[-1].content == "One?"
-    window = app.window.speculation.race_window
-    assert window is not None
-    assert window.sentence.text() == verdict(race.view)
-    # The scripted engine numbers its tokens, and drafts more of them for the same words.
-    assert not race.view.identical
-    assert "differ from token 5" in window.sentence.text()
-    assert [lane.text.toPlainText() for lane in window.lanes] == [lap.text for lap in race.view.laps]
-    for lane in window.lanes:
-        lane.text.moveCursor(QTextCursor.MoveOperation.Start)
-        words = lane.text.viewport().mapTo(lane, lane.text.cursorRect().topLeft())
-        assert words.x() == lane.name.x() == lane.figures.x()
-    app.application.settings.text_scale = 2.0
-    window.resize(window.minimumSize())
-    QApplication.processEvents()
-    for lane in window.lanes:
-        assert lane.name.geometry().bottom() < lane.text.y() <= lane.figures.y() - lane.text.height()
-
-    window.close()
-    app.engine.requests.clear()
-    app.transcript.act_requested.emit(app.chats.transcript.messages[-1].id, RACE)  # of the menu of a message
-    qtbot.waitUntil(lambda: len(app.engine.requests) == 3 and race.view.state is RaceState.DONE)
-
-    app.engine.gate.hold()
-    app.window.speculation.race.trigger()
-    qtbot.waitUntil(lambda: race.under_way)
-    shown = app.window.speculation.race_window
-    assert shown is not None
-    app.window.close_at_once()
-    app.engine.gate.open()
-    assert not shown.isVisible()
-    assert not race.under_way, "it goes on unseen"
-    QApplication.sendEvent(shown, QEvent(QEvent.Type.LanguageChange))  # nothing is read of a closed database
-
-
-@pytest.mark.parametrize("state", [DraftingState.PARKED, DraftingState.ACTIVE])
-def test_where_nothing_was_drafted_the_verdict_gives_the_draft_no_credit(state: DraftingState) -> None:
-    plain = RequestStats(generated_tokens=50, rounds=50, decode_s=2.0)
-    laps = (plain, replace(plain, decode_s=1.5, drafting=state))
-    said = verdict(RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps)))
-    assert "Nothing was drafted" in said
-    assert "saved" not in said
-
-
-PLAIN = RequestStats(generated_tokens=101, rounds=101, decode_s=4.0)
-DRAFTED = RequestStats(
-    generated_tokens=101, rounds=51, draft_rounds=50, drafted=100, accepted=50, decode_s=2.0, plain_rounds=50.0
-)
-
-
-@pytest.mark.usefixtures("qapp")
-@pytest.mark.parametrize(
-    ("plain_s", "drafted", "disturbed", "said"),
-    [
-        (4.0, DRAFTED, False, "saved 2.00 s: 2.0× faster."),
-        (4.0, replace(DRAFTED, decode_s=1.0), True, "Undisturbed: 2.0× faster."),
-        (4.0, replace(DRAFTED, plain_rounds=200.0, decode_s=1.0), True, "times are rough."),
-        # Both say the same, of a machine that had something else to do.
-        (2.0, replace(DRAFTED, plain_rounds=200.0, decode_s=8.0), True, "times are rough."),
-        (2.0, replace(DRAFTED, plain_rounds=100.0, decode_s=4.0), True, "times are rough."),
-        (4.0, replace(DRAFTED, plain_rounds_error=1.0), None, "Too short to be sure. Try a longer prompt."),
-        (4.0, replace(DRAFTED, decode_s=4.0, plain_rounds_error=1.0), None, "Too close to call."),
-    ],
-)
-def test_the_verdict_has_the_figure_of_the_reply(
-    plain_s: float, drafted: RequestStats, disturbed: bool | None, said: str
-) -> None:
-    """Where the times of the laps say something else, the machine was busy in one of them."""
-    laps = (replace(PLAIN, decode_s=plain_s), drafted)
-    view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))
-    assert read(verdict(view)).endswith(said)
-    assert disturbed in (None, view.is_disturbed)
-    assert gain_text(drafted) in read(verdict(view)) or "faster" not in said
-
-
-def test_a_race_gives_way_to_a_reply(app: AppHarness, qtbot: QtBot) -> None:
-    race = race_of(app, qtbot)
-    app.engine.gate.hold()
-    asked: list[Request | None] = []
-    app.chats.asking.request_of(app.chats.transcript.messages[-1].id, asked.append)
-    (request,) = asked
-    assert request is not None
-    race.start(request, greedy=True)
-    app.engine.gate.let_through(3)
-    qtbot.waitUntil(lambda: bool(race.view.laps[0].text))
-    begun = race.view.laps[0].text
-    assert app.chats.send("In between?")
-    qtbot.waitUntil(lambda: race.view.state is RaceState.WAITING)
-    assert race.view.laps[0].text.startswith(begun)
-    app.engine.gate.open()
-    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
-    assert app.chats.transcript.messages[-1].status is ReplyStatus.DONE
-    assert [each.background for each in app.engine.requests].count(True) == 3
-
-    app.chats.options.put(Scope.CHAT, "fastest", True)
-    asked.clear()
-    app.chats.asking.request_of(app.chats.transcript.messages[-1].id, asked.append)
-    (request,) = asked
-    assert request is not None
-    for greedy in (False, True):
-        race.start(request, greedy=greedy)
-        qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
-        assert ("“Fastest drafting”" in verdict(race.view)) is not greedy
-        assert ("rounding" in verdict(race.view)) is greedy
-
-
-def test_a_double_click_on_race_does_not_stop_it_but_closing_its_window_does(app: AppHarness, qtbot: QtBot) -> None:
-    race = race_of(app, qtbot)
-    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
-    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
-    window = app.window.speculation.race_window
-    assert window is not None
-    app.engine.gate.hold()
-    double_click(window.go_button)
-    assert race.under_way
-    app.engine.gate.open()
-    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
-
-    app.engine.requests.clear()
-    race = race_of(app, qtbot)
-    app.engine.gate.hold()
-    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
-    window = app.window.speculation.race_window
-    assert window is not None
-    qtbot.waitUntil(lambda: race.view.state is RaceState.RUNNING)
-    window.close()
-    assert race.view.state is RaceState.CANCELLED
-    assert [lap_text(lap) for lap in race.view.laps] == ["not written"] * 2
-    app.engine.gate.open()
-    qtbot.waitUntil(lambda: not app.engine.state().running)
-
-
-def test_a_race_says_why_it_cannot_run(app: AppHarness, qtbot: QtBot) -> None:
-    race = race_of(app, qtbot)
-    app.engine.scripts.append(Script(pieces=(), error=ContextTooLong(limit_tokens=4_096, actual_tokens=50_000)))
-    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
-    qtbot.waitUntil(lambda: race.view.state is RaceState.FAILED)
-    window = app.window.speculation.race_window
-    assert window is not None
-    assert window.sentence.text() == "The race could not run. This chat has 50,000 tokens; the model holds 4,096."
-
-    app.models.eject()
-    qtbot.waitUntil(lambda: app.engine.state().main is None)
-    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
-    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
-    assert [bool(lap.stats.drafted) for lap in race.view.laps] == [False, True]
-
-    app.models.choose_draft(None)
-    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
-    assert not window.go_button.isEnabled()
-    assert "Load a pair" in window.sentence.text()
-
-
-def test_a_race_ends_where_another_main_model_comes_between_its_laps(app: AppHarness, qtbot: QtBot) -> None:
-    race = race_of(app, qtbot)
-    app.engine.gate.hold()
-    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
-    app.engine.gate.let_through(3)
-    qtbot.waitUntil(lambda: bool(race.view.laps[0].text))
-    assert app.chats.send("In between?")
-    qtbot.waitUntil(lambda: race.view.state is RaceState.WAITING)
-    app.models.choose_main(DRAFT.folder)
-    app.engine.gate.open()
-    qtbot.waitUntil(lambda: app.models.pair.main_folder == DRAFT.folder and app.models.pair.state == "ready")
-    qtbot.waitUntil(lambda: not app.engine.state().running and not app.engine.state().queued)
-    assert race.view.state is RaceState.CANCELLED

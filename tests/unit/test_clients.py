@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from app.words.clients import CLIENTS, Reached, lack_of
+from app.words.clients import CLIENTS, IN_DOCKER, Reached, lack_of
 
 REACHED = Reached("http://127.0.0.1:4862", "Qwen3 'odd\"-8B", 40960, "hunch-key")
 
@@ -82,6 +82,13 @@ def test_continue_gets_its_lines() -> None:
 def test_programs_of_the_terminal_get_the_path_of_openai(client: str) -> None:
     assert any(each.endswith(f"={REACHED.address}/v1") for each in words(client))
     assert f"OPENAI_API_KEY={REACHED.key}" in words(client)
+
+
+def test_open_webui_that_runs_already_is_told_both_addresses() -> None:
+    place = CLIENTS["open-webui"].place(REACHED)
+    assert "hunch launch open-webui" in place
+    assert "http://127.0.0.1:4862/v1" in place
+    assert f"http://{IN_DOCKER}:4862/v1" in place
 
 
 def test_aider_gets_the_model_and_its_room() -> None:

@@ -136,6 +136,31 @@ def test_a_guarded_length_is_kept_or_paused(verify: dict[int, float], share: flo
     assert controller.parked is not drafts
 
 
+def test_a_race_drafts_also_where_that_is_slower_and_teaches_the_next_reply() -> None:
+    """The best length there is, never parked, at the race's own expense."""
+    known = history(FLAT, 0.4, rates=rounds(0.05))
+    known.credit = 0.0
+    usual = AutoController(known)
+    assert usual.plan([FIXED_ONLY]) == PLAIN
+    assert usual.parked
+
+    racing = make_controller(replace(Speculation.auto(), insists=True), known)
+    assert racing.insists
+    assert racing.wants("draft")
+    assert racing.may_read(Offer("draft", 0, behind=5_000))
+    for _ in range(40):
+        plan = racing.plan([FIXED_ONLY])
+        assert plan.length
+        assert not racing.parked
+        racing.observe(plan, RoundOutcome(plan.length, plan.length, seconds=1.4))
+    assert AutoController(known).plan([FIXED_ONLY]).length, "it has learnt that drafting pays"
+    known.credit = 0.5
+    for _ in range(40):
+        plan = racing.plan([FIXED_ONLY])
+        racing.observe(plan, RoundOutcome(plan.length, 0, seconds=1.4))
+    assert known.credit >= 0.5
+
+
 def test_a_fixed_length_teaches_what_it_shows() -> None:
     known = history(FLAT)
     controller = FixedController(3, known)

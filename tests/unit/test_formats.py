@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QLocale
 
 from app.words import pairs
-from app.words.formats import labelled, listed, quoted, rounded_up, sentences, size, spoken
+from app.words.formats import labelled, listed, quoted, sentences, size, spoken
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -50,14 +50,6 @@ def test_no_line_ends_between_bits_and_their_number(sentence: str, words: str, m
     monkeypatch.setattr(pairs, "QCoreApplication", SimpleNamespace(translate=lambda *_: sentence))
     assert pairs.precision_text(4) == words
     assert pairs.precision_text(4, method="MXFP4") == f"{words} MXFP4"
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(0.00008, "0.00008"), (0.000081, "0.00009"), (0.038, "0.04"), (0.099, "0.10"), (1.0, "1"), (2.3, "3")],
-)
-def test_a_bound_is_rounded_up_to_one_digit(value: float, words: str) -> None:
-    assert rounded_up(value) == words
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from app.view_models.transcript import ReplyStatus
 from app.words import formats
-from app.words.replies import FooterLine, Tone, break_even_text, footer_line, speed_up_text, tone_of
+from app.words.replies import FooterLine, Tone, break_even_text, footer_line, reply_footer, speed_up_text, tone_of
 from app.words.requests import RequestColumn, second_line
 from app.words.speculation import plain_sentence, time_shares, time_words
 from engine import DraftingState, RequestStats
@@ -34,8 +35,7 @@ def test_gain_is_said_with_its_parts() -> None:
     assert line.tone is Tone.GAIN
     assert line.tooltip.splitlines() == [
         line.details,
-        "The draft guesses ahead.",
-        "Without a draft: 36 tok/s, by 40 plain pass(es). Between 1.6× and 1.7×.",
+        "Without a draft: 36 tok/s, measured on 40 token(s). Between 1.6× and 1.7×.",
     ]
 
 
@@ -87,11 +87,15 @@ def test_a_cost_comes_with_its_reason_and_a_way_out() -> None:
 
 def test_a_draft_that_rests_by_now_needs_no_way_out() -> None:
     line = footer_line(replace(DRAFTED, plain_rounds=329.0, drafting=DraftingState.PARKED))
-    assert (line.gain, line.link) == ("drafting paused here", "")
+    assert (line.gain, line.link) == ("no draft used: no gain here", "")
 
 
 def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
-    for rounds, gain in ((181.0, "1.6× faster"), (290.0, "drafting paused here"), (0.0, "drafting paused here")):
+    for rounds, gain in (
+        (181.0, "1.6× faster"),
+        (290.0, "no draft used: no gain here"),
+        (0.0, "no draft used: no gain here"),
+    ):
         stats = replace(DRAFTED, plain_rounds=rounds, drafting=DraftingState.PARKED)
         line = footer_line(stats)
         assert line.gain == gain
@@ -103,8 +107,8 @@ def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
 @pytest.mark.parametrize(
     ("draft_speed", "sentence"),
     [
-        (0.72, "Drafting is paused: 28% slower here."),
-        (0.999, "Drafting is paused: slower here."),
+        (0.72, "Paused: drafting would be about 28% slower."),
+        (0.999, "Paused: drafting would be slower."),
         (0.0, "The next reply measures more."),
     ],
 )
@@ -129,7 +133,7 @@ def test_no_cost_is_told_as_nothing_times_the_speed(plain_rounds: float) -> None
 def test_one_probe_in_a_plain_reply_is_no_verdict_on_drafting() -> None:
     stats = replace(PLAIN, drafting=DraftingState.PARKED, rounds=30, draft_rounds=1, drafted=3, accepted=1)
     line = footer_line(replace(stats, plain_rounds=31.0))
-    assert (line.gain, line.tone) == ("drafting paused here", Tone.NONE)
+    assert (line.gain, line.tone) == ("no draft used: no gain here", Tone.NONE)
     assert line.details == "30 tok/s", "of a paused draft no accept rate is shown"
     assert "Without a draft" not in line.tooltip
 
@@ -159,3 +163,12 @@ def test_reply_without_draft_says_its_speed_only() -> None:
 
 def test_fill_leaves_placeholders_inside_values_alone() -> None:
     assert formats.fill("%2 then %1", "%2", "a") == "a then %2"
+
+
+@pytest.mark.parametrize("stats", [None, RequestStats(generated_tokens=9, rounds=4)])
+def test_a_stopped_reply_says_so(stats: RequestStats | None) -> None:
+    line = reply_footer(stats, ReplyStatus.STOPPED, empty=False)
+    assert line is not None
+    assert line.gain.endswith("stopped")
+    done = reply_footer(stats, ReplyStatus.DONE, empty=False)
+    assert done is None or "stopped" not in done.gain

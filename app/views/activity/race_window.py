@@ -1,16 +1,26 @@
-"""The race's window: two lanes side by side, then the verdict. Closing it cancels the race."""
+"""The race's window: the figure, a bar each way, and the text once. Closing it cancels the race."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt
-from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QObject, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QCloseEvent,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+    QTextCursor,
+)
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.race import Race, RaceRequest, RequestOf
-from app.theme import RADIUS_CARD, Theme
-from app.view_models.race import Lap, LapState, RaceState, RaceView
+from app.theme import RADIUS_CARD, UI_PX, Theme
+from app.view_models.race import RaceState, RaceView, Verdict
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.fields import Segments
@@ -23,133 +33,204 @@ from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.notices_for_errors import notice_for
-from app.words.replies import Tone, gain_text, tone_of, why_undrafted
+from app.words.replies import Tone, factor_text, factor_tone, why_undrafted
 
-_SIDE_PX = 20
+_SIDE_PX = 24
 _APART_PX = 8
-_LINE_PX = 22
-_LEAST_PX = (520, 360)
-_GROWS_PX = (200, 120)  # at 100 %, and more at 200 %
+_FIGURE_PX = 30
+_BAR_PX = 18
+_TEXT_PX = 48
+_LEAST_PX = 460
+_GROWS_PX = 200  # at 200 %
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
-
 _FINE_BELOW_S = 10.0  # shorter times are shown with hundredths
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-def lane_name(number: int) -> str:
-    return (
-        QCoreApplication.translate("Race", "Without the draft"),
-        QCoreApplication.translate("Race", "With the draft"),
-    )[number]
-
-
-def lap_text(lap: Lap) -> str:
-    if lap.state is LapState.WAITING:
-        return QCoreApplication.translate("Race", "waiting for its turn")
-    if lap.state is LapState.LEFT_OUT:
-        return QCoreApplication.translate("Race", "not written")
-    figures = QCoreApplication.translate("Race", "%1 · %2 s · %3 tok/s")
-    rate = lap.stats.tokens_per_second
-    return formats.fill(
-        figures,
-        _RaceCounts().tokens(lap.stats.generated_tokens),
-        formats.number(lap.stats.decode_s, _decimals(lap)),
-        formats.number(rate, 0 if rate >= 10 else 1) if rate is not None else "–",
-    )
-
-
-def _decimals(*laps: Lap) -> int:
-    return 2 if max(lap.stats.decode_s for lap in laps) < _FINE_BELOW_S else 1
-
-
-def _apart(view: RaceView) -> str:
-    """Seconds between the ends of the two laps, by the times shown above."""
-    decimals = _decimals(*view.laps)
-    one, other = (round(lap.stats.decode_s, decimals) for lap in view.laps)
-    return formats.number(abs(one - other), decimals)
+def figure_text(view: RaceView) -> str:
+    """What the race found, in two or three words."""
+    factor = view.times.factor
+    if view.state in _UNDER_WAY:
+        return QCoreApplication.translate("Race", "Measuring…")
+    if view.state is RaceState.FAILED:
+        return QCoreApplication.translate("Race", "The race could not run")
+    if view.state is not RaceState.DONE:
+        return QCoreApplication.translate("Race", "Not measured")
+    if view.verdict is Verdict.KNOWN and factor is not None:
+        return factor_text(factor)
+    return {
+        Verdict.TOO_SHORT: QCoreApplication.translate("Race", "Too short to measure"),
+        Verdict.NOTHING_DRAFTED: QCoreApplication.translate("Race", "Nothing was drafted"),
+    }.get(view.verdict, QCoreApplication.translate("Race", "Not measured"))
 
 
 def race_sentence(view: RaceView) -> str:
     return {
-        RaceState.IDLE: QCoreApplication.translate(
-            "Race",
-            "Same prompt and seed, with and without the draft.",
-        ),
-        RaceState.RUNNING: QCoreApplication.translate("Race", "Running one after the other."),
+        RaceState.IDLE: QCoreApplication.translate("Race", "Same prompt and seed, with and without the draft."),
+        RaceState.RUNNING: _under_way(view),
         RaceState.WAITING: QCoreApplication.translate("Race", "Continues after the current reply."),
         RaceState.CANCELLED: QCoreApplication.translate("Race", "Race stopped."),
-        RaceState.FAILED: _failure(view),
-        RaceState.DONE: "",
-    }[view.state] or verdict(view)
+        RaceState.FAILED: notice_for(view.error).sentence if view.error else "",
+        RaceState.DONE: _found(view),
+    }[view.state]
 
 
-def _failure(view: RaceView) -> str:
-    could_not = QCoreApplication.translate("Race", "The race could not run.")
-    return formats.sentences(could_not, notice_for(view.error).sentence if view.error else "")
+def _under_way(view: RaceView) -> str:
+    if view.times.is_busy:
+        return QCoreApplication.translate("Race", "This Mac is busy, so it takes longer.")
+    return QCoreApplication.translate("Race", "Both ways in turns, until the figure is certain.")
 
 
-def verdict(view: RaceView) -> str:
-    return formats.sentences(_words(view), _time(view))
+def _found(view: RaceView) -> str:
+    match view.verdict:
+        case Verdict.TOO_SHORT:
+            return QCoreApplication.translate("Race", "Try a longer prompt.")
+        case Verdict.NOTHING_DRAFTED:
+            return why_undrafted(view.drafted)
+        case Verdict.KNOWN:
+            return formats.sentences(_laps(view), _words(view), _auto(view))
+        case _:
+            return QCoreApplication.translate("Race", "This Mac was busy. Race again when it is idle.")
+
+
+def _laps(view: RaceView) -> str:
+    if view.times.was_busy:
+        return QCoreApplication.translate("Race", "This Mac was busy at times; only its quiet laps count.")
+    return _RaceCounts().pairs(view.times.pairs)
 
 
 def _words(view: RaceView) -> str:
-    if view.identical:
-        return _RaceCounts().identical(len(view.laps[0].tokens))
-    differ = QCoreApplication.translate(
-        "Race",
-        "The texts differ from token %1 on, by rounding.",
-    )
+    if view.differs_at is None:
+        return _RaceCounts().identical(view.tokens)
+    differ = QCoreApplication.translate("Race", "The texts differ from token %1 on, by rounding.")
     if view.may_differ:
-        differ = QCoreApplication.translate(
-            "Race",
-            "The texts differ from token %1 on, by “Fastest drafting”.",
-        )
-    pairs = zip(*(lap.tokens for lap in view.laps), strict=False)
-    first = next((at for at, (one, other) in enumerate(pairs, start=1) if one != other), None)
-    return formats.fill(differ, formats.count(first or min(len(lap.tokens) for lap in view.laps) + 1))
+        differ = QCoreApplication.translate("Race", "The texts differ from token %1 on, by “Fastest drafting”.")
+    return formats.fill(differ, formats.count(view.differs_at))
+
+
+def _auto(view: RaceView) -> str:
+    """That auto does not do what was measured; nothing where it now will."""
+    lost = view.is_auto_plain and factor_tone(view.times.factor or 1.0) is not Tone.GAIN
+    return QCoreApplication.translate("Race", "So Auto drafts nothing here.") if lost else ""
 
 
 class _RaceCounts(QObject):
     """Plural forms are only read from the source where an object says them."""
 
-    def tokens(self, number: int) -> str:
-        return self.tr("%Ln token(s)", "written", number)
-
     def identical(self, number: int) -> str:
         return self.tr("Same text: %Ln token(s).", "", number)
 
-
-def _time(view: RaceView) -> str:
-    plain, drafted = (lap.stats for lap in view.laps)
-    if plain.tokens_per_second is None or drafted.tokens_per_second is None:
-        return QCoreApplication.translate("Race", "Too short to measure.")
-    if not drafted.drafted:
-        nothing = QCoreApplication.translate("Race", "Nothing was drafted.")
-        return formats.sentences(nothing, why_undrafted(drafted))
-    if view.factor is None or tone_of(drafted) is Tone.NONE:
-        too_short = QCoreApplication.translate("Race", "Too short to be sure. Try a longer prompt.")
-        return too_short if view.is_apart else QCoreApplication.translate("Race", "Too close to call.")
-    if view.is_disturbed:
-        busy = QCoreApplication.translate("Race", "This Mac was busy; times are rough.")
-        gains = drafted.tokens_per_second > plain.tokens_per_second and tone_of(drafted) is Tone.GAIN
-        if not gains:  # a loss may be due to another program
-            return busy
-        undisturbed = QCoreApplication.translate("Race", "Undisturbed: %1.", "such as 2.1× faster")
-        return formats.sentences(busy, formats.fill(undisturbed, gain_text(drafted)))
-    return _saved(view)
+    def pairs(self, number: int) -> str:
+        return self.tr("Median of %Ln pair(s) of laps.", "", number)
 
 
-def _saved(view: RaceView) -> str:
-    drafted = view.laps[1].stats
-    seconds = _apart(view)
-    tone = tone_of(drafted)
-    if tone is Tone.PAR or seconds == formats.number(0, _decimals(*view.laps)):
-        return QCoreApplication.translate("Race", "Both took the same time.")
-    words = (
-        QCoreApplication.translate("Race", "The draft saved %1 s: %2.", "%2: such as 2.1× faster")
-        if tone is Tone.GAIN
-        else QCoreApplication.translate("Race", "The draft cost %1 s: %2.", "%2: such as 12% slower")
-    )
-    return formats.fill(words, seconds, gain_text(drafted))
+class RaceBars(Translated, QWidget):
+    """A bar each way: the seconds that the figure is the ratio of, and at first those of the lap that runs."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._view = RaceView()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self._retranslate()
+
+    def show_race(self, view: RaceView) -> None:
+        if view != self._view:
+            self._view = view
+            self._retranslate()
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.tr("Without the draft"), self.tr("With the draft")
+
+    @property
+    def figures(self) -> tuple[str, str]:
+        """ "0.71 s · 69 tok/s"; nothing while, or where, too little is known."""
+        view = self._view
+        unknown = view.state is RaceState.DONE and view.verdict is not Verdict.KNOWN
+        if unknown or view.times.seconds is None:
+            return "", ""
+        plain_s, drafted_s = view.times.seconds
+        return self._figure(plain_s), self._figure(drafted_s)
+
+    def _figure(self, token_s: float) -> str:
+        rate = 1 / token_s
+        return formats.fill(
+            self.tr("%1 s · %2 tok/s"),
+            formats.number(token_s * (self._view.tokens - 1), 2 if max(self._seconds) < _FINE_BELOW_S else 1),
+            formats.number(rate, 0 if rate >= 10 else 1),
+        )
+
+    @property
+    def _seconds(self) -> tuple[float, float]:
+        """The lengths of both bars."""
+        view = self._view
+        times = view.times
+        tokens = view.tokens - 1
+        if times.seconds is not None:
+            plain_s, drafted_s = times.seconds
+            return plain_s * tokens, drafted_s * tokens
+        if not view.tokens:
+            return 0.0, 0.0
+        return (times.plain_s[0] * tokens, view.lap_s) if times.plain_s else (view.lap_s, 0.0)
+
+    def _retranslate(self) -> None:
+        said = [formats.labelled(*each) if each[1] else each[0] for each in zip(self.names, self.figures, strict=True)]
+        self.setAccessibleName(formats.listed(*said))
+        self.update()
+
+    def _restyle(self) -> None:
+        self._font = self._theme.ui_font(UI_PX)
+        self._figures_font = self._theme.ui_font(UI_PX, QFont.Weight.DemiBold, tabular=True)
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def _row_px(self) -> int:
+        return QFontMetrics(self._font).height() + self._theme.px(4) + self._theme.px(_BAR_PX)
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 2 * self._row_px + self._theme.px(14))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, self.sizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = self._theme
+        colors = theme.palette
+        seconds = self._seconds
+        longest = max(seconds) or 1.0
+        line_px = QFontMetrics(self._font).height()
+        is_open = self._view.verdict in (Verdict.OPEN, Verdict.KNOWN)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            inks = (colors.faint, colors.draft) if is_open else (colors.hover, colors.hover)
+            top = 0.0
+            for name, figure, length, ink in zip(self.names, self.figures, seconds, inks, strict=True):
+                line = QRectF(0, top, self.width(), line_px)
+                painter.setFont(self._figures_font)
+                painter.setPen(colors.text)
+                painter.drawText(line, _RIGHT, figure)
+                taken = painter.fontMetrics().horizontalAdvance(figure) + theme.px(_APART_PX)
+                painter.setFont(self._font)
+                painter.setPen(colors.secondary)
+                room = self.width() - taken
+                painter.drawText(line, _LEFT, painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room))
+                track = QRectF(0, line.bottom() + theme.px(4), self.width(), theme.px(_BAR_PX))
+                _paint_bar(painter, track, colors.hover)
+                if length:
+                    _paint_bar(painter, track.adjusted(0, 0, track.width() * (length / longest - 1), 0), ink)
+                top = track.bottom() + theme.px(14)
+
+
+def _paint_bar(painter: QPainter, place: QRectF, color: QColor) -> None:
+    radius = min(place.width() / 2, place.height() / 4)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    painter.drawRoundedRect(place, radius, radius)
 
 
 class RaceWindow(Translated, SideWindow):
@@ -158,12 +239,12 @@ class RaceWindow(Translated, SideWindow):
         self._race = race
         self._request_of = request_of
         self._message_id = 0
-        self._asked = (
-            0  # counts the requests that were asked for: one for another reply, or a closed window, is not begun
-        )
+        self._asked = 0  # counts requests: one for another reply, or of a window that was closed, is not begun
         self._is_there = False  # the reply whose prompt is raced with
-        self.sentence = TextLabel(theme, TextStyle.HEADING)
-        self.lanes = tuple(Lane(theme, number) for number in range(2))
+        self.figure = TextLabel(theme, TextStyle.TITLE)
+        self.sentence = TextLabel(theme, TextStyle.SECONDARY)
+        self.bars = RaceBars(theme)
+        self.text = RaceText(theme)
         self.sampling = Segments(theme)
         self.sampling.set_value("chat")
         self.go_button = PillButton(theme, Emphasis.PRIMARY)
@@ -174,21 +255,34 @@ class RaceWindow(Translated, SideWindow):
         self.close_button.clicked.connect(self.close)
         race.changed.connect(self._show)
         self._retranslate()
-        theme.changed.connect(self._fold)
+        theme.changed.connect(self._restyle)
+        self._restyle()
 
     def _arrange(self) -> None:
-        self.begin_with(860, 560)
-        lanes = QHBoxLayout()
-        lanes.setSpacing(16)
-        for lane in self.lanes:
-            lanes.addWidget(lane, 1)
+        self.begin_with(560, 480)
         self._foot.setSpacing(_APART_PX)
         self._foot.addWidget(self.sampling, 0, Qt.AlignmentFlag.AlignLeft)
         buttons = arrange(QHBoxLayout(), 1, self.close_button, self.go_button, spacing=_APART_PX)
         self._foot.addLayout(buttons, 1)
-        arrange(
-            QVBoxLayout(self), self.sentence, (lanes, 1), self._foot, spacing=14, margins=(_SIDE_PX, 18, _SIDE_PX, 18)
-        )
+        words = arrange(QVBoxLayout(), self.figure, self.sentence, spacing=2)
+        margins = (_SIDE_PX, 18, _SIDE_PX, 18)
+        arrange(QVBoxLayout(self), words, self.bars, (self.text, 1), self._foot, spacing=18, margins=margins)
+
+    def _restyle(self) -> None:
+        self._color_figure()
+        self._fold()
+
+    def _color_figure(self) -> None:
+        """In the colour of a gain or loss, once it is known."""
+        colors = self._theme.palette
+        view = self._race.view
+        is_known = view.state is RaceState.DONE and view.verdict is Verdict.KNOWN
+        tone = factor_tone(view.times.factor or 1.0) if is_known else Tone.NONE
+        palette = self.figure.palette()
+        ink = {Tone.GAIN: colors.gain, Tone.COST: colors.cost, Tone.NONE: colors.secondary}.get(tone, colors.text)
+        palette.setColor(QPalette.ColorRole.WindowText, ink)
+        self.figure.setPalette(palette)
+        self.figure.setFont(self._theme.ui_font(_FIGURE_PX, QFont.Weight.DemiBold, tabular=True))
 
     def _fold(self) -> None:
         """Move the buttons below the choice if there is no room beside it."""
@@ -197,9 +291,12 @@ class RaceWindow(Translated, SideWindow):
         narrow = self.width() < choice_px + _APART_PX + buttons_px + 2 * _SIDE_PX
         direction = QBoxLayout.Direction
         self._foot.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
-        more = self._theme.scale - 1
-        width, height = (round(least + grows * more) for least, grows in zip(_LEAST_PX, _GROWS_PX, strict=True))
-        self.setMinimumSize(max(width, choice_px + 2 * _SIDE_PX, buttons_px + 2 * _SIDE_PX), height)
+        width_px = max(
+            round(_LEAST_PX + _GROWS_PX * (self._theme.scale - 1)), max(choice_px, buttons_px) + 2 * _SIDE_PX
+        )
+        layout = self.layout()
+        assert layout is not None
+        self.setMinimumSize(width_px, layout.totalMinimumHeightForWidth(max(self.width(), width_px)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -235,16 +332,21 @@ class RaceWindow(Translated, SideWindow):
 
     def _show(self) -> None:
         view = self._race.view
-        for lane, lap in zip(self.lanes, view.laps or (Lap(), Lap()), strict=True):
-            lane.show_lap(lap)
-        if self.sentence.text() != (words := self._words(view)):
-            self.sentence.setText(words)
+        self.bars.show_race(view)
+        self.text.show_text(view.text)
+        for label, words in ((self.figure, self._figure(view)), (self.sentence, self._words(view))):
+            if label.text() != words:
+                label.setText(words)
+        self._color_figure()
         under_way = view.state in _UNDER_WAY
         self.go_button.setText(self._go_text(under_way))
         another = self._race.can_start and self._is_there and not self._race.is_refused
         self.go_button.setEnabled(under_way or another)
         self._fold()
         self.sampling.setEnabled(not under_way)
+
+    def _figure(self, view: RaceView) -> str:
+        return self.tr("Race") if view.state is RaceState.IDLE else figure_text(view)
 
     def _words(self, view: RaceView) -> str:
         if view.state not in _UNDER_WAY and not self._race.can_start:
@@ -254,7 +356,7 @@ class RaceWindow(Translated, SideWindow):
     def _go_text(self, under_way: bool) -> str:
         if under_way:
             return self.tr("Stop")
-        return self.tr("Race again") if self._race.view.laps else self.tr("Race")
+        return self.tr("Race") if self._race.view.state is RaceState.IDLE else self.tr("Race again")
 
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Race"))
@@ -262,8 +364,7 @@ class RaceWindow(Translated, SideWindow):
         self.sampling.set_choices((("chat", self.tr("As in this chat")), ("greedy", self.tr("Greedy"))))
         self.sampling.setAccessibleName(self.tr("Sampling"))
         set_tooltip(self.sampling, self.tr("Always the likeliest token."))
-        for lane in self.lanes:
-            lane.name_it()
+        self.text.text.setAccessibleName(self.tr("Reply"))
         self._show()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -272,48 +373,45 @@ class RaceWindow(Translated, SideWindow):
         super().closeEvent(event)
 
 
-class Lane(QWidget):
-    """One lap: its name, streaming text and figures."""
+class RaceText(QWidget):
+    """The text of the first lap, as it comes."""
 
-    def __init__(self, theme: Theme, number: int) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._number = number
         self._shown = ""
-        self.name = TextLabel(theme, TextStyle.SECONDARY)
         self.text = LongText()
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # lines wrap
-        self.text.document().setDocumentMargin(0)  # its words begin where the name and the figures do
+        self.text.document().setDocumentMargin(0)
         self.text.viewport().setAutoFillBackground(False)
-        self.figures = TextLabel(theme, TextStyle.FINE)
         ThinScrollBars(self.text, theme)
-        arrange(QVBoxLayout(self), self.name, (self.text, 1), self.figures, spacing=8, margins=(14, 12, 14, 10))
+        arrange(QVBoxLayout(self), self.text, margins=(14, 12, 14, 12))
         theme.changed.connect(self._restyle)
         self._restyle()
 
-    def name_it(self) -> None:
-        self.name.setText(lane_name(self._number))
-        self.text.setAccessibleName(lane_name(self._number))
-
-    def show_lap(self, lap: Lap) -> None:
+    def show_text(self, text: str) -> None:
+        """New text is followed to its end, unless the reader has scrolled up."""
         shown = self._shown
         bar = self.text.verticalScrollBar()
-        grows = bool(shown) and lap.text.startswith(shown)
-        follows = lap.state is not LapState.DONE or (grows and bar.value() == bar.maximum())
-        if grows:
-            self.text.append(lap.text[len(shown) :])
-        elif lap.text != shown:
-            self.text.set_text(lap.text)
-        self._shown = lap.text
-        self.figures.setText(lap_text(lap))
+        follows = bar.value() == bar.maximum()
+        if text == shown:
+            return
+        if shown and text.startswith(shown):
+            self.text.append(text[len(shown) :])
+        else:
+            self.text.set_text(text)
+            self.text.moveCursor(
+                QTextCursor.MoveOperation.Start
+            )  # at a line's end it would show 3 px of the right margin
+        self._shown = text
         if follows:
             bar.setValue(bar.maximum())
 
     def _restyle(self) -> None:
         self.text.setFont(self._theme.reply_font())
-        self.text.setMinimumHeight(self._theme.px(_LINE_PX))  # less than Qt wants, so that the figures are whole
+        self.text.setMinimumHeight(self._theme.px(_TEXT_PX))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

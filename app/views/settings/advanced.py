@@ -31,7 +31,7 @@ _MOST_MEGABYTES = 10_000
 
 
 class SpeculationCard(Translated, Card):
-    """How far to guess ahead, and when."""
+    """How much is drafted, and when."""
 
     def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
         super().__init__(theme)
@@ -40,6 +40,7 @@ class SpeculationCard(Translated, Card):
         self.controls = SpeculationControls(theme, offers_fixed=True)
         self.controls.explanation.hide()  # the row has it
         self.row = SettingRow(theme, self.controls)
+        self.tokens_row = SettingRow(theme, self.controls.tokens)  # of its own, so that the choices keep their place
         self.on_button = PillButton(theme)
         self.off_row = SettingRow(theme, self.on_button)
         self.battery = Switch(theme)
@@ -47,6 +48,7 @@ class SpeculationCard(Translated, Card):
         self.light = Switch(theme)
         self.light_row = OptionRow(theme, settings, "light_drafters", self.light)
         self.add(self.row)
+        self.column.addWidget(self.tokens_row)
         self.column.addWidget(self.off_row)
         for row, is_there in ((self.battery_row, knows_battery()), (self.light_row, has_gpu())):
             if is_there:
@@ -67,10 +69,12 @@ class SpeculationCard(Translated, Card):
         self.off_row.setVisible(pair.off_for_pair)
 
     def _explain(self, words: str) -> None:
-        self.row.set_words(self.tr("Guess ahead"), words)
+        self.row.set_words(self.tr("Use a draft"), words)
+        self.tokens_row.setVisible(self.controls.modes.value == "fixed")
 
     def _retranslate(self) -> None:
         self._explain(self.controls.explanation.text())
+        self.tokens_row.set_words(self.tr("Tokens to draft"))
         self.on_button.setText(self.tr("Turn on"))
         self.battery_row.set_words(self.tr("Draft on battery"), self.tr("Off pauses drafting until power is back."))
         self.light_row.set_words(
@@ -142,7 +146,7 @@ class AdvancedPage(Translated, Page):
         )
 
     def _retranslate(self) -> None:
-        self._speculation_heading.setText(self.tr("Speculation"))
+        self._speculation_heading.setText(self.tr("Drafting"))
         self._hub_heading.setText(self.tr("Hub"))
         self._rest_heading.setText(self.tr("Hunch"))
         show = self.tr("Show in Finder") if sys.platform == "darwin" else self.tr("Show folder")
@@ -280,7 +284,7 @@ class HubCard(Translated, Card):
         )
         self._mirrors_row.set_words(
             self.tr("Mirrors"),
-            self.tr("Separate with spaces. Never sent the token."),
+            self.tr("Separate with spaces. Your token is never sent to them."),
         )
         self._say_proxy()
         self._limit_row.set_words(self.tr("Download limit"), self.tr("MB per second."))

@@ -45,15 +45,15 @@ class GeneralPage(Translated, Page):
         self._retranslate()
 
     def _show(self) -> None:
-        now = "" if self._settings.language else fill(self.tr("Now %1."), LANGUAGES[system_language()])
-        self.language_row.set_words(self.tr("Language"), now)
         minutes = self._settings.unload_after_min
         choices = sorted({*_IDLE_MINUTES, minutes} - {0})
         # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.
         self.unload_after.set_choices([(0, self.tr("Never")), *((n, self.tr("%Ln minute(s)", "", n)) for n in choices)])
 
     def _retranslate(self) -> None:
-        self.language.set_choices([("", self.tr("Match system")), *LANGUAGES.items()])
+        system = fill(self.tr("Match system (%1)"), LANGUAGES[system_language()])
+        self.language.set_choices([("", system), *LANGUAGES.items()])
+        self.language_row.set_words(self.tr("Language"))
         self._unload_row.set_words(
             self.tr("Unload idle models"),
             self.tr("Your next message reloads them."),

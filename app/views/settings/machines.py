@@ -99,10 +99,7 @@ class MachinesPage(Translated, Page):
 
     def _retranslate(self) -> None:
         self._note.setText(
-            self.tr(
-                "Experimental: no two Macs have run it yet. "
-                "A model that is too large for this Mac runs over two that both have its files."
-            )
+            self.tr("A model that is too large for this Mac runs over two that both have its files. Experimental.")
         )
         self._paired_heading.setText(self.tr("Paired Macs"))
         self._nearby_heading.setText(self.tr("Nearby Macs"))
@@ -140,7 +137,7 @@ class LendCard(Translated, Card):
         lending = self._lending
         state = self._lending.state
         self.on.setChecked(lending.is_on)
-        self.on_row.set_words(self.tr("Help other Macs"), lending_words(state, lending.address, lending.port))
+        self.on_row.set_words(self.tr("Lend memory to other Macs"), lending_words(state, lending.address, lending.port))
         self.use_row.setVisible(bool(state.user))
         self.use_row.set_words(fill(self.tr("%1 uses this Mac"), state.user), use_words(state))
         self._show_wanted()
@@ -327,7 +324,7 @@ class PairingCard(Translated, Card):
         return {AskingState.ASKING: self.tr("Connecting…"), AskingState.DONE: paired}.get(view.state, "")
 
     def _retranslate(self) -> None:
-        self._address_row.set_words(self.tr("Address"), self.tr("As the other Mac shows it under Help other Macs."))
+        self._address_row.set_words(self.tr("Address"), self.tr("On the other Mac, under Lend memory to other Macs."))
         self.code_row.set_words(self.tr("Code"), self.tr("Eight digits, from Show code there."))
         self.pair.setText(self.tr("Pair"))
         self.cancel.setText(self.tr("Cancel"))

@@ -65,8 +65,9 @@ class BoundOption(QObject):
         self._show(self._name)  # what is beyond the limits is kept at the nearest that is allowed
 
     def _show(self, changed: str) -> None:
-        if changed == self._name:
-            self._field.set_value(getattr(self._settings, self._name))
+        """Another main model may have another temperature."""
+        if changed in (self._name, "main_folder"):
+            self._field.set_value(self._settings.in_force(self._name))
 
 
 class OptionRow(SettingRow):

@@ -12,16 +12,16 @@ from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairView
-from app.views.settings.options import STEPS, BoundOption, OptionRow, PromptField, make_field
+from app.views.settings.options import BoundOption, OptionRow, PromptField, make_field
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow, Words
 from app.views.widgets.fields import Switch
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, rounded_up, sentences
+from app.words.formats import fill, sentences
 from app.words.options import option_name, value_words
 
-_DRAWING = (*STEPS, "top_k", "seed", "fastest")
+_DRAWING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest")  # as for a chat
 _REPLY = ("max_tokens", "context_tokens", "thinking", "picture_detail")
 
 
@@ -50,7 +50,7 @@ class ChatCard(Translated, Card):
         self._key_row.set_words(self.tr("Send with"), self.tr("Shift-Return always starts a new line."))
         self._titles_row.set_words(self.tr("Automatic titles"))
         self._notifications_row.set_words(self.tr("Notifications"), self.tr("When a reply finishes in the background."))
-        self._words_row.set_words(self.tr("Show previews"))
+        self._words_row.set_words(self.tr("Show the reply in notifications"))
         both = "⌘↩" if sys.platform == "darwin" else self.tr("Ctrl+Return")
         self.send_key.set_choices((("return", self.tr("Return")), ("control_return", both)))
 
@@ -104,7 +104,7 @@ class SamplingPage(Translated, Page):
             "model": self.tr("Now %1, this model's."),
         }.get("chat" if name in view.own else view.sources.get(name, ""))
         value = view.own.get(name, view.otherwise[name])
-        if sentence is None or value == getattr(self._settings, name):
+        if sentence is None or value == self._settings.in_force(name):
             return ""
         return fill(sentence, value_words(name, value))
 
@@ -137,10 +137,6 @@ class SamplingPage(Translated, Page):
     def _seed_explained(self) -> str:
         if self._settings.fastest:
             return self.tr("Text still varies while “Fastest drafting” is on.")
-        pair = self._pair()
-        if pair.tie_nats is None:
-            return self.tr("Same seed, same reply, but for near-ties.")
-        if not pair.tie_nats:
+        if self._pair().exact:
             return self.tr("Same seed, same reply with any draft.")
-        template = self.tr("Same seed, same reply, but for near-ties (under %1 nats).")
-        return fill(template, rounded_up(pair.tie_nats))
+        return self.tr("Same seed, same reply, except where two words are nearly tied.")

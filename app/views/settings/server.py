@@ -134,10 +134,10 @@ class ServerPage(Translated, Page):
         key = self._settings.server_key
         self.key.setText(key)
         self.key.setCursorPosition(0)
-        self._key_row.set_words(
-            self.tr("Key"),
-            self.tr("Programs without it are refused.") if key else self.tr("None: any program on this Mac may ask."),
-        )
+        if key:
+            self._key_row.set_words(self.tr("Key"), self.tr("Programs without it are refused."))
+        else:
+            self._key_row.set_words(self.tr("Key"), self.tr("No key. Any program on this Mac can connect."))
         self.key.setVisible(bool(key))
         for button in (self.show_key, self.copy_key, self.remove_key):
             button.setVisible(bool(key))
@@ -161,7 +161,7 @@ class ServerPage(Translated, Page):
         )
         self._others_row.set_words(
             self.tr("Load other models for programs"),
-            self.tr("While you are not chatting; unloaded when idle this long. Your next message brings yours back."),
+            self.tr("Only while you are not chatting. Unloads after this long."),
         )
         self._note.setText(self.tr("Programs never see chats, files or settings. Your messages come first."))
         self._show()

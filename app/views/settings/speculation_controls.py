@@ -1,4 +1,4 @@
-"""How far the draft guesses ahead: off, or auto; where it is offered, or in force, a fixed number of tokens."""
+"""How many tokens are drafted: none, or auto; where it is offered, or in force, a fixed number of tokens."""
 
 from __future__ import annotations
 
@@ -28,14 +28,7 @@ class SpeculationControls(Translated, QWidget):
         self.modes = Segments(theme, self)
         self.tokens = WholeField(theme, 1, _MOST_TOKENS, width_px=56)
         self.explanation = TextLabel(theme, TextStyle.FINE, self)
-        row = arrange(QHBoxLayout(), self.modes, spacing=8)
-        # Where the row ends at the right the number comes first, and keeps its place while it is hidden: so the
-        # choices stay under the pointer.
-        row.insertWidget(0 if offers_fixed else 1, self.tokens)
-        policy = self.tokens.sizePolicy()
-        policy.setRetainSizeWhenHidden(offers_fixed)
-        self.tokens.setSizePolicy(policy)
-        row.addStretch(1)
+        row = arrange(QHBoxLayout(), self.modes, self.tokens, 1, spacing=8)
         arrange(QVBoxLayout(self), row, self.explanation, spacing=6, margins=(0, 0, 0, 0))
         self.modes.chosen.connect(self._emit_chosen)
         self.tokens.chosen.connect(self._emit_chosen)
@@ -60,13 +53,13 @@ class SpeculationControls(Translated, QWidget):
         explanation = {
             "off": self.tr("Main model only."),
             "fixed": self.tr("Pauses while that is slower."),
-        }.get(str(self.modes.value), self.tr("As far as it helps."))
+        }.get(str(self.modes.value), self.tr("Drafts only while that is faster."))
         self.explanation.setText(sentences(explanation, self.tr("This chat only.") if self._only_here else ""))
         self.explained.emit(explanation)
 
     def _retranslate(self) -> None:
         fixed = [("fixed", self.tr("Fixed"))] if self._has_fixed else []
         self.modes.set_choices([("off", self.tr("Off")), *fixed, ("auto", self.tr("Auto"))])
-        self.modes.setAccessibleName(self.tr("Speculation"))
-        self.tokens.setAccessibleName(self.tr("Tokens to guess ahead"))
+        self.modes.setAccessibleName(self.tr("Drafting"))
+        self.tokens.setAccessibleName(self.tr("Tokens to draft"))
         self._explain()

@@ -18,7 +18,7 @@ from app.controllers.chat import ChatController
 from app.controllers.message_changes import can_drop
 from app.controllers.models import ModelController
 from app.documents.problems import NotAttached
-from app.documents.reading import end_of
+from app.documents.reading import beginning_of, end_of
 from app.settings import STARTER_EYES
 from app.theme import Theme
 from app.view_models.installed_list import best_that_sees
@@ -66,6 +66,7 @@ class AttachmentActions(QObject):
         self._folder = str(Path.home())  # where files were chosen last
         self.drop_target = DropTarget(theme, window, lambda: not window.composer.isHidden())
         self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
+        self._parts = partial(self._keep_part, beginning_of), partial(self._keep_part, end_of)
         self._withdraw_refused: Callable[[], None] = lambda: None
         self._connect_composer()
         self._connect_fields(transcript.editing)
@@ -120,26 +121,28 @@ class AttachmentActions(QObject):
         self._composer.take_focus()
 
     def _offer_end(self) -> None:
-        """Offer to attach the end of a text that is too long, such as a log."""
+        """Offer to attach the beginning of a text that is too long, or its end, such as that of a log."""
         if not self._composer.excess or self._room() < _LEAST_ROOM:
             self._banner.withdraw(self._end_offer)
         elif not self._banner.shows(self._end_offer):
-            self._banner.show_info(self._end_offer, self._keep_end, stays=True)
+            self._banner.show_info(self._end_offer, *self._parts, stays=True)
 
     def _end_text(self) -> BannerText:
-        return BannerText(self.tr("Attachment too long for this model."), button=self.tr("Keep only its end"))
+        sentence = self.tr("Attachment too long for this model.")
+        beginning = self.tr("Keep only its beginning")
+        return BannerText(sentence, button=beginning, other_button=self.tr("Keep only its end"))
 
     def _room(self) -> int:
         """Tokens that the longest attachment may have."""
         longest = self.model.longest
         return (longest.tokens or 0) - self._composer.excess - self._composer.used_tokens if longest is not None else 0
 
-    def _keep_end(self) -> None:
+    def _keep_part(self, part_of: Callable[[str, int], str]) -> None:
         longest = self.model.longest
         room = self._room()
         if longest is not None and longest.attachment is not None and longest.tokens and room >= _LEAST_ROOM:
             whole = longest.attachment
-            text = end_of(whole.text, round(_OF_ROOM * room / longest.tokens * len(whole.text)))
+            text = part_of(whole.text, round(_OF_ROOM * room / longest.tokens * len(whole.text)))
             self._attached.remove(longest.number)
             self._attached.add(replace(whole, text=text, size_bytes=len(text.encode()), tokens=0))
 
@@ -217,6 +220,7 @@ class AttachmentActions(QObject):
         note.use_button.clicked.connect(lambda: models.use(note.installed_folder))
         note.install_button.clicked.connect(self._install_offered)
         note.find_button.clicked.connect(find_model)
+        self._chats.chat_opened.connect(self._on_opened)
         models.pair_changed.connect(self._show_unseen)
         models.library.changed.connect(self._show_unseen)
         models.downloads.changed.connect(self._show_unseen)
@@ -236,11 +240,9 @@ class AttachmentActions(QObject):
         waiting = (row.attachment for row in self.model.rows if row.attachment is not None)
         return any(each.is_picture for each in chain(sent, waiting))
 
-    def _used_before(self) -> tuple[str, str]:
-        """Name and folder of the previous pair's main model."""
-        here = {each.folder: each.name for each in self._models.models if each.error is None and not each.is_main}
-        folders = (each for each in self._models.last_drafts.mains() if each in here)
-        return next(((here[each], each) for each in folders), ("", ""))
+    def _on_opened(self) -> None:
+        if not self._has_picture():
+            self._models.leave_eyes()
 
     def _follow(self, message_id: int, action: NoticeAction) -> None:
         """The buttons of the notice that the model cannot see pictures."""
@@ -269,7 +271,7 @@ class AttachmentActions(QObject):
         lacks_picture = models.main_setting == STARTER_EYES and not self._has_picture()
         self._composer.set_sees(chosen is None or chosen.sees, lacks_picture)
         if lacks_picture:
-            note.set_models(models.pair.main_name, self._used_before(), only_sees=True)
+            note.set_models(models.pair.main_name, models.used_before(), only_sees=True)
             return
         if not self._composer.attached.unseen:
             return

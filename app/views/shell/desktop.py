@@ -227,6 +227,7 @@ class Desktop(QObject):
         self._theme = theme
         self._settings = settings
         self._chats = chats
+        self._models = models
         self._quick_ask: QuickAsk | None = None
         self.tray = Tray(chats.quick_questions, models, self)
         self.dock = Dock(chats.unseen, self._new_chat, self.open_quick_ask, self)
@@ -275,7 +276,7 @@ class Desktop(QObject):
             self._quick_ask.keep_unsent()
 
     def _show_settings(self) -> None:
-        self.quick_ask.show_for(self._settings.main_folder)
+        self.quick_ask.show_for(self._models.main_for_words)
         self.quick_ask.edit.sends_with_control = self._settings.send_key == "control_return"
 
     def _show_window(self) -> None:

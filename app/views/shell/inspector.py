@@ -125,8 +125,8 @@ class InspectorPanel(Translated, QWidget):
 
     def _retranslate(self) -> None:
         for widget in (self, self.area):
-            widget.setAccessibleName(self.tr("Speculation inspector"))
-        self.title.setText(self.tr("Speculation"))
+            widget.setAccessibleName(self.tr("Inspector"))
+        self.title.setText(self.tr("Drafting"))
         self.turn_off.setText(self.tr("Turn off for this pair"))
         self.race.setText(self.tr("Race…"))
         self._updates = 0
@@ -174,12 +174,9 @@ class InspectorButton(Translated, IconButton):
         self._settings = settings
         self._inspector: Inspector | None = None
         self._has_room_of_sidebar = False
-        self.action = window.menu.add("view", SHORTCUT)
-        self.action.setCheckable(True)
+        self.action = window.menu.add("view", SHORTCUT, checkable=True)
         self.setCheckable(True)
-        header = window.header.layout()
-        assert header is not None
-        header.addWidget(self)
+        window.header.add_button(self)
         window.header.let_give_way(self)
         self.clicked.connect(self.set_wanted)
         self.action.triggered.connect(self.set_wanted)
@@ -278,6 +275,7 @@ class InspectorButton(Translated, IconButton):
             self.panel.setVisible(shown)
         for toggle in (self, self.action):
             toggle.setChecked(shown)
+        self._name()
         self._watch()
         if shown and self._fits_both():
             self._give_room_back()
@@ -291,8 +289,11 @@ class InspectorButton(Translated, IconButton):
             self.race_requested.emit(self.message_id)
 
     def _retranslate(self) -> None:
-        self.set_name(self.tr("Toggle inspector"))
+        self._name()
         self.action.setText(self.tr("Inspector"))
+
+    def _name(self) -> None:
+        self.set_name(self.tr("Hide inspector") if self.isChecked() else self.tr("Show inspector"))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide):

@@ -47,6 +47,7 @@ class Entry:
     mac_key: str = ""  # that Macs have for it; the other one works there too
     mac_only: bool = False
     other_key: str = ""  # works too, and is not shown
+    checkable: bool = False
 
 
 _BAR: tuple[MenuEntry | Entry, ...] = (
@@ -85,16 +86,17 @@ _BAR: tuple[MenuEntry | Entry, ...] = (
     Entry("view", "palette", QT_TRANSLATE_NOOP("MenuBar", "Command Palette…"), "Ctrl+K"),
     Entry("view", "models", QT_TRANSLATE_NOOP("MenuBar", "Models"), "Ctrl+Shift+M"),
     Entry("view"),
-    Entry("view", "sidebar", QT_TRANSLATE_NOOP("MenuBar", "Toggle Sidebar"), "Ctrl+\\", mac_key="Ctrl+Meta+S"),
+    Entry("view", "sidebar", QT_TRANSLATE_NOOP("MenuBar", "Sidebar"), "Ctrl+\\", mac_key="Ctrl+Meta+S", checkable=True),
     Entry("view"),
-    Entry("view", "bigger", QT_TRANSLATE_NOOP("MenuBar", "Larger Text"), _Key.ZoomIn, repeats=True, other_key="Ctrl+="),
+    Entry("view", "larger", QT_TRANSLATE_NOOP("MenuBar", "Larger Text"), _Key.ZoomIn, repeats=True, other_key="Ctrl+="),
     Entry("view", "smaller", QT_TRANSLATE_NOOP("MenuBar", "Smaller Text"), _Key.ZoomOut, repeats=True),
     Entry("view", "usual_size", QT_TRANSLATE_NOOP("MenuBar", "Actual Size"), "Ctrl+0"),
     Entry("view"),
-    Entry("view", "full_screen", QT_TRANSLATE_NOOP("MenuBar", "Toggle Full Screen"), _Key.FullScreen),
+    Entry("view", "full_screen", QT_TRANSLATE_NOOP("MenuBar", "Full Screen"), _Key.FullScreen, checkable=True),
     MenuEntry("chat", QT_TRANSLATE_NOOP("MenuBar", "Chat")),
     Entry("chat", "write", QT_TRANSLATE_NOOP("MenuBar", "Write Message"), "Ctrl+Shift+L"),
     Entry("chat", "quote", QT_TRANSLATE_NOOP("MenuBar", "Quote Selection"), "Ctrl+Shift+J"),
+    Entry("chat", "prompts", QT_TRANSLATE_NOOP("MenuBar", "New Prompt…")),
     Entry("chat", "stop", QT_TRANSLATE_NOOP("MenuBar", "Stop Reply"), "Ctrl+."),
     Entry("chat", "pair", QT_TRANSLATE_NOOP("MenuBar", "Choose Models…"), "Ctrl+L"),
     Entry("chat"),
@@ -157,14 +159,15 @@ class MenuBar(QObject):
         else:
             self.menus[each.menu].addSeparator()
 
-    def add(self, menu: str, shortcut: str | None = None, *, repeats: bool = False) -> QAction:
+    def add(self, menu: str, shortcut: str | None = None, *, repeats: bool = False, checkable: bool = False) -> QAction:
         """One more entry, for a part of the window that names it itself, as its state has it."""
-        return self._action(Entry(menu, key=shortcut, repeats=repeats))
+        return self._action(Entry(menu, key=shortcut, repeats=repeats, checkable=checkable))
 
     def _action(self, entry: Entry) -> QAction:
         action = QAction(self)
         action.setMenuRole(entry.role)
         action.setAutoRepeat(entry.repeats)
+        action.setCheckable(entry.checkable)
         keys = [entry.mac_key] if IS_MAC and entry.mac_key else []
         action.setShortcuts(
             [QKeySequence(key) for key in (*keys, entry.key, entry.other_key or None) if key is not None]

@@ -1,11 +1,9 @@
-"""The View menu's choice of marks for drafted text, its keys, and the explanation at the first reply.
+"""The View menu's draft marks, their keys, and the explanation at the first reply.
 
 The marks are in `views/transcript/overlay.py`.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QActionGroup
@@ -22,10 +20,10 @@ from app.views.widgets.held_keys import Menu
 from app.words.formats import sentences
 from app.words.overlay import explanation
 
-CYCLE = "Ctrl+Shift+D"
+TOGGLE = "Ctrl+Shift+D"
 NEXT = "Ctrl+Alt+Right"
 PREVIOUS = "Ctrl+Alt+Left"
-_MODES = tuple(OverlayMode)  # in the order in which the key goes through them
+_SHOWING = (OverlayMode.FORESEEN, OverlayMode.ACCEPTED)
 
 
 class OverlayMenu(QObject):
@@ -42,14 +40,14 @@ class OverlayMenu(QObject):
         self.overlay = Overlay(view, chats.transcript, theme)
         self.overlay.set_mode(self.mode)
         self._explanation = self._explain  # one object, which identifies the notice in the banner
+        self.shown = menu.add("view", TOGGLE, checkable=True)
         self._entry = menu.add("view")
         self._submenu = Menu(window)
         self._entry.setMenu(self._submenu)
-        self.cycle = menu.add("view", CYCLE)
         self.next = menu.add("view", NEXT, repeats=True)
         self.previous = menu.add("view", PREVIOUS, repeats=True)
         self._make_choices()
-        self.cycle.triggered.connect(self._cycle)
+        self.shown.triggered.connect(self._toggle)
         self.next.triggered.connect(lambda: self._step(1))
         self.previous.triggered.connect(lambda: self._step(-1))
         banner.close_button.pressed.connect(self._note_seen)
@@ -62,12 +60,13 @@ class OverlayMenu(QObject):
 
     def _make_choices(self) -> None:
         group = QActionGroup(self)
-        self.choices = {mode: group.addAction("") for mode in _MODES}
+        self.choices = {mode: group.addAction("") for mode in _SHOWING}
         for mode, action in self.choices.items():
             action.setCheckable(True)
-            action.setChecked(mode is self.mode)
             action.triggered.connect(lambda _checked=False, mode=mode: self.choose(mode))
             self._submenu.addAction(action)
+        self.choices[OverlayMode.ACCEPTED].setChecked(True)
+        self._check()
 
     @property
     def mode(self) -> OverlayMode:
@@ -81,23 +80,30 @@ class OverlayMenu(QObject):
 
     def _on_setting(self, name: str) -> None:
         if name == "overlay":
-            self.choices[self.mode].setChecked(True)
+            self._check()
             self.overlay.set_mode(self.mode)
 
-    def _cycle(self) -> None:
-        self.choose(_MODES[(_MODES.index(self.mode) + 1) % len(_MODES)])
+    def _check(self) -> None:
+        """While the marks are hidden, which of them are shown next stays checked."""
+        self.shown.setChecked(self.mode is not OverlayMode.OFF)
+        if self.mode in self.choices:
+            self.choices[self.mode].setChecked(True)
+
+    def _toggle(self, shown: bool) -> None:
+        kind = next(mode for mode, action in self.choices.items() if action.isChecked())
+        self.choose(kind if shown else OverlayMode.OFF)
         self._banner.show_info(self._state_text)
 
     def _state_text(self) -> BannerText:
         """What is marked, and whether any mark is visible: else the key would seem to do nothing."""
         if self.mode is OverlayMode.OFF:
-            return BannerText(self.tr("Drafted text is not marked."))
+            return BannerText(self.tr("Draft marks are hidden."))
         if self.mode is OverlayMode.FORESEEN:
-            state = self.tr("Marked: foreseen words.")
+            state = self.tr("Marked: guessed right.")
             has_any = self.overlay.has_foreseen_in_sight
             none = self.tr("None in sight.")
         else:
-            state = self.tr("Marked: foreseen words and corrections.")
+            state = self.tr("Marked: guessed right, corrected.")
             has_any = self.overlay.has_corrections_in_sight
             none = self.tr("No corrections in sight.")
         return BannerText(state if has_any else sentences(state, none))
@@ -139,14 +145,9 @@ class OverlayMenu(QObject):
         self.overlay.show_once(0)
 
     def _retranslate(self) -> None:
-        self._entry.setText(self.tr("Drafted Text"))
-        names: dict[OverlayMode, Callable[[], str]] = {
-            OverlayMode.OFF: lambda: self.tr("Not Marked"),
-            OverlayMode.FORESEEN: lambda: self.tr("Mark Foreseen Words"),
-            OverlayMode.ACCEPTED: lambda: self.tr("Mark Foreseen Words and Corrections"),
-        }
-        for mode, action in self.choices.items():
-            action.setText(names[mode]())
-        self.cycle.setText(self.tr("Toggle Draft Marks"))
+        self.shown.setText(self.tr("Draft Marks"))
+        self._entry.setText(self.tr("Marked Words"))
+        self.choices[OverlayMode.FORESEEN].setText(self.tr("Guessed Right"))
+        self.choices[OverlayMode.ACCEPTED].setText(self.tr("Guessed Right and Corrected"))
         self.next.setText(self.tr("Next Correction"))
         self.previous.setText(self.tr("Previous Correction"))

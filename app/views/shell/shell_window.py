@@ -39,6 +39,7 @@ class ShellWindow(TakesDrops, QWidget):
     def set_sidebar_visible(self, visible: bool) -> None:
         self.sidebar.setVisible(visible)
         self.header.set_sidebar_visible(visible)
+        self.menu.sidebar.setChecked(visible)
 
     def sight(self) -> Visibility:
         """What is visible: the window may be closed, minimized or show the models."""

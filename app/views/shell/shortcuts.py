@@ -94,6 +94,7 @@ def _of_the_chat() -> tuple[str, list[tuple[str, str]]]:
     """Keys that are in no menu, because they depend on the focus."""
     return QCoreApplication.translate("Shortcuts", "In a chat"), [
         (QCoreApplication.translate("Shortcuts", "New line"), _native("Shift+Return")),
+        (QCoreApplication.translate("Shortcuts", "Use a prompt or preset"), "/"),
         (QCoreApplication.translate("Shortcuts", "Stop reply or cancel editing"), _native("Esc")),
         (QCoreApplication.translate("Shortcuts", "Previous message"), _native("Ctrl+Up")),
         (QCoreApplication.translate("Shortcuts", "Next message"), _native("Ctrl+Down")),
@@ -106,7 +107,7 @@ def _of_a_message() -> tuple[str, list[tuple[str, str]]]:
         (QCoreApplication.translate("Shortcuts", "Edit"), _native("F2")),
         (QCoreApplication.translate("Shortcuts", "Delete"), _native(_DELETE)),
         (QCoreApplication.translate("Shortcuts", "Previous or next version"), _native("Left", "Right")),
-        (QCoreApplication.translate("Shortcuts", "Toggle thinking"), _native("Return")),
+        (QCoreApplication.translate("Shortcuts", "Show or hide thinking"), _native("Return")),
         (QCoreApplication.translate("Shortcuts", "Open menu"), _native(MENU_KEY)),
     ]
 
@@ -117,7 +118,7 @@ def _of_the_list() -> tuple[str, list[tuple[str, str]]]:
         (QCoreApplication.translate("Shortcuts", "Select several chats"), _native("Shift+Up", "Shift+Down")),
         (QCoreApplication.translate("Shortcuts", "Rename"), _native("F2")),
         (QCoreApplication.translate("Shortcuts", "Delete"), _native(_DELETE)),
-        (QCoreApplication.translate("Shortcuts", "Toggle folder"), _native("Left", "Right")),
+        (QCoreApplication.translate("Shortcuts", "Open or close folder"), _native("Left", "Right")),
         (QCoreApplication.translate("Shortcuts", "Open menu"), _native(MENU_KEY)),
     ]
 
