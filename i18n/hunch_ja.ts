@@ -2580,6 +2580,10 @@
         <translation>選択範囲を引用</translation>
     </message>
     <message>
+        <source>New Prompt…</source>
+        <translation>新規プロンプト…</translation>
+    </message>
+    <message>
         <source>Stop Reply</source>
         <translation>回答を停止</translation>
     </message>
@@ -5157,10 +5161,84 @@
     </message>
 </context>
 <context>
+    <name>PromptDialog</name>
+    <message>
+        <source>Name</source>
+        <translation>名前</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>テキスト</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>プロンプト</translation>
+    </message>
+    <message>
+        <source>Example: Translate</source>
+        <translation>例：翻訳</translation>
+    </message>
+    <message>
+        <source>Example: Translate into English, and keep the tone:</source>
+        <translation>例：口調を保って日本語に訳してください：</translation>
+    </message>
+    <message>
+        <source>New Prompt</source>
+        <translation>新規プロンプト</translation>
+    </message>
+    <message>
+        <source>Edit Prompts</source>
+        <translation>プロンプトを編集</translation>
+    </message>
+    <message>
+        <source>Type / in a message to use it.</source>
+        <translation>メッセージで / を入力すると使えます。</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>保存</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Deleted the prompt “%1”.</source>
+        <translation>プロンプト「%1」を削除しました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+</context>
+<context>
     <name>PromptField</name>
     <message>
         <source>Cut to %1 characters.</source>
         <translation>%1 文字までにしました。</translation>
+    </message>
+</context>
+<context>
+    <name>PromptList</name>
+    <message>
+        <source>Preset</source>
+        <translation>プリセット</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>新規プロンプト…</translation>
+    </message>
+    <message>
+        <source>Edit Prompts…</source>
+        <translation>プロンプトを編集…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>プロンプト</translation>
     </message>
 </context>
 <context>
@@ -5934,6 +6012,10 @@
     <message>
         <source>New line</source>
         <translation>改行</translation>
+    </message>
+    <message>
+        <source>Use a prompt or preset</source>
+        <translation>プロンプトやプリセットを使う</translation>
     </message>
     <message>
         <source>Stop reply or cancel editing</source>

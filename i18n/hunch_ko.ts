@@ -2580,6 +2580,10 @@
         <translation>선택한 텍스트 인용</translation>
     </message>
     <message>
+        <source>New Prompt…</source>
+        <translation>새 프롬프트…</translation>
+    </message>
+    <message>
         <source>Stop Reply</source>
         <translation>답변 중지</translation>
     </message>
@@ -5157,10 +5161,84 @@
     </message>
 </context>
 <context>
+    <name>PromptDialog</name>
+    <message>
+        <source>Name</source>
+        <translation>이름</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>내용</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>프롬프트</translation>
+    </message>
+    <message>
+        <source>Example: Translate</source>
+        <translation>예: 번역</translation>
+    </message>
+    <message>
+        <source>Example: Translate into English, and keep the tone:</source>
+        <translation>예: 말투를 살려서 한국어로 번역해 주세요:</translation>
+    </message>
+    <message>
+        <source>New Prompt</source>
+        <translation>새 프롬프트</translation>
+    </message>
+    <message>
+        <source>Edit Prompts</source>
+        <translation>프롬프트 편집</translation>
+    </message>
+    <message>
+        <source>Type / in a message to use it.</source>
+        <translation>메시지에 /를 입력하면 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>저장</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Deleted the prompt “%1”.</source>
+        <translation>‘%1’ 프롬프트를 삭제했어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+</context>
+<context>
     <name>PromptField</name>
     <message>
         <source>Cut to %1 characters.</source>
         <translation>%1자까지만 넣었어요.</translation>
+    </message>
+</context>
+<context>
+    <name>PromptList</name>
+    <message>
+        <source>Preset</source>
+        <translation>프리셋</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>새 프롬프트…</translation>
+    </message>
+    <message>
+        <source>Edit Prompts…</source>
+        <translation>프롬프트 편집…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>프롬프트</translation>
     </message>
 </context>
 <context>
@@ -5934,6 +6012,10 @@
     <message>
         <source>New line</source>
         <translation>줄 바꿈</translation>
+    </message>
+    <message>
+        <source>Use a prompt or preset</source>
+        <translation>프롬프트나 프리셋 사용</translation>
     </message>
     <message>
         <source>Stop reply or cancel editing</source>

@@ -2580,6 +2580,10 @@
         <translation>引用所选文字</translation>
     </message>
     <message>
+        <source>New Prompt…</source>
+        <translation>新建提示词…</translation>
+    </message>
+    <message>
         <source>Stop Reply</source>
         <translation>停止回复</translation>
     </message>
@@ -5157,10 +5161,84 @@
     </message>
 </context>
 <context>
+    <name>PromptDialog</name>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>内容</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>提示词</translation>
+    </message>
+    <message>
+        <source>Example: Translate</source>
+        <translation>例如：翻译</translation>
+    </message>
+    <message>
+        <source>Example: Translate into English, and keep the tone:</source>
+        <translation>例如：翻译成中文，保留语气：</translation>
+    </message>
+    <message>
+        <source>New Prompt</source>
+        <translation>新建提示词</translation>
+    </message>
+    <message>
+        <source>Edit Prompts</source>
+        <translation>编辑提示词</translation>
+    </message>
+    <message>
+        <source>Type / in a message to use it.</source>
+        <translation>在消息中输入 / 即可使用。</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>存储</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Deleted the prompt “%1”.</source>
+        <translation>已删除提示词“%1”。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+</context>
+<context>
     <name>PromptField</name>
     <message>
         <source>Cut to %1 characters.</source>
         <translation>已截断为 %1 个字符。</translation>
+    </message>
+</context>
+<context>
+    <name>PromptList</name>
+    <message>
+        <source>Preset</source>
+        <translation>预设</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>新建提示词…</translation>
+    </message>
+    <message>
+        <source>Edit Prompts…</source>
+        <translation>编辑提示词…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>提示词</translation>
     </message>
 </context>
 <context>
@@ -5934,6 +6012,10 @@
     <message>
         <source>New line</source>
         <translation>换行</translation>
+    </message>
+    <message>
+        <source>Use a prompt or preset</source>
+        <translation>使用提示词或预设</translation>
     </message>
     <message>
         <source>Stop reply or cancel editing</source>

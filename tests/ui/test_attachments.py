@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.controllers.asking import block_of, prompt_of
@@ -29,6 +29,7 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import drag_over, drop, paste, text_data
 from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
+from tests.helpers.stillness import still
 from tests.helpers.tooltips import tooltip_text
 
 WORDS = "one two three four five"
@@ -293,7 +294,7 @@ def field_of(app: AppHarness, row: int, kind: EditKind = EditKind.EDIT) -> Edito
     message = app.chats.transcript.messages[row]
     app.chats.edits.begin(message.id, kind)
     app.transcript.editing.focus(message.id)
-    QApplication.processEvents()
+    still()
     shown = [part for part in app.transcript.findChildren(EditorPart) if part.isVisible()]
     (part,) = [part for part in shown if part.message_id == message.id]
     return part

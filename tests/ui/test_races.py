@@ -25,6 +25,7 @@ from engine import ContextTooLong, DraftingState, Request, RequestStats, Specula
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, ROUND_S, Script
+from tests.helpers.stillness import still
 
 WORDS = ("a word ",) * 14
 LAPS = 1 + 2 * LEAST_PAIRS  # the first is not timed
@@ -98,7 +99,7 @@ def test_the_bars_are_whole_at_the_least_size_with_the_largest_text(app: AppHarn
     window = open_race(app)
     app.application.settings.text_scale = 2.0
     window.resize(window.minimumSize())
-    QApplication.processEvents()
+    still()
     assert window.bars.height() >= window.bars.sizeHint().height()
     parts = (window.figure, window.sentence, window.bars, window.text, window.close_button)
     for above, below in pairwise(parts):

@@ -41,6 +41,7 @@ _NEED_CHATS = (
     "search",
     "settings",
     "import_chats",
+    "prompts",
 )
 
 
@@ -131,6 +132,7 @@ class WindowTools(QObject):
         for name in _NEED_CHATS:
             menu.actions[name].setEnabled(self._chats is not None)
         menu.attach.setEnabled(self._chats is not None)
+        menu.quote.setEnabled(menu.quote.isEnabled() and self._chats is not None)
         menu.stop.setEnabled(self._chats is not None and self._chats.generating)
         for name in ("rename", "pin", "duplicate", "delete"):
             menu.actions[name].setEnabled(self._chats is not None and self._chats.chat_id != 0)
