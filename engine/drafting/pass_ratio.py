@@ -34,6 +34,7 @@ _LEAST_DEPTH_TOKENS = 2048  # depth 0: up to so many tokens, where depth hardly 
 # without it one of 200 replies on a busy machine is reported a gain that is a loss.
 _BAD_LUCK = 0.15
 _RACE_ERROR = 0.03  # one standard error of a race's figure
+_MOST_WRONG = 4.0  # times; a race that says more is not believed
 _MEMORY_PASSES = 1000.0  # time constant of `plain_passes`
 _RESTARTED = 0.06  # standard deviation of the excess between two runs of the program, in logs
 _MOST_KEPT = 16
@@ -83,7 +84,7 @@ class PassRatio:
         self._covariance -= of_load * of_excess / total
 
     def correct(self, by: float) -> None:
-        """A race by the clock found drafted passes longer by this factor (its log) than `excess` says."""
+        """Update with a race by the clock, whose drafted passes took `by` (in logs) longer than `excess` says."""
         total = self.variance + _RACE_ERROR**2
         self._load += self._covariance / total * by
         self.excess += self.variance / total * by
@@ -137,11 +138,11 @@ class PassRatios:
         for each in self._concerned(source, depth):
             each.see(beyond, drafted=bool(source))
 
-    def correct(self, source: str, by: float) -> None:
-        """As `PassRatio.correct`, at all depths: a race measures the pair, not a depth."""
+    def correct(self, source: str, longer: float) -> None:
+        """A race by the clock: passes of `source` take so many times as long as these ratios say, at all depths."""
         for (name, _), each in self._known.items():
-            if name == source:
-                each.correct(by)
+            if name == source and 1 / _MOST_WRONG <= longer <= _MOST_WRONG:
+                each.correct(math.log(longer))
 
     def kept(self) -> list[dict[str, object]]:
         """The ratios to store for a later run: those of sources that drafted beside plain passes."""
