@@ -84,7 +84,7 @@ class ChatEngine(Protocol):
         """
 
     def note_race(self, source: str, longer: float) -> None:
-        """Tell the loaded pair what a race by the clock found: its passes with drafts of `source` take this many times
+        """A race of the loaded pair, by the clock, found that its passes with drafts of `source` take this many times
         as long as the race's own statistics say.
         """
 
