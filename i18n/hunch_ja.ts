@@ -1928,6 +1928,10 @@
         <translation>まだ判断できません</translation>
     </message>
     <message>
+        <source>This pair: %1.</source>
+        <translation>このペア：%1。</translation>
+    </message>
+    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>スターターペアは文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
     </message>

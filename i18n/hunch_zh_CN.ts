@@ -1928,6 +1928,10 @@
         <translation>尚难判断</translation>
     </message>
     <message>
+        <source>This pair: %1.</source>
+        <translation>这组模型：%1。</translation>
+    </message>
+    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>入门模型已将内容背熟，其他模型组合不会快这么多。</translation>
     </message>
