@@ -78,6 +78,7 @@ app: venv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--pytho
 	@build/mac/bin/uv pip install --quiet --python build/mac/bin/python --require-hashes --only-binary :all: \
 		-r packaging/requirements-mac.lock
 	@QT_QPA_PLATFORM=offscreen $(PYTHON) packaging/mac/assemble.py --tools build/mac $(ARGS)
+	@$(PYTHON) packaging/mac/wheels.py build/mac
 
 words: dev ## Read the texts of the app into i18n/*.ts, where new ones are marked unfinished
 	@$(PYTHON) i18n/translations.py update
