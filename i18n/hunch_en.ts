@@ -127,16 +127,6 @@
     </message>
 </context>
 <context>
-    <name>InstalledCard</name>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>%Ln model</numerusform>
-            <numerusform>%Ln models</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>KeptWords</name>
     <message numerus="yes">
         <source>%Ln chat(s) deleted.</source>

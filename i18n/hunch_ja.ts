@@ -322,6 +322,10 @@
         <translation>添付ファイルがこのモデルには長すぎます。</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>先頭だけを残す</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>末尾だけを残す</translation>
     </message>
@@ -2103,11 +2107,9 @@
         <source>Cancel</source>
         <translation>キャンセル</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>モデル %Ln 個</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>ディスク使用量：%1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -5475,6 +5477,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>約 %1 倍の速さ</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>停止</translation>
     </message>
     <message>
         <source>%1 slower</source>

@@ -322,6 +322,10 @@
         <translation>첨부 파일이 이 모델에는 너무 길어요.</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>앞부분만 남기기</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>끝부분만 남기기</translation>
     </message>
@@ -2103,11 +2107,9 @@
         <source>Cancel</source>
         <translation>취소</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>모델 %Ln개</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>디스크 사용량: %1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -5475,6 +5477,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>약 %1배 빠름</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>중지됨</translation>
     </message>
     <message>
         <source>%1 slower</source>

@@ -322,6 +322,10 @@
         <translation>附件对此模型来说太长。</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>只保留开头</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>只保留末尾</translation>
     </message>
@@ -2103,11 +2107,9 @@
         <source>Cancel</source>
         <translation>取消</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>%Ln 个模型</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>占用磁盘：%1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -5475,6 +5477,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>提速至约 %1 倍</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
     </message>
     <message>
         <source>%1 slower</source>

@@ -108,6 +108,13 @@ class DiscoverController(QObject):
         if self.page_of and isinstance(self.page_error, HubOffline):
             self.read_page(self.page_of)
 
+    def ask_new_hub(self) -> None:
+        """What the former address, mirror or token brought or failed with is not the present one's."""
+        if self._search is not None:
+            self.search(self.filter)
+        if self.page_of:
+            self.read_page(self.page_of)
+
     def read_page(self, repository: str) -> None:
         """Load a model's page, or retry it. Until then `page_entry` is known without the hub."""
         self.page_of = repository

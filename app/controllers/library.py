@@ -276,6 +276,7 @@ def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
 
 class ModelSources(QObject):
     went_online = Signal()  # after the store has applied it
+    hub_changed = Signal()  # another address, mirror, proxy or token; after the store has applied it
 
     def __init__(self, store: ModelLibrary, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -322,6 +323,8 @@ class ModelSources(QObject):
             self._tell_hub()
         if name == "hub_offline" and not self._settings.hub_offline:
             self.went_online.emit()
+        elif name.startswith("hub_") and name != "hub_offline":
+            self.hub_changed.emit()
 
     def _tell_hub(self) -> None:
         settings = self._settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -99,6 +99,16 @@ def test_grows_with_lines_and_stops_at_forty_percent(composer: Composer) -> None
     compose(composer.edit, "가나다라" * 60)
     still()
     assert composer.height() > one
+
+
+def test_the_scroll_bar_of_a_tall_message_is_at_the_edge_of_the_card(composer: Composer) -> None:
+    composer.set_text("one\n" * 60)
+    still()
+    bar = composer.edit.verticalScrollBar()
+    assert bar.isVisible()
+    assert bar.mapTo(composer, bar.rect().topRight()).x() == composer.width() - 1
+    lines = composer.edit.viewport().geometry()
+    assert composer.edit.x() + lines.right() < composer.attach_button.mapTo(composer, QPoint()).x()
 
 
 def test_the_context_meter_says_what_a_chat_can_have_and_why(composer: Composer) -> None:

@@ -84,6 +84,18 @@ def test_the_header_keeps_its_names_in_little_room(harness: AppHarness, qtbot: Q
     qtbot.waitUntil(lambda: all(button.isVisible() for button in aside))
 
 
+def test_title_and_pair_are_in_the_middle_whatever_is_beside_them(harness: AppHarness) -> None:
+    header = harness.window.header
+    harness.window.resize(1200, 700)
+    for title in ("Short", "A title that is longer"):
+        header.set_title(title)
+        for sidebar in (True, False):
+            harness.window.set_sidebar_wanted(sidebar)
+            still()
+            both = header.title.geometry() | header.chip.geometry()
+            assert abs(both.center().x() - header.rect().center().x()) <= 1
+
+
 def pair_that_just_fits(header: Header, theme: Theme) -> PairView:
     """With the longest name, in the font that is there, that leaves room for the short name of its draft."""
     pair = PairView("n" * 500, "", state=PairState.READY)
