@@ -224,9 +224,9 @@ def seal(app: Path) -> None:
     entries = {"files2": {name: {"hash2": value} for name, value in hashes.items()}}
     (contents / "_CodeSignature" / "CodeResources").write_bytes(plistlib.dumps(entries))
     main = bytearray((contents / "MacOS" / "Hunch").read_bytes())
-    hashes = main.index(struct.pack(">I", 0xFADE0C02)) + 44
+    start_of_hashes = main.index(struct.pack(">I", 0xFADE0C02)) + 44
     for number, name in ((1, "Info.plist"), (3, "_CodeSignature/CodeResources")):
-        at = hashes + (_FILES - number) * 32
+        at = start_of_hashes + (_FILES - number) * 32
         main[at : at + 32] = hashlib.sha256((contents / name).read_bytes()).digest()
     (contents / "MacOS" / "Hunch").write_bytes(main)
 
