@@ -60,13 +60,16 @@ def texts(value: Any) -> tuple[str, ...]:
     return tuple(text(each) for each in value)
 
 
-def preset_list(value: Any) -> tuple[dict[str, Any], ...]:
-    """The valid presets: with id, name and values. Values are checked where they are used."""
-    if not isinstance(value, list | tuple):
-        raise TypeError(value)
-    kinds = {"id": str, "name": str, "values": dict}
-    found = [each for each in value if isinstance(each, dict)]
-    return tuple(each for each in found if all(isinstance(each.get(name), kind) for name, kind in kinds.items()))
+def records(**kinds: type) -> Callable[[Any], tuple[dict[str, Any], ...]]:
+    """The valid ones of a list of objects: those that have all these fields, of these kinds."""
+
+    def check(value: Any) -> tuple[dict[str, Any], ...]:
+        if not isinstance(value, list | tuple):
+            raise TypeError(value)
+        found = [each for each in value if isinstance(each, dict)]
+        return tuple(each for each in found if all(isinstance(each.get(name), kind) for name, kind in kinds.items()))
+
+    return check
 
 
 def mapping(value: Any) -> dict[str, Any]:

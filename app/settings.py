@@ -28,8 +28,8 @@ from app.option_checks import (
     number,
     one_of,
     optional,
-    preset_list,
     prompt,
+    records,
     text,
     texts,
     whole,
@@ -77,6 +77,7 @@ KEPT = frozenset(
         "helped_models",  # as their folders stay, too
         "recent_commands",
         "presets",
+        "prompts",
         "model_defaults",
         "new_chat_options",
         "overlay_explained",
@@ -258,7 +259,8 @@ class Settings(QObject):
     thinking = Option[str | int]("off", how_to_think)
     picture_detail = Option("normal", one_of(*PictureDetail))
     system_prompt = Option("", prompt)
-    presets = Option[tuple[dict[str, Any], ...]]((), preset_list)
+    presets = Option[tuple[dict[str, Any], ...]]((), records(id=str, name=str, values=dict))
+    prompts = Option[tuple[dict[str, Any], ...]]((), records(id=str, name=str, text=str))  # the user's own, for "/"
     model_defaults = Option[dict[str, dict[str, Any]]]({}, mappings)  # by main_folder
     new_chat_options = Option[dict[str, Any]]({}, mapping)  # of the chat that has no message yet
     automatic_titles = Option(True, flag)

@@ -127,16 +127,6 @@
     </message>
 </context>
 <context>
-    <name>InstalledCard</name>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>%Ln model</numerusform>
-            <numerusform>%Ln models</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>KeptWords</name>
     <message numerus="yes">
         <source>%Ln chat(s) deleted.</source>
@@ -209,7 +199,7 @@
     </message>
 </context>
 <context>
-    <name>TotalsCard</name>
+    <name>Totals</name>
     <message numerus="yes">
         <source>%Ln reply(s)</source>
         <translation>
@@ -282,10 +272,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Medians of %Ln lap(s) each.</source>
+        <source>Median of %Ln pair(s) of laps.</source>
         <translation>
-            <numerusform>Medians of %Ln lap each.</numerusform>
-            <numerusform>Medians of %Ln laps each.</numerusform>
+            <numerusform>Median of %Ln pair of laps.</numerusform>
+            <numerusform>Median of %Ln pairs of laps.</numerusform>
         </translation>
     </message>
 </context>

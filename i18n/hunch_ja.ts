@@ -322,6 +322,10 @@
         <translation>添付ファイルがこのモデルには長すぎます。</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>先頭だけを残す</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>末尾だけを残す</translation>
     </message>
@@ -2103,11 +2107,9 @@
         <source>Cancel</source>
         <translation>キャンセル</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>モデル %Ln 個</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>ディスク使用量：%1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -2578,6 +2580,10 @@
     <message>
         <source>Quote Selection</source>
         <translation>選択範囲を引用</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>新規プロンプト…</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -4644,8 +4650,16 @@
         <translation>メモリ +%1</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>前回 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>この Mac では遅くなります（%1）</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>この Mac で %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>遅くなる</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -5149,10 +5163,84 @@
     </message>
 </context>
 <context>
+    <name>PromptDialog</name>
+    <message>
+        <source>Name</source>
+        <translation>名前</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>テキスト</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>プロンプト</translation>
+    </message>
+    <message>
+        <source>Example: Translate</source>
+        <translation>例：翻訳</translation>
+    </message>
+    <message>
+        <source>Example: Translate into English, and keep the tone:</source>
+        <translation>例：口調を保って日本語に訳してください：</translation>
+    </message>
+    <message>
+        <source>New Prompt</source>
+        <translation>新規プロンプト</translation>
+    </message>
+    <message>
+        <source>Edit Prompts</source>
+        <translation>プロンプトを編集</translation>
+    </message>
+    <message>
+        <source>Type / in a message to use it.</source>
+        <translation>メッセージで / を入力すると使えます。</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>保存</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Deleted the prompt “%1”.</source>
+        <translation>プロンプト「%1」を削除しました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+</context>
+<context>
     <name>PromptField</name>
     <message>
         <source>Cut to %1 characters.</source>
         <translation>%1 文字までにしました。</translation>
+    </message>
+</context>
+<context>
+    <name>PromptList</name>
+    <message>
+        <source>Preset</source>
+        <translation>プリセット</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>新規プロンプト…</translation>
+    </message>
+    <message>
+        <source>Edit Prompts…</source>
+        <translation>プロンプトを編集…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>プロンプト</translation>
     </message>
 </context>
 <context>
@@ -5239,6 +5327,10 @@
     <message>
         <source>This Mac was busy. Race again when it is idle.</source>
         <translation>この Mac は処理中でした。空いているときにもう一度レースをしてください。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>この Mac はときどき処理中だったため、空いているときの結果だけを使っています。</translation>
     </message>
     <message>
         <source>So Auto drafts nothing here.</source>
@@ -5385,6 +5477,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>約 %1 倍の速さ</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>停止</translation>
     </message>
     <message>
         <source>%1 slower</source>
@@ -5924,6 +6020,10 @@
         <translation>改行</translation>
     </message>
     <message>
+        <source>Use a prompt or preset</source>
+        <translation>プロンプトやプリセットを使う</translation>
+    </message>
+    <message>
         <source>Stop reply or cancel editing</source>
         <translation>回答の停止、または編集のキャンセル</translation>
     </message>
@@ -6055,6 +6155,10 @@
     <message>
         <source>Use a draft</source>
         <translation>ドラフトを使う</translation>
+    </message>
+    <message>
+        <source>Tokens to draft</source>
+        <translation>ドラフトのトークン数</translation>
     </message>
     <message>
         <source>Turn on</source>
@@ -6204,9 +6308,6 @@
         <source>Other</source>
         <translation>その他</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>統計をすべて消去しますか？</translation>
@@ -6365,10 +6466,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>最近削除した項目</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>削除した項目は 30 日間ここに残ります。</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>
@@ -6575,9 +6672,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Medians of %Ln lap(s) each.</source>
+        <source>Median of %Ln pair(s) of laps.</source>
         <translation>
-            <numerusform>各 %Ln 回の中央値。</numerusform>
+            <numerusform>%Ln 組の中央値。</numerusform>
         </translation>
     </message>
 </context>

@@ -322,6 +322,10 @@
         <translation>첨부 파일이 이 모델에는 너무 길어요.</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>앞부분만 남기기</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>끝부분만 남기기</translation>
     </message>
@@ -2103,11 +2107,9 @@
         <source>Cancel</source>
         <translation>취소</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>모델 %Ln개</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>디스크 사용량: %1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -2578,6 +2580,10 @@
     <message>
         <source>Quote Selection</source>
         <translation>선택한 텍스트 인용</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>새 프롬프트…</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -4644,8 +4650,16 @@
         <translation>메모리 %1 더 사용</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>지난번 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>이 Mac에서는 느려져요(%1)</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>이 Mac에서 %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>느려짐</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -5149,10 +5163,84 @@
     </message>
 </context>
 <context>
+    <name>PromptDialog</name>
+    <message>
+        <source>Name</source>
+        <translation>이름</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>내용</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>프롬프트</translation>
+    </message>
+    <message>
+        <source>Example: Translate</source>
+        <translation>예: 번역</translation>
+    </message>
+    <message>
+        <source>Example: Translate into English, and keep the tone:</source>
+        <translation>예: 말투를 살려서 한국어로 번역해 주세요:</translation>
+    </message>
+    <message>
+        <source>New Prompt</source>
+        <translation>새 프롬프트</translation>
+    </message>
+    <message>
+        <source>Edit Prompts</source>
+        <translation>프롬프트 편집</translation>
+    </message>
+    <message>
+        <source>Type / in a message to use it.</source>
+        <translation>메시지에 /를 입력하면 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>저장</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Deleted the prompt “%1”.</source>
+        <translation>‘%1’ 프롬프트를 삭제했어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+</context>
+<context>
     <name>PromptField</name>
     <message>
         <source>Cut to %1 characters.</source>
         <translation>%1자까지만 넣었어요.</translation>
+    </message>
+</context>
+<context>
+    <name>PromptList</name>
+    <message>
+        <source>Preset</source>
+        <translation>프리셋</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>새 프롬프트…</translation>
+    </message>
+    <message>
+        <source>Edit Prompts…</source>
+        <translation>프롬프트 편집…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>프롬프트</translation>
     </message>
 </context>
 <context>
@@ -5239,6 +5327,10 @@
     <message>
         <source>This Mac was busy. Race again when it is idle.</source>
         <translation>Mac이 다른 작업 중이었어요. 한가할 때 다시 대결해 보세요.</translation>
+    </message>
+    <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>Mac이 때때로 다른 작업 중이어서 한가할 때의 결과만 썼어요.</translation>
     </message>
     <message>
         <source>So Auto drafts nothing here.</source>
@@ -5385,6 +5477,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>약 %1배 빠름</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>중지됨</translation>
     </message>
     <message>
         <source>%1 slower</source>
@@ -5924,6 +6020,10 @@
         <translation>줄 바꿈</translation>
     </message>
     <message>
+        <source>Use a prompt or preset</source>
+        <translation>프롬프트나 프리셋 사용</translation>
+    </message>
+    <message>
         <source>Stop reply or cancel editing</source>
         <translation>답변 중지 또는 편집 취소</translation>
     </message>
@@ -6055,6 +6155,10 @@
     <message>
         <source>Use a draft</source>
         <translation>초안 모델 사용</translation>
+    </message>
+    <message>
+        <source>Tokens to draft</source>
+        <translation>초안 토큰 수</translation>
     </message>
     <message>
         <source>Turn on</source>
@@ -6204,9 +6308,6 @@
         <source>Other</source>
         <translation>기타</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>통계를 모두 지울까요?</translation>
@@ -6365,10 +6466,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>최근 삭제한 항목</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>삭제한 항목은 30일 동안 남아 있어요.</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>
@@ -6575,9 +6672,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Medians of %Ln lap(s) each.</source>
+        <source>Median of %Ln pair(s) of laps.</source>
         <translation>
-            <numerusform>각 %Ln회의 중앙값.</numerusform>
+            <numerusform>%Ln쌍의 중앙값.</numerusform>
         </translation>
     </message>
 </context>

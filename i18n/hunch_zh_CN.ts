@@ -322,6 +322,10 @@
         <translation>附件对此模型来说太长。</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>只保留开头</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>只保留末尾</translation>
     </message>
@@ -2103,11 +2107,9 @@
         <source>Cancel</source>
         <translation>取消</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>%Ln 个模型</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>占用磁盘：%1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -2578,6 +2580,10 @@
     <message>
         <source>Quote Selection</source>
         <translation>引用所选文字</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>新建提示词…</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -4644,8 +4650,16 @@
         <translation>多占 %1 内存</translation>
     </message>
     <message>
-        <source>%1 last time</source>
-        <translation>上次 %1</translation>
+        <source>slower here (%1)</source>
+        <translation>在这台 Mac 上更慢（%1）</translation>
+    </message>
+    <message>
+        <source>%1 on this Mac</source>
+        <translation>在这台 Mac 上 %1</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>更慢</translation>
     </message>
     <message>
         <source>no gain expected (estimate)</source>
@@ -5149,10 +5163,84 @@
     </message>
 </context>
 <context>
+    <name>PromptDialog</name>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>内容</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>提示词</translation>
+    </message>
+    <message>
+        <source>Example: Translate</source>
+        <translation>例如：翻译</translation>
+    </message>
+    <message>
+        <source>Example: Translate into English, and keep the tone:</source>
+        <translation>例如：翻译成中文，保留语气：</translation>
+    </message>
+    <message>
+        <source>New Prompt</source>
+        <translation>新建提示词</translation>
+    </message>
+    <message>
+        <source>Edit Prompts</source>
+        <translation>编辑提示词</translation>
+    </message>
+    <message>
+        <source>Type / in a message to use it.</source>
+        <translation>在消息中输入 / 即可使用。</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>存储</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Deleted the prompt “%1”.</source>
+        <translation>已删除提示词“%1”。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+</context>
+<context>
     <name>PromptField</name>
     <message>
         <source>Cut to %1 characters.</source>
         <translation>已截断为 %1 个字符。</translation>
+    </message>
+</context>
+<context>
+    <name>PromptList</name>
+    <message>
+        <source>Preset</source>
+        <translation>预设</translation>
+    </message>
+    <message>
+        <source>New Prompt…</source>
+        <translation>新建提示词…</translation>
+    </message>
+    <message>
+        <source>Edit Prompts…</source>
+        <translation>编辑提示词…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>提示词</translation>
     </message>
 </context>
 <context>
@@ -5239,6 +5327,10 @@
     <message>
         <source>This Mac was busy. Race again when it is idle.</source>
         <translation>这台 Mac 当时正忙，请在空闲时再次竞速。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy at times; only its quiet laps count.</source>
+        <translation>这台 Mac 有时正忙，因此只采用空闲时的结果。</translation>
     </message>
     <message>
         <source>So Auto drafts nothing here.</source>
@@ -5385,6 +5477,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>提速至约 %1 倍</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
     </message>
     <message>
         <source>%1 slower</source>
@@ -5924,6 +6020,10 @@
         <translation>换行</translation>
     </message>
     <message>
+        <source>Use a prompt or preset</source>
+        <translation>使用提示词或预设</translation>
+    </message>
+    <message>
         <source>Stop reply or cancel editing</source>
         <translation>停止回复，或取消编辑</translation>
     </message>
@@ -6055,6 +6155,10 @@
     <message>
         <source>Use a draft</source>
         <translation>使用草稿模型</translation>
+    </message>
+    <message>
+        <source>Tokens to draft</source>
+        <translation>草稿 token 数</translation>
     </message>
     <message>
         <source>Turn on</source>
@@ -6204,9 +6308,6 @@
         <source>Other</source>
         <translation>其他</translation>
     </message>
-</context>
-<context>
-    <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
         <translation>要清除全部统计吗？</translation>
@@ -6365,10 +6466,6 @@
     <message>
         <source>Recently Deleted</source>
         <translation>最近删除</translation>
-    </message>
-    <message>
-        <source>Deleted items stay here for 30 days.</source>
-        <translation>删除的项目会在这里保留 30 天。</translation>
     </message>
     <message>
         <source>Nothing deleted in the last 30 days.</source>
@@ -6575,9 +6672,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Medians of %Ln lap(s) each.</source>
+        <source>Median of %Ln pair(s) of laps.</source>
         <translation>
-            <numerusform>各 %Ln 轮的中位数。</numerusform>
+            <numerusform>%Ln 组的中位数。</numerusform>
         </translation>
     </message>
 </context>

@@ -22,6 +22,7 @@ from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions
 from app.controllers.message_changes import MessageChanges
 from app.controllers.models import ModelController
+from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
 from app.controllers.titles import Titles
@@ -92,6 +93,7 @@ class ChatController(QObject):
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
+        self.prompts = Prompts(settings)
         self.asking = Asking(storage, self.changes, models, self.options, self.replies, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(

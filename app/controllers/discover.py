@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.draft_choices import CHAT_TOKENS, has_known_draft
+from app.storage.pair_records import PairGain
 from app.view_models.downloads import repository_in
 from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList, Partner
 from engine import (
@@ -30,7 +31,6 @@ from engine import (
     ModelMeasured,
     PageFailed,
     PageRead,
-    PredictedGain,
     SearchFailed,
     SearchId,
     SearchResults,
@@ -52,15 +52,15 @@ class DiscoverController(QObject):
         store: ModelLibrary,
         bridge: EngineBridge,
         catalog: Callable[[], Catalog],
-        predicted: Callable[[str, str], PredictedGain | None],
+        gain: Callable[[str, str], PairGain | None],
         main: Callable[[], str],
         parent: QObject | None = None,
     ) -> None:
-        """`predicted`: of a main model and a draft, by repository. `main`: that of the chosen main model, or ""."""
+        """`gain`: of a main model and a draft, by repository. `main`: that of the chosen main model, or ""."""
         super().__init__(parent)
         self._store = store
         self._catalog = catalog
-        self._predicted = predicted
+        self._gain = gain
         self._main = main
         self._search: SearchId | None = None
         self._installed: tuple[InstalledModel, ...] = ()
@@ -106,6 +106,13 @@ class DiscoverController(QObject):
         if isinstance(self.error or self.missing, HubOffline):
             self.again()
         if self.page_of and isinstance(self.page_error, HubOffline):
+            self.read_page(self.page_of)
+
+    def ask_new_hub(self) -> None:
+        """What the former address, mirror or token brought or failed with is not the present one's."""
+        if self._search is not None:
+            self.search(self.filter)
+        if self.page_of:
             self.read_page(self.page_of)
 
     def read_page(self, repository: str) -> None:
@@ -160,17 +167,17 @@ class DiscoverController(QObject):
         drafter = next((each for each in self._catalog().drafts if each.repository == name), None)
         if drafter is None:
             return []
-        partners = [replace(self._partner(main, main, name), gain=drafter.gain_for(main)) for main in drafter.mains]
+        partners = [self._partner(main, main, name) for main in drafter.mains]
         chosen = [each for each in partners if self.is_main(each.repository)]
-        measured = [each for each in partners if each.predicted is not None]
+        measured = [each for each in partners if each.gain is not None and not each.gain.machine]
         return (chosen + measured + partners)[:1]
 
     def _draft_of(self, main: str, draft: CatalogDraft) -> Partner:
         partner = self._partner(draft.repository, main, draft.repository)
-        return replace(partner, drafter=draft.kind, size_bytes=draft.download_bytes, gain=draft.gain_for(main))
+        return replace(partner, drafter=draft.kind, size_bytes=draft.download_bytes)
 
     def _partner(self, repository: str, main: str, draft: str) -> Partner:
-        return Partner(repository, self._predicted(main, draft), self.folder_of(repository))
+        return Partner(repository, self._gain(main, draft), self.folder_of(repository))
 
     def entry(self, model: HubModel) -> HubEntry:
         here = model.repository in {each.repository for each in self._installed}

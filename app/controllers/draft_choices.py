@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from app.storage.pair_records import PairGain, PairRecord
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry
 from engine import (
@@ -174,14 +175,28 @@ def pair_offers(
     catalog: Catalog,
     language: str,
     installed: Iterable[InstalledModel],
+    gain: Callable[[str, str], PairGain | None],
     memory_bytes: int | None = None,
-    measured: Sequence[ForwardTimes] = (),
 ) -> list[PairOffer]:
-    """Pairs of the catalog for this machine, as values for a card. `measured`: what forwards take on it."""
+    """Pairs of the catalog for this machine, as values for a card. `gain`: of two repositories."""
     here = {model.repository for model in installed if model.info is not None}
     memory = model_memory_bytes() if memory_bytes is None else memory_bytes
     offers = [_offer(pair, here) for pair in catalog.pairs_for(memory, language)]
-    return [replace(offer, predicted=catalog.predicted(offer.main, offer.draft, measured)) for offer in offers]
+    return [replace(offer, gain=gain(offer.main, offer.draft)) for offer in offers]
+
+
+def pair_gain(
+    record: PairRecord, catalog: Catalog, main: str, draft: str, measured: Sequence[ForwardTimes]
+) -> PairGain | None:
+    """Of two repositories. `record`: what was measured of them here; `measured`: what forwards take on this machine."""
+    if record.gain is not None:
+        return PairGain(record.gain, loses=record.loses)
+    predicted = catalog.predicted(main, draft, measured)
+    if predicted is not None:
+        return PairGain(predicted.times, predicted.on, is_estimate=True)
+    known = next((each for each in catalog.drafts if each.repository == draft), None)
+    elsewhere = known.gain_for(main) if known is not None else None
+    return PairGain(elsewhere.times, elsewhere.on, elsewhere.machine) if elsewhere is not None else None
 
 
 def _offer(pair: CatalogPair, here: set[str]) -> PairOffer:
@@ -196,9 +211,6 @@ def _offer(pair: CatalogPair, here: set[str]) -> PairOffer:
         download_bytes=sum(half.download_bytes for half in missing),
         fit=pair.fit,
         languages=pair.main.languages,
-        gain_times=pair.gain.times if pair.gain else None,
-        gain_on=pair.gain.on if pair.gain else "",
-        gain_machine=pair.gain.machine if pair.gain else "",
         installed=not missing,
         sees=pair.main.sees,
     )

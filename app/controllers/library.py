@@ -12,8 +12,9 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.downloads import NEWEST
-from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, has_known_draft, model_entry, pair_offers
+from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, has_known_draft, model_entry, pair_gain, pair_offers
 from app.settings import Settings
+from app.storage.pair_records import PairGain, PairRecords
 from app.view_models.installed_list import ModelOffer, PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from engine import (
@@ -34,7 +35,6 @@ from engine import (
     ModelSource,
     ModelVerified,
     PeerModel,
-    PredictedGain,
     TemplateRead,
     UpdateChecked,
     VerifyProgress,
@@ -75,12 +75,14 @@ class LibraryController(QObject):
         bridge: EngineBridge,
         settings: Settings,
         install: Callable[[str, str], object],
+        records: PairRecords,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._store = store
         self._settings = settings
         self._install = install
+        self._records = records
         self._upkeep: dict[str, Upkeep] = {}
         self._mains: dict[str, list[str]] = {}  # main models by the folder of a good draft
         self._drafts: dict[str, list[str]] = {}  # good drafts by the folder of a main model
@@ -124,7 +126,7 @@ class LibraryController(QObject):
         """Pairs of the catalog for this machine and users who write `language`, the best first."""
         key = (language, id(self.catalog))
         if key not in self._offers:
-            self._offers = {key: pair_offers(self.catalog, language, self.installed, measured=self._measured)}
+            self._offers = {key: pair_offers(self.catalog, language, self.installed, self.gain)}
         return self._offers[key]
 
     def offer_that_sees(self, language: str) -> ModelOffer | None:
@@ -137,9 +139,24 @@ class LibraryController(QObject):
             self._seeing = {key: offer}
         return self._seeing[key]
 
-    def predicted(self, main: str, draft: str) -> PredictedGain | None:
-        """Predicted gain of a draft on this machine, by repositories."""
-        return self.catalog.predicted(main, draft, self._measured)
+    def gain(self, main: str, draft: str) -> PairGain | None:
+        """What a draft brings a main model, by repositories."""
+        folders = {model.repository: model.folder for model in self.installed if model.info is not None}
+        record = self._records.get(folders.get(main, ""), folders.get(draft, ""))
+        return pair_gain(record, self.catalog, main, draft, self._measured)
+
+    def gain_of(self, main_folder: str, draft_folder: str) -> PairGain | None:
+        """The same of two installed models."""
+        record = self._records.get(main_folder, draft_folder)
+        main, draft = map(self.repository, (main_folder, draft_folder))
+        return pair_gain(record, self.catalog, main, draft, self._measured)
+
+    def note_gain(self, main_folder: str, draft_folder: str, gain: float, *, of_race: bool = False) -> None:
+        """A reply or a race has measured it."""
+        put = self._records.put_race if of_race else self._records.put_gain
+        put(main_folder, draft_folder, gain)
+        self._offers = {}
+        self.changed.emit()
 
     def repository(self, folder: str) -> str:
         """Its repository; "" if not known."""
@@ -266,6 +283,7 @@ def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
 
 class ModelSources(QObject):
     went_online = Signal()  # after the store has applied it
+    hub_changed = Signal()  # another address, mirror, proxy or token; after the store has applied it
 
     def __init__(self, store: ModelLibrary, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -312,6 +330,8 @@ class ModelSources(QObject):
             self._tell_hub()
         if name == "hub_offline" and not self._settings.hub_offline:
             self.went_online.emit()
+        elif name.startswith("hub_") and name != "hub_offline":
+            self.hub_changed.emit()
 
     def _tell_hub(self) -> None:
         settings = self._settings

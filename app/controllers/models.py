@@ -65,9 +65,9 @@ class ModelController(PairLoading):
         self.downloads = DownloadController(store, bridge, settings, self)
         self.install = self.downloads.install
         self.install_pair = self.downloads.install_pair
-        self.library = LibraryController(store, bridge, settings, self.install, self)
+        self.library = LibraryController(store, bridge, settings, self.install, records, self)
         self.discover = DiscoverController(
-            store, bridge, lambda: self.library.catalog, self.library.predicted, self._main_repository, self
+            store, bridge, lambda: self.library.catalog, self.library.gain, self._main_repository, self
         )
         self.checks = PairChecks(store)
         self.library.changed.connect(self.models_changed)
@@ -77,6 +77,7 @@ class ModelController(PairLoading):
         self.downloads.paired.connect(self.last_drafts.note)
         self.sources.went_online.connect(self.downloads.go_on)
         self.sources.went_online.connect(self.discover.go_on)
+        self.sources.hub_changed.connect(self.discover.ask_new_hub)
         bridge.text_arrived.connect(self._on_pair_event)  # whether the pair drafts may have changed
         bridge.event_arrived.connect(self._on_pair_event)
         bridge.event_arrived.connect(self._on_event)
@@ -178,7 +179,7 @@ class ModelController(PairLoading):
         main = self.info_of(folder)
         present = self.info_of(last or "") or self.info_of(self._requested.draft_folder)
         self._to_compare = None
-        if last == "":
+        if last == "" or (last and self.records.get(folder, last).loses):
             self.load(folder, "")
             return
         if main is None or present is None or not needs_check(main, present) or self.checks.known(main, present):
@@ -191,15 +192,17 @@ class ModelController(PairLoading):
     def _draft_to_go_with(self, main_folder: str, present: str) -> str:
         """`present` if it can draft for that main model, else the best installed draft."""
         folder = Path(main_folder)
-        if folder in (self.starter.main, self.starter.eyes):
-            return str(folder.with_name(self.starter.draft.name))
         main = self.info_of(main_folder)
         draft = self.info_of(present)
-        if main is None:
-            return ""
-        if draft is not None and pair_problem(main, draft, self.checks.known(main, draft)) is None:
-            return draft.folder
-        return best_installed_draft(main, self.library.installed)
+        if folder in (self.starter.main, self.starter.eyes):
+            best = str(folder.with_name(self.starter.draft.name))
+        elif main is None:
+            best = ""
+        elif draft is not None and pair_problem(main, draft, self.checks.known(main, draft)) is None:
+            best = draft.folder
+        else:
+            best = best_installed_draft(main, self.library.installed)
+        return "" if self.records.get(main_folder, best).loses else best
 
     def _leave(self, folder: str) -> None:
         """Use another model in place of this one, which will be deleted. Its deletion may fail."""
@@ -362,11 +365,7 @@ class ModelController(PairLoading):
         if needs_check(main, model.info):
             self.checks.ask(main, model.info)
         choice = draft_choice(main, model, self._entry(model), self.checks.known(main, model.info))
-        return replace(
-            choice,
-            gain=self.records.get(main.folder, model.folder).gain,
-            estimate=self.library.predicted(self._main_repository(), model.repository),
-        )
+        return replace(choice, gain=self.library.gain_of(main.folder, model.folder))
 
     def _main_repository(self) -> str:
         return self.library.repository(self._requested.main_folder)
@@ -374,5 +373,5 @@ class ModelController(PairLoading):
     def _entry(self, model: InstalledModel) -> ModelEntry:
         entry = self.library.entry(model, *self._requested.in_use())
         draft = self.last_drafts.of(model.folder)
-        gain = self.records.get(model.folder, draft).gain if draft else None
+        gain = self.library.gain_of(model.folder, draft) if draft else None
         return replace(entry, is_outdated=model.folder in self._requested.outdated, gain=gain)

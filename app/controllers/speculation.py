@@ -59,7 +59,7 @@ class PairGains(QObject):
         stats = event.stats
         drafted = stats.proposer not in _WITHOUT_MODEL and not stats.shared_rounds and drafted_enough(stats)
         if pair is not None and drafted and stats.speed_up is not None:
-            self._models.records.put_gain(*pair, stats.speed_up)
+            self._models.library.note_gain(*pair, stats.speed_up)
 
     def _on_pair(self) -> None:
         pair = self._loaded()

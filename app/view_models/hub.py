@@ -7,10 +7,11 @@ from enum import StrEnum
 
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, QPersistentModelIndex, Qt
 
+from app.storage.pair_records import PairGain
 from app.words.formats import listed
 from app.words.hub import hub_line
 from app.words.model_names import human_name
-from engine import HUB_FAMILIES, CatalogGain, DrafterKind, FitLevel, HubModel, ModelInfo, PredictedGain
+from engine import HUB_FAMILIES, DrafterKind, FitLevel, HubModel, ModelInfo
 
 __all__ = [
     "BITS",
@@ -61,12 +62,11 @@ class HubEntry:
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """A model to pair with, and the gain of the pair on this machine; None: not measured here."""
+    """A model to pair with, and what is known of the pair's gain."""
 
     repository: str
-    predicted: PredictedGain | None = None
+    gain: PairGain | None = None
     folder: str = ""  # where it is installed
-    gain: CatalogGain | None = None  # on another machine
     drafter: DrafterKind | None = None
     size_bytes: int = 0  # of a draft; 0: not known
 

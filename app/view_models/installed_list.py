@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.storage.pair_records import PairGain
 from app.view_models.model_list import ModelEntry
-from engine import DrafterKind, FitLevel, MemoryFit, PredictedGain
+from engine import DrafterKind, FitLevel, MemoryFit
 
 
 class ModelSort(StrEnum):
@@ -43,10 +44,7 @@ class PairOffer:
     download_bytes: int  # of what is not here yet; about
     fit: MemoryFit
     languages: tuple[str, ...]
-    gain_times: float | None = None
-    gain_on: str = ""  # "chat", "code", "math", "mixed"
-    gain_machine: str = ""
-    predicted: PredictedGain | None = None  # for this machine
+    gain: PairGain | None = None
     installed: bool = False
     sees: bool = False  # the main model; pictures
 

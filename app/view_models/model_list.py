@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from app.storage.pair_records import PairGain
 from engine import (
     DrafterKind,
     DraftingState,
@@ -14,7 +15,6 @@ from engine import (
     ModelAbout,
     ModelSource,
     PairCheck,
-    PredictedGain,
     Speculation,
 )
 
@@ -70,7 +70,7 @@ class ModelEntry:
     own_head: bool = False  # it brings a drafter of its own
     drafts_for: tuple[str, ...] = ()  # names of installed main models that it is a good draft for
     drafts: tuple[str, ...] = ()  # names of installed models that are good drafts for it
-    gain: float | None = None  # with the draft that it had last, over plain decoding, measured last
+    gain: PairGain | None = None  # with the draft that it had last
     has_draft: bool = False  # in it, on this machine, or in the catalog
     last_used: int = 0  # the higher, the later; 0: never
     upkeep: Upkeep = field(default_factory=Upkeep)
@@ -133,5 +133,4 @@ class DraftChoice:
     error: EngineError | None = None  # for models that cannot draft
     check: PairCheck | None = None  # what their files say of the two, once that is known
     extra_bytes: int = 0  # of memory, for its weights
-    gain: float | None = None  # over plain decoding, measured last
-    estimate: PredictedGain | None = None  # of what it brings here, from what others have measured
+    gain: PairGain | None = None

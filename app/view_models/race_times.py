@@ -1,7 +1,9 @@
 """The times of a race's laps, and how many times faster the laps with the draft are. Pure arithmetic.
 
 Laps come in pairs, one each way, and the way that begins a pair changes from pair to pair: a machine that slowly gets
-faster or slower favours neither. The figure is the ratio of the medians, so what disturbs a few laps does not move it.
+faster or slower favours neither. The figure is that of the middle pair: what disturbs some laps, or both of a pair,
+does not move it. On a machine with other work it is that of the laps that were not disturbed, once there are enough:
+each lap is the same work, so these are the fastest, and as fast as each other.
 """
 
 from __future__ import annotations
@@ -15,11 +17,14 @@ LEAST_PAIRS = 3
 MOST_S = 30.0
 # A lap ends after so long, so that many fit, but not before it has so many tokens, unless those take much longer.
 _LAP_S = 1.5
-_LAP_TOKENS = 32
+_LAP_TOKENS = 48
 _LONGEST_LAP_S = 4.0
 # Half width of a 95 % confidence interval of few ratios, as a share of their range. MEASURED: simulated, see the test.
 _OF_RANGE = {3: 1.5, 4: 0.9}
 _MISS = 0.05
+# undisturbed laps: so many within this factor of the fastest
+_LEAST_QUIET = 4
+_QUIET = 1.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +55,40 @@ class RaceTimes:
         return min(len(self.plain_s), len(self.drafted_s))
 
     @property
+    def seconds(self) -> tuple[float, float] | None:
+        """Seconds a token without the draft and with it: what the figure is the ratio of. None before both have run."""
+        if not self.pairs:
+            return None
+        if not self._agree and self.was_busy:
+            return median(_quiet(self.plain_s)), median(_quiet(self.drafted_s))
+        return self._by_ratio[(self.pairs - 1) // 2]
+
+    @property
     def factor(self) -> float | None:
-        """Plain seconds over drafted seconds, by the medians; None before both ways have run."""
-        return median(self.plain_s) / median(self.drafted_s) if self.pairs else None
+        """How many times faster the laps with the draft are."""
+        return self.seconds[0] / self.seconds[1] if self.seconds else None
 
     @property
     def is_sure(self) -> bool:
-        """Whether the factor is known to ±7 %: by the 95 % confidence interval of the pairs' own ratios."""
-        if self.factor is None or self.pairs < LEAST_PAIRS:
+        """Whether the factor is known to ±7 %."""
+        return self._agree or self.was_busy
+
+    @property
+    def was_busy(self) -> bool:
+        """Whether the pairs do not agree, but enough laps of both ways took the least time there is, alike."""
+        return not self._agree and min(map(len, map(_quiet, (self.plain_s, self.drafted_s)))) >= _LEAST_QUIET
+
+    @property
+    def _agree(self) -> bool:
+        """Whether the 95 % confidence interval of the pairs' ratios is within ±7 % of the middle one."""
+        if self.pairs < LEAST_PAIRS:
             return False
-        ratios = [math.log(plain / drafted) for plain, drafted in zip(self.plain_s, self.drafted_s, strict=False)]
-        return _half_width(sorted(ratios), math.log(self.factor)) <= math.log(SURE)
+        ratios = [math.log(plain / drafted) for plain, drafted in self._by_ratio]
+        return _half_width(ratios, ratios[(self.pairs - 1) // 2]) <= math.log(SURE)
+
+    @property
+    def _by_ratio(self) -> list[tuple[float, float]]:
+        return sorted(zip(self.plain_s, self.drafted_s, strict=False), key=lambda pair: pair[0] / pair[1])
 
     @property
     def is_busy(self) -> bool:
@@ -79,6 +107,10 @@ class RaceTimes:
 def ends_lap(seconds: float, tokens: int) -> bool:
     """Whether a lap has run for long enough; later ones end at as many tokens."""
     return seconds >= _LONGEST_LAP_S or (seconds >= _LAP_S and tokens >= _LAP_TOKENS)
+
+
+def _quiet(laps: tuple[float, ...]) -> list[float]:
+    return [lap for lap in laps if lap <= _QUIET * min(laps)]
 
 
 def _half_width(ratios: list[float], middle: float) -> float:

@@ -6,19 +6,18 @@ import re
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from app.storage.pair_records import PairGain
 from app.words.formats import count, fill, listed, number, size, times
 from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for
 from engine import (
     CacheKind,
-    CatalogGain,
     DrafterKind,
     FitLevel,
     MemoryFit,
     ModelAbout,
     ModelSource,
     PairCheck,
-    PredictedGain,
     Probe,
     Vocabularies,
     drafter_names,
@@ -116,16 +115,38 @@ def languages_text(languages: tuple[str, ...]) -> str:
     return ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
 
 
-def gain_text(times: float, on: str, machine: str) -> str:
+def gain_text(gain: PairGain) -> str:
+    """The one figure of a pair: measured here, or said to be an estimate or of another machine."""
+    if gain.machine:
+        return _elsewhere_text(gain)
+    if gain.is_estimate:
+        return _estimate_text(gain)
+    if gain.loses:
+        return fill(QCoreApplication.translate("Pairs", "slower here (%1)"), times(gain.times))
+    return fill(QCoreApplication.translate("Pairs", "%1 on this Mac"), times(gain.times))
+
+
+def gain_figure(gain: PairGain | None) -> str:
+    """ "2.1×", if the pair was measured here; of one that loses only that, since its draft is not used then."""
+    if gain is None or gain.machine or gain.is_estimate:
+        return ""
+    return QCoreApplication.translate("Pairs", "slower") if gain.loses else times(gain.times)
+
+
+def is_known_gain(gain: PairGain | None) -> bool:
+    return bool(gain_figure(gain)) and gain is not None and gain.times >= LEAST_TOLD
+
+
+def _elsewhere_text(gain: PairGain) -> str:
     """`on`: what it was measured with, as the catalog says it."""
-    if times < 1:
-        return fill(QCoreApplication.translate("Models", "slower on %2 (%1×)"), number(times, 2), machine)
+    if gain.times < 1:
+        return fill(QCoreApplication.translate("Models", "slower on %2 (%1×)"), number(gain.times, 2), gain.machine)
     sentence = {
         "chat": QCoreApplication.translate("Models", "%1× faster in chats on %2"),
         "code": QCoreApplication.translate("Models", "%1× faster in code on %2"),
         "math": QCoreApplication.translate("Models", "%1× faster in maths on %2"),
-    }.get(on, QCoreApplication.translate("Models", "%1× faster on %2"))
-    return fill(sentence, number(times, 1), machine)
+    }.get(gain.on, QCoreApplication.translate("Models", "%1× faster on %2"))
+    return fill(sentence, number(gain.times, 1), gain.machine)
 
 
 def kind_text(drafter: DrafterKind | None, has_template: bool) -> str:
@@ -200,8 +221,7 @@ def name_beside(name: str, other: str) -> str:
     return " ".join(word for word in _NAME_WORD.findall(name) if word.casefold() not in known) or name
 
 
-def predicted_text(predicted: PredictedGain) -> str:
-    """What a draft may bring on this machine, said to be an estimate."""
+def _estimate_text(predicted: PairGain) -> str:
     if predicted.times < LEAST_TOLD:
         return QCoreApplication.translate("Pairs", "no gain expected (estimate)")
     sentence = {
@@ -212,14 +232,11 @@ def predicted_text(predicted: PredictedGain) -> str:
     return fill(sentence, times(predicted.times))
 
 
-def partner_text(name: str, predicted: PredictedGain | None, gain: CatalogGain | None) -> str:
-    """ "With Qwen3 0.6B: about 1.6× in chats (estimate)"; `gain` is on another machine."""
-    said = [gain_text(gain.times, gain.on, gain.machine)] if gain is not None else []
-    if predicted is not None:
-        said.append(predicted_text(predicted))
+def partner_text(name: str, gain: PairGain | None) -> str:
+    """ "With Qwen3 0.6B: about 1.6× in chats (estimate)" """
     not_known = QCoreApplication.translate("Pairs", "not measured here yet")
     words = QCoreApplication.translate("Pairs", "With %1: %2")
-    return fill(words, human_name(name), " · ".join(said or [not_known]))
+    return fill(words, human_name(name), not_known if gain is None else gain_text(gain))
 
 
 def partner_details(drafter: DrafterKind | None, size_bytes: int) -> str:
@@ -230,14 +247,10 @@ def partner_details(drafter: DrafterKind | None, size_bytes: int) -> str:
     return " · ".join(parts)
 
 
-def draft_details(extra_bytes: int, gain: float | None, estimate: PredictedGain | None = None) -> list[str]:
-    """The parts of the line under a draft's name: what it takes, what it brought last, and what was to be expected."""
+def draft_details(extra_bytes: int, gain: PairGain | None) -> list[str]:
+    """The parts of the line under a draft's name: what it takes, and what it brings."""
     parts = [fill(QCoreApplication.translate("Pairs", "%1 more memory"), size(extra_bytes))] if extra_bytes else []
-    if gain is not None:
-        parts.append(fill(QCoreApplication.translate("Pairs", "%1 last time"), times(gain)))
-    if estimate is not None:
-        parts.append(predicted_text(estimate))
-    return parts
+    return parts if gain is None else [*parts, gain_text(gain)]
 
 
 def pair_sentence(check: PairCheck, *, is_recommended: bool) -> str:

@@ -98,10 +98,15 @@ def reply_footer(
     """`empty`: the reply has neither an answer nor thinking. `slowdown` explains why it was slow."""
     if stats is not None and stats.generated_tokens:
         line = footer_line(stats)
-        return replace(line, gain=SEPARATOR.join(filter(None, (line.gain, slowdown_text(slowdown)))))
+        stopped = _stopped_text() if status is ReplyStatus.STOPPED else ""
+        return replace(line, gain=SEPARATOR.join(filter(None, (line.gain, slowdown_text(slowdown), stopped))))
     if status is ReplyStatus.STOPPED and empty:
         return FooterLine(QCoreApplication.translate("ReplyStats", "stopped before the first word"), "", Tone.NONE, "")
-    return None
+    return FooterLine(_stopped_text(), "", Tone.NONE, "") if status is ReplyStatus.STOPPED else None
+
+
+def _stopped_text() -> str:
+    return QCoreApplication.translate("ReplyStats", "stopped")
 
 
 def footer_line(stats: RequestStats) -> FooterLine:

@@ -25,7 +25,8 @@ from app.settings import Settings
 from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
-from engine import ChatEngine, Event, Failed, Finished, Request
+from app.words.replies import drafted_enough
+from engine import ChatEngine, Event, Failed, Finished, Request, RequestStats
 from tests.bench.app_chats import LONG_CHAT, SHORT_CHAT, reply_text
 from tests.helpers.fake_engine import FakeEngine, Script, model_info
 
@@ -133,13 +134,7 @@ def stream(folder: Path) -> dict[str, object]:
 
 def share(folder: Path, runs: str, main: str, draft: str) -> dict[str, object]:
     """The real engine's rate with the window's updates, beside the same request whose events go nowhere; in turns."""
-    paths = Paths.for_user(folder)
-    settings = Settings(paths.settings, paths.hub_token)
-    settings.main_folder, settings.draft_folder, settings.seed = main, draft, 1
-    settings.automatic_titles = False  # a request of its own, which would write beside the measured ones
-    settings.save()
-    opened = Open(folder, None)
-    opened.wait()
+    opened = _real(folder, main, draft)
     chats, engine = opened.application.chats, opened.application.engine
     rates: dict[str, list[float]] = {"window": [], "alone": []}
     for _ in range(int(runs) + 1):
@@ -152,7 +147,24 @@ def share(folder: Path, runs: str, main: str, draft: str) -> dict[str, object]:
     return {side: figures[1:] for side, figures in rates.items()}
 
 
+def _real(folder: Path, main: str, draft: str) -> Open:
+    paths = Paths.for_user(folder)
+    settings = Settings(paths.settings, paths.hub_token)
+    settings.main_folder = main
+    settings.draft_folder = draft
+    settings.seed = 1
+    settings.automatic_titles = False  # a request of its own, which would write beside the measured ones
+    settings.save()
+    opened = Open(folder, None)
+    opened.wait()
+    return opened
+
+
 def _with_window(opened: Open) -> float:
+    return _stats(opened, "What is speculative decoding?").tokens_per_second or 0.0
+
+
+def _stats(opened: Open, question: str) -> RequestStats:
     finished: list[Finished] = []
 
     def take(event: Event) -> None:
@@ -162,11 +174,11 @@ def _with_window(opened: Open) -> float:
 
     opened.application.bridge.event_arrived.connect(take)
     opened.application.chats.new_chat()
-    opened.application.chats.send("What is speculative decoding?")
+    opened.application.chats.send(question)
     opened.until(lambda: bool(finished))
     opened.application.bridge.event_arrived.disconnect(take)
     opened.settle()
-    return finished[0].stats.tokens_per_second or 0.0
+    return finished[0].stats
 
 
 def _alone(opened: Open, engine: ChatEngine, request: Request) -> float:
@@ -178,6 +190,39 @@ def _alone(opened: Open, engine: ChatEngine, request: Request) -> float:
     return finished[0].stats.tokens_per_second or 0.0
 
 
+def races(folder: Path, main: str, draft: str, *questions: str) -> list[dict[str, object]]:
+    """Each question is asked, raced, and asked once more: what the footers say, and what the race found."""
+    opened = _real(folder, main, draft)
+    race = opened.application.speculation.race
+    chats = opened.application.chats
+    found: list[dict[str, object]] = []
+    for question in questions:
+        before = _stats(opened, question)
+        asked: list[Request | None] = []
+        chats.asking.request_of(chats.transcript.messages[-1].id, asked.append)
+        assert asked[0] is not None
+        race.start(asked[0], greedy=False)
+        opened.until(lambda: not race.under_way)
+        view = race.view
+        told = {"factor": view.times.factor if view.times.is_sure else None, "verdict": view.verdict.value}
+        laps = {"plain": view.times.plain_s, "drafted": view.times.drafted_s, "spent_s": view.times.spent_s}
+        after = _stats(opened, question)
+        found.append({"before": _footer(before), "after": _footer(after), "forced": view.is_auto_plain, **told, **laps})
+    _end(opened)
+    return found
+
+
+def _footer(stats: RequestStats) -> dict[str, object]:
+    judged = drafted_enough(stats)
+    return {
+        "speed_up": stats.speed_up if judged else None,
+        "interval": stats.speed_up_interval if judged else None,
+        "certain": stats.is_speed_up_certain,
+        "tokens": stats.generated_tokens,
+        "state": stats.drafting.value,
+    }
+
+
 def _end(opened: Open) -> None:
     ended: list[bool] = []
     opened.application.ended.connect(lambda: ended.append(True))
@@ -187,5 +232,5 @@ def _end(opened: Open) -> None:
 
 if __name__ == "__main__":
     what, where, *more = sys.argv[1:]
-    measures: dict[str, Callable[..., object]] = {"chat": chat, "stream": stream, "share": share}
+    measures: dict[str, Callable[..., object]] = {"chat": chat, "stream": stream, "share": share, "races": races}
     sys.stdout.write(json.dumps(measures[what](Path(where), *more)))

@@ -22,6 +22,7 @@ from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
 from tests.helpers.event_loop import until
+from tests.helpers.stillness import still
 from tests.helpers.tiny_models import make_pair
 
 PAGE_BYTES = 4096
@@ -75,7 +76,7 @@ class Soak(QObject):
         return bool(self._keep) and chat % self._keep == self._keep - 1
 
     def _held(self, turns: int) -> dict[str, int]:
-        QApplication.processEvents()
+        still()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
         folder = self._application.paths.cache

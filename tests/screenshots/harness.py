@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEventLoop, QMimeData
+from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -23,9 +23,11 @@ from app.views.transcript.code_part import CodePart
 from app.views.transcript.overlay import OverlayMode
 from app.views.transcript.view import TranscriptView
 from tests.end2end.test_starter_eyes import unseen
+from tests.helpers.stillness import still
 
 SEED = 1
 SHOWCASE = "Markdown"
+_DELETED = ("Plans for July", "여름 계획", "夏の計画", "七月的计划")
 PICTURE = "picture of "  # before the language of a chat with one
 # The first question of the empty chat, word for word, so that the starter pair knows the answer.
 QUESTIONS = {
@@ -49,6 +51,7 @@ class ScreenshotHarness:
         self.application.opened.connect(lambda: opened.append(True))
         self.application.show()
         self.until(lambda: bool(opened) and self.application.models.pair.state is PairState.READY)
+        self.application.chats.delete_chats(range(2, 2 + len(_DELETED)))
         for language, question in QUESTIONS.items():
             self.application.chats.new_chat()
             self._ask(language, question)
@@ -65,13 +68,25 @@ class ScreenshotHarness:
                 "INSERT INTO chats (id, title, renamed, created_at, updated_at, leaf_id) VALUES (1, ?, 1, ?, ?, 2)",
                 (SHOWCASE, now, now),
             )
+            database.connection.executemany(
+                "INSERT INTO chats (id, title, renamed, created_at, updated_at) VALUES (?, ?, 1, ?, ?)",
+                ((number, title, now, now) for number, title in enumerate(_DELETED, start=2)),
+            )
             thought = (
                 "The person wants to see everything.\n\n1. Headings and lists\n2. Code and formulas\n\n> Keep it short."
             )
             database.connection.executemany(
+                "INSERT INTO messages (id, chat_id, role, text, created_at) VALUES (?, ?, 'user', ?, ?)",
+                ((100 + number, number, f"{title}?", now) for number, title in enumerate(_DELETED, start=2)),
+            )
+            database.connection.executemany(
                 "INSERT INTO messages (id, chat_id, parent_id, role, text, thinking, thinking_s, created_at)"
                 " VALUES (?, 1, ?, ?, ?, ?, ?, ?)",
-                ((1, None, "user", "Show me everything", "", 0, now), (2, 1, "assistant", showcase, thought, 12, now)),
+                (
+                    (1, None, "user", "Show me everything", "", 0, now),
+                    (2, 1, "assistant", showcase, thought, 12, now),
+                    (3, 1, "assistant", "Everything, in another version.", "", 0, now),
+                ),
             )
 
     def _ask(self, language: str, question: str, name: str = "") -> None:
@@ -142,7 +157,7 @@ class ScreenshotHarness:
     def settle(self) -> None:
         """Until everything is stored, drawn and coloured."""
         self.until(lambda: not self.application.storage.pending)
-        QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents)
+        still()
         self.until(lambda: not any(_unfinished(part.widget) for part, _ in self.transcript.visible_parts.shown()))
         QTest.qWait(30)
 

@@ -36,6 +36,23 @@ def markdown(harness: ScreenshotHarness) -> QWidget:
     return harness.application.window
 
 
+def scrolled(harness: ScreenshotHarness) -> QWidget:
+    """In the middle of a long reply, from where a button leads to its end; a message of many lines is being written."""
+    harness.open_chat(SHOWCASE)
+    harness.application.window.composer.set_text("\n".join(f"{line}. …" for line in range(1, 31)))
+    bar = harness.transcript.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    return harness.application.window
+
+
+def choices(harness: ScreenshotHarness) -> QWidget:
+    """What opens from a button that shows one of several."""
+    window = harness.settings_window
+    window.show_page("general")
+    window.general.language.click()
+    return window
+
+
 def thinking(harness: ScreenshotHarness) -> QWidget:
     """The same reply from its beginning, with its thinking opened."""
     harness.open_chat(SHOWCASE)
@@ -177,6 +194,8 @@ PAGES: dict[str, Page] = {
     "picture": picture,
     "picture-viewer": picture_viewer,
     "picture-unseen": picture_unseen,
+    "scrolled": scrolled,
+    "choices": choices,
     "thinking": thinking,
     "search": search,
     "picker": picker,

@@ -22,7 +22,7 @@ from app.views.shell.picker import Picker
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.option_list import ListedOption, OptionList
 from app.words.notices_for_errors import notice_for
-from app.words.pairs import draft_details
+from app.words.pairs import draft_details, gain_figure
 from engine import (
     DownloadFinished,
     DownloadId,
@@ -257,7 +257,7 @@ def test_each_draft_tells_what_it_takes_and_brings(tmp_path: Path, qtbot: QtBot)
 
         def detail(name: str) -> str:
             choice = next(each for each in harness.models.drafts_for_main() if each.model.name == name)
-            return " · ".join(draft_details(choice.extra_bytes, choice.gain, choice.estimate))
+            return " · ".join(draft_details(choice.extra_bytes, choice.gain))
 
         assert "more memory" in detail(drafter.name)
         assert "estimate" not in detail(drafter.name)
@@ -266,8 +266,28 @@ def test_each_draft_tells_what_it_takes_and_brings(tmp_path: Path, qtbot: QtBot)
             harness.engine.tell(None, ModelMeasured(main.folder, times))  # unasked
         assert re.search(r"about \d\.\d× in chats \(estimate\)", detail(drafter.name))
         assert "estimate" not in detail(DRAFT.name)  # nobody told how far it is right
-        harness.models.records.put_gain(main.folder, drafter.folder, 1.7)
-        assert re.search(r"1\.7× last time · about \d\.\d× in chats \(estimate\)$", detail(drafter.name))
+        with qtbot.waitSignal(harness.models.models_changed):
+            harness.models.library.note_gain(main.folder, drafter.folder, 1.7)
+        assert detail(drafter.name).endswith("1.7× on this Mac"), "one figure: what was measured here"
+        partner = harness.models.library.gain(names[main.folder], names[drafter.folder])
+        assert partner == harness.models.library.gain_of(main.folder, drafter.folder)
+
+
+def test_a_draft_that_loses_is_not_loaded_with_its_main_model(harness: ControllerHarness) -> None:
+    """Not by itself: whoever chooses it has it."""
+    library = harness.models.library
+    library.note_gain(MAIN.folder, DRAFT.folder, 0.69)
+    assert not harness.models.records.get(MAIN.folder, DRAFT.folder).loses, "one reply is no proof"
+    library.note_gain(MAIN.folder, DRAFT.folder, 0.69, of_race=True)
+    choice = next(each for each in harness.models.drafts_for_main() if each.model.folder == DRAFT.folder)
+    assert gain_figure(choice.gain) == "slower"
+    assert "slower here (0.69×)" in draft_details(choice.extra_bytes, choice.gain)
+
+    choose_main(harness, MIDDLE.folder, comes_with=DRAFT.folder)
+    choose_main(harness, MAIN.folder, comes_with="")
+    harness.models.choose_draft(DRAFT.folder)
+    harness.wait_for_pair()
+    assert harness.models.pair.draft_folder == DRAFT.folder
 
 
 def _is_checked(models: ModelController, folder: str) -> bool:

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.inspector import InspectorPanel
 from engine import DraftingState, RequestStats
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.stillness import still
 
 GAIN = RequestStats(
     generated_tokens=412,
@@ -123,7 +123,7 @@ def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(
     assert not window.sidebar.isVisible()  # it was the person who hid it
 
     app.application.settings.text_scale = 2.0
-    QApplication.processEvents()
+    still()
     button.action.trigger()
     assert not any((window.sidebar.isVisible(), button.panel.isVisible(), button.action.isChecked()))
     assert "Widen" in window.banner.sentence.text()

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, EditKind
@@ -17,6 +16,7 @@ from app.views.shell.kept_words import unsaved
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose
 from tests.helpers.full_disk import fill_up, make_room
+from tests.helpers.stillness import still
 
 LONG = "precious " * 600
 
@@ -144,7 +144,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
     assert (banner.isVisible(), banner.sentence.text()) == (True, "Deleted “Third”.")
     for chat_id in (second.chat_id, 0):
         chats.open_chat(chat_id) if chat_id else chats.new_chat()
-        QApplication.processEvents()
+        still()
         hit = harness.window.childAt(banner.geometry().center())  # Qt raises the page that it shows
         assert hit is not None
         assert hit is banner or banner.isAncestorOf(hit)

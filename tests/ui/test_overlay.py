@@ -14,6 +14,7 @@ from app.view_models.transcript import ReplyStatus
 from app.views.transcript.overlay import Overlay, OverlayLayer, OverlayMode
 from app.words.overlay import card_words
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
 
 TEXT = "The draft **guesses** a few tokens.\n\n- one item\n- two\n\n```\ncode here\nand there\n```\n"
@@ -105,7 +106,7 @@ def test_marks_that_grow_word_by_word_are_those_of_the_whole_text(qtbot: QtBot) 
     whole = OverlaySetup(text, *marks, status=ReplyStatus.STREAMING)
     whole.harness.view.resize(420, 900)
     whole.overlay.set_mode(OverlayMode.ACCEPTED)
-    QApplication.processEvents()
+    still()
     assert len(live.tints()) > 20
     assert sorted(live.tints()) == sorted(whole.tints())
     assert sorted(live.corrections()) == sorted(whole.corrections())
@@ -126,7 +127,7 @@ def test_marks_find_their_place_in_a_reply_of_many_sections(qtbot: QtBot) -> Non
     setup = OverlaySetup(text, mark(text, "very"))
     setup.overlay.set_mode(OverlayMode.ACCEPTED)
     setup.harness.view.jump_to_end()
-    QApplication.processEvents()
+    still()
     assert setup.tints() == ["very"]
 
 

@@ -70,7 +70,8 @@ def test_what_a_draft_gained_is_shown_where_drafts_are_chosen(tmp_path: Path, qt
     with open_app(tmp_path, qtbot, models=MODELS) as app:
 
         def gain() -> float | None:
-            return next(each.gain for each in app.models.drafts_for_main() if each.model.folder == DRAFT.folder)
+            found = next(each.gain for each in app.models.drafts_for_main() if each.model.folder == DRAFT.folder)
+            return found.times if found is not None else None
 
         assert gain() is None
         app.ask(qtbot, "One?")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.views.chats.chat_list import RenameField
@@ -13,6 +12,7 @@ from app.views.shell.palette import CommandPalette
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
+from tests.helpers.stillness import still
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -160,14 +160,14 @@ def test_each_language_is_found_by_its_own_name(harness: AppHarness, palette: Co
         palette.open_palette()
     for language, typed in (("en", "japanese"), ("ko", "일본어"), ("ko", "japanese"), ("zh_CN", "日语")):
         harness.application.settings.language = language
-        QApplication.processEvents()
+        still()
         palette.refresh()
         palette.field.setText(typed)
         assert "日本語" in shown(palette)
 
     palette.field.clear()
     harness.application.settings.language = "ko"
-    QApplication.processEvents()
+    still()
     palette.refresh()
     compose(palette.field, "채티")
     assert "새 채팅" in shown(palette)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,7 @@ from engine import ContextTooLong, DraftingState, Request, RequestStats, Specula
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, ROUND_S, Script
+from tests.helpers.stillness import still
 
 WORDS = ("a word ",) * 14
 LAPS = 1 + 2 * LEAST_PAIRS  # the first is not timed
@@ -87,7 +89,11 @@ def test_both_ways_run_in_turns_until_the_clock_is_sure(app: AppHarness, qtbot: 
     assert plain == "0.78 s · 17 tok/s"
     assert drafted.endswith("s · 62 tok/s")
     assert plain in window.bars.accessibleName()
-    assert window.sentence.text().endswith("Medians of 3 laps each.")
+    assert window.sentence.text().startswith("Median of 3 pairs of laps.")
+    (source, longer), *_ = app.engine.races
+    assert source == "draft model"
+    says = (view.drafted.tokens_per_pass or 0.0) / (view.drafted.break_even or 1.0)
+    assert longer == pytest.approx(says / (view.times.factor or 1.0)), "the next footer says the same"
     gain = app.models.records.get(MAIN.folder, DRAFT.folder).gain
     assert gain == pytest.approx(view.times.factor, rel=0.2), "the pair's figure has learnt it"
 
@@ -97,7 +103,7 @@ def test_the_bars_are_whole_at_the_least_size_with_the_largest_text(app: AppHarn
     window = open_race(app)
     app.application.settings.text_scale = 2.0
     window.resize(window.minimumSize())
-    QApplication.processEvents()
+    still()
     assert window.bars.height() >= window.bars.sizeHint().height()
     parts = (window.figure, window.sentence, window.bars, window.text, window.close_button)
     for above, below in pairwise(parts):
@@ -122,11 +128,11 @@ def test_a_message_has_a_race_and_the_window_ends_it(app: AppHarness, qtbot: QtB
     QApplication.sendEvent(shown, QEvent(QEvent.Type.LanguageChange))  # nothing is read of a closed database
 
 
-@pytest.mark.parametrize("slower", [1.3, 0.7])
-def test_where_the_laps_never_agree_nothing_is_said(app: AppHarness, qtbot: QtBot, slower: float) -> None:
+def test_where_the_laps_never_agree_nothing_is_said(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     app.engine.scripts.clear()
-    app.engine.scripts.extend(Script(WORDS, round_s=ROUND_S * slower ** (lap // 2 % 3)) for lap in range(60))
+    chance = random.Random(1)
+    app.engine.scripts.extend(Script(WORDS, round_s=ROUND_S * chance.uniform(0.5, 2)) for _ in range(90))
     window = open_race(app)
     seen: set[str] = set()
     race.changed.connect(lambda: seen.add(window.sentence.text()))
@@ -169,11 +175,11 @@ def test_where_nothing_can_be_drafted_the_verdict_says_why(state: DraftingState)
     [(0.04, 0.02, "2.0× faster"), (0.02, 0.03, "33% slower"), (0.02, 0.0202, "as fast as without")],
 )
 def test_the_figure_is_that_of_the_bars(plain_s: float, drafted_s: float, said: str) -> None:
-    """Seconds that say 1.8 are never shown beside another figure: both are the race's own medians."""
+    """Seconds that say 1.8 are never shown beside another figure: both are of its own middle pair."""
     times = RaceTimes((plain_s,) * 3, (drafted_s,) * 3, 9.0)
     view = RaceView(RaceState.DONE, tokens=101, times=times, verdict=Verdict.KNOWN)
     assert figure_text(view) == said
-    assert race_sentence(view) == "Same text: 101 token(s). Medians of 3 lap(s) each."
+    assert race_sentence(view) == "Median of 3 pair(s) of laps. Same text: 101 token(s)."
 
 
 def test_a_reply_of_few_words_is_no_race(app: AppHarness, qtbot: QtBot) -> None:
@@ -192,10 +198,10 @@ def test_a_long_reply_is_raced_by_its_beginning(app: AppHarness, qtbot: QtBot) -
     app.engine.scripts.clear()
     app.engine.scripts.extend([Script(("a word ",) * 900, round_s=0.1)] * LAPS)
     app.engine.gate.hold()
-    app.engine.gate.let_through(20)
+    app.engine.gate.let_through(30)
     open_race(app)
     qtbot.waitUntil(lambda: race.view.tokens > 0)
-    assert 32 <= race.view.tokens <= 80
+    assert 48 <= race.view.tokens <= 110
     assert app.engine.requests[-1].max_tokens == race.view.tokens
     race.cancel()
     app.engine.gate.open()

@@ -17,9 +17,11 @@ from app.view_models.request_table import RequestRow
 from app.views.activity.window import REQUESTS, TOTALS, ActivityWindow
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import as_widget
-from app.words.requests import RequestColumn
+from app.views.widgets.labels import TextLabel
+from app.words.requests import RequestColumn, total_columns
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
+from tests.helpers.stillness import still
 from tests.helpers.window_pages import activity
 
 LOSS = Script(pieces=("a loss ",) * 12, round_s=0.4)
@@ -72,6 +74,13 @@ def test_totals_and_clearing_them(app: AppHarness, qtbot: QtBot) -> None:
     page = page_of(app, qtbot)
     page.show_tab(TOTALS)
     assert [total.requests for total in page.totals.totals] == [1]
+    for width_px, beside in ((1000, True), (560, False)):
+        page.resize(width_px, 600)
+        still()
+        labels = [label for label in page.totals.findChildren(TextLabel) if label.isVisible()]
+        captions = [label for label in labels if label.text() in total_columns()]
+        assert [label.text() for label in captions] == total_columns()  # once, whatever the number of groups
+        assert (captions[0].x() > page.totals.width() // 4) is beside
     page.totals.groups.set_value(Grouping.LANGUAGE)
     assert page.totals.totals[0].key == ("", "en")
     app.application.speculation.statistics.clear()

@@ -170,10 +170,13 @@ def test_where_macos_offers_none_the_app_starts_without(monkeypatch: pytest.Monk
 
     taken = FakePasteboard(b"")
     taken.names.append(b"HunchService")
-    assert offer_service(print) is None  # no Mac
+    monkeypatch.setattr("sys.platform", "linux")
+    assert offer_service(print) is None
     monkeypatch.setattr("sys.platform", "darwin")
     monkeypatch.setattr(services, "Service", refused)
     assert offer_service(print) is None
+    taken = FakePasteboard(b"")
+    assert offer_service(print) is not None
 
 
 # Notifications: blocks of Objective-C in both directions.

@@ -35,6 +35,22 @@ def test_records_outlive_the_program(tmp_path: Path) -> None:
     assert again.get("/m", "/none") == PairRecord()
 
 
+def test_a_gain_is_a_mean_in_which_a_race_counts_for_several_replies(tmp_path: Path) -> None:
+    records = PairRecords(tmp_path / "pairs.json", HERE)
+    for gain in (2.0, 2.0, 0.5):
+        records.put_gain("/m", "/d", gain)
+    assert records.get("/m", "/d").gain == pytest.approx(2 ** (1 / 3))
+    assert not records.get("/m", "/d").loses
+    for _ in range(3):
+        records.put_race("/m", "/d", 0.8)
+    record = PairRecords(tmp_path / "pairs.json", HERE).get("/m", "/d")
+    assert record.gain == pytest.approx(0.8, rel=0.05)
+    assert record.loses
+    for _ in range(60):
+        records.put_gain("/m", "/d", 1.5)
+    assert records.get("/m", "/d").gain == pytest.approx(1.5, rel=0.01), "what was long ago fades"
+
+
 def test_what_another_machine_measured_is_not_told_but_what_was_turned_off_is(tmp_path: Path) -> None:
     there = PairRecords(tmp_path / "pairs.json", "Apple M1, 8 GB")
     there.put_gain("/m", "/d", 1.5)

@@ -105,7 +105,8 @@ def test_a_checkout_is_proved_as_newcomers_are_told_and_then_with_more_fonts(tmp
     path = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run([tmp_path / ".ci" / "run", "app"], env=path, capture_output=True, text=True, check=False)
     told = log.read_text("utf-8").splitlines()
-    makes = [line for line in told if line.startswith("make")]
+    again = {"tests.as_mac.darwin": "make test as on a Mac", "tests.as_mac.half": "make test in half precision"}
+    makes = [again.get(line.rpartition(" -p ")[2], line) for line in told if line.startswith("make")]
     installed = " ".join(line for line in told if line.startswith("apt-get install"))
     assert {"python3-venv", "libegl1", "fonts-noto-cjk"} <= set(installed.split())
     if fails:
@@ -116,9 +117,10 @@ def test_a_checkout_is_proved_as_newcomers_are_told_and_then_with_more_fonts(tmp
             "make run",
             "make test",
             "make lint",
-            "make test ARGS=tests/ui --system-fonts -p tests.as_mac.keys",
+            "make test as on a Mac",
+            "make test in half precision",
             "make smoke",
             "make app",
         ]
-        assert done.stdout.splitlines()[-2:] == ["3 passed in 1.0s"] * 2
+        assert done.stdout.splitlines()[-3:] == ["3 passed in 1.0s"] * 3
         assert done.returncode == 0

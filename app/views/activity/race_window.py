@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from statistics import median
 
 from PySide6.QtCore import QCoreApplication, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -90,9 +89,15 @@ def _found(view: RaceView) -> str:
         case Verdict.NOTHING_DRAFTED:
             return why_undrafted(view.drafted)
         case Verdict.KNOWN:
-            return formats.sentences(_words(view), _RaceCounts().laps(view.times.pairs), _auto(view))
+            return formats.sentences(_laps(view), _words(view), _auto(view))
         case _:
             return QCoreApplication.translate("Race", "This Mac was busy. Race again when it is idle.")
+
+
+def _laps(view: RaceView) -> str:
+    if view.times.was_busy:
+        return QCoreApplication.translate("Race", "This Mac was busy at times; only its quiet laps count.")
+    return _RaceCounts().pairs(view.times.pairs)
 
 
 def _words(view: RaceView) -> str:
@@ -116,12 +121,12 @@ class _RaceCounts(QObject):
     def identical(self, number: int) -> str:
         return self.tr("Same text: %Ln token(s).", "", number)
 
-    def laps(self, number: int) -> str:
-        return self.tr("Medians of %Ln lap(s) each.", "", number)
+    def pairs(self, number: int) -> str:
+        return self.tr("Median of %Ln pair(s) of laps.", "", number)
 
 
 class RaceBars(Translated, QWidget):
-    """A bar each way: the median seconds of its laps, and during the first ones those of the lap that runs."""
+    """A bar each way: the seconds that the figure is the ratio of, and at first those of the lap that runs."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -144,18 +149,18 @@ class RaceBars(Translated, QWidget):
     @property
     def figures(self) -> tuple[str, str]:
         """ "0.71 s · 69 tok/s"; nothing while, or where, too little is known."""
-        unknown = self._view.state is RaceState.DONE and self._view.verdict is not Verdict.KNOWN
-        times = self._view.times
-        return ("", "") if unknown else (self._figure(times.plain_s), self._figure(times.drafted_s))
+        view = self._view
+        unknown = view.state is RaceState.DONE and view.verdict is not Verdict.KNOWN
+        if unknown or view.times.seconds is None:
+            return "", ""
+        plain_s, drafted_s = view.times.seconds
+        return self._figure(plain_s), self._figure(drafted_s)
 
-    def _figure(self, laps: tuple[float, ...]) -> str:
-        if not laps:
-            return ""
-        longest = max(self._seconds)
-        rate = 1 / median(laps)
+    def _figure(self, token_s: float) -> str:
+        rate = 1 / token_s
         return formats.fill(
             self.tr("%1 s · %2 tok/s"),
-            formats.number(median(laps) * (self._view.tokens - 1), 2 if longest < _FINE_BELOW_S else 1),
+            formats.number(token_s * (self._view.tokens - 1), 2 if max(self._seconds) < _FINE_BELOW_S else 1),
             formats.number(rate, 0 if rate >= 10 else 1),
         )
 
@@ -165,12 +170,12 @@ class RaceBars(Translated, QWidget):
         view = self._view
         times = view.times
         tokens = view.tokens - 1
-        plain_s, drafted_s = (median(laps) * tokens if laps else 0.0 for laps in (times.plain_s, times.drafted_s))
-        if view.tokens and not times.next_is_drafted and not times.plain_s:
-            plain_s = view.lap_s
-        elif view.tokens and times.next_is_drafted and not times.drafted_s:
-            drafted_s = view.lap_s
-        return plain_s, drafted_s
+        if times.seconds is not None:
+            plain_s, drafted_s = times.seconds
+            return plain_s * tokens, drafted_s * tokens
+        if not view.tokens:
+            return 0.0, 0.0
+        return (times.plain_s[0] * tokens, view.lap_s) if times.plain_s else (view.lap_s, 0.0)
 
     def _retranslate(self) -> None:
         said = [formats.labelled(*each) if each[1] else each[0] for each in zip(self.names, self.figures, strict=True)]
@@ -291,6 +296,7 @@ class RaceWindow(Translated, SideWindow):
         )
         layout = self.layout()
         assert layout is not None
+        layout.activate()  # it knows the height of a sentence that has become longer
         self.setMinimumSize(width_px, layout.totalMinimumHeightForWidth(max(self.width(), width_px)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

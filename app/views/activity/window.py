@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPalette, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.controllers.speculation import SpeculationParts
 from app.controllers.statistics import Grouping, Statistics, Total
@@ -14,17 +16,15 @@ from app.view_models.transcript import RequestStats
 from app.views.activity.request_table import RequestTable, speed_color
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
-from app.views.widgets.cards import Card, Page, clear
+from app.views.widgets.cards import Hairline, Page
 from app.views.widgets.dialog import DialogText, ask
 from app.views.widgets.fields import Segments
-from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.meanings import Meanings
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.sparkline import paint_positions
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
-from app.words.replies import SEPARATOR
 from app.words.requests import group_name, grouping_name, show_more, total_cells, total_columns
 
 REQUESTS = "requests"
@@ -35,8 +35,9 @@ _MOST_TOTALS = 12
 _POSITIONS = 2  # number of the total that is bars
 _SPEED_UP = 3  # index of the figure that is coloured as a gain or loss
 _BARS_PX = 52, 18
-_BETWEEN_PX = 18
-_NO_SIDE = Qt.AlignmentFlag(0)
+_BETWEEN_PX = 28
+_ROWS_APART_PX = 10
+_WIDE_PX = 700  # from here on figures are beside the names
 
 
 class ActivityWindow(Translated, SideWindow):
@@ -47,8 +48,7 @@ class ActivityWindow(Translated, SideWindow):
         self.tabs = Segments(theme)
         self.table = RequestTable(theme, requests)
         self.more_button = PillButton(theme, Emphasis.QUIET)
-        self.totals = TotalsCard(theme, parts.statistics)
-        self.meanings = Meanings(theme)
+        self.totals = Totals(theme, parts.statistics)
         self._nothing = TextLabel(theme, TextStyle.SECONDARY)
         self._stack = QStackedWidget()
         self._pages = {REQUESTS: self._requests_page(), TOTALS: self._totals_page()}
@@ -80,7 +80,6 @@ class ActivityWindow(Translated, SideWindow):
         page.title.hide()  # the tab says it
         page.column.setContentsMargins(_SIDE_PX, 4, _SIDE_PX, 20)
         page.column.addWidget(self.totals)
-        page.column.addWidget(self.meanings)
         page.end()
         return page
 
@@ -117,21 +116,30 @@ class ActivityWindow(Translated, SideWindow):
         self._nothing.setText(self.tr("Replies appear here as they are written."))
 
 
-class TotalsCard(Translated, Card):
+class Totals(Translated, QWidget):
+    """A row for each pair, language or kind of text; its figures in columns, or below its name where it is narrow."""
+
     def __init__(self, theme: Theme, statistics: Statistics) -> None:
-        super().__init__(theme)
+        super().__init__()
+        self._theme = theme
         self._statistics = statistics
+        self._is_wide = True
         self.groups = Segments(theme)
         self.groups.set_value(Grouping.PAIR)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY)
+        self.meanings = Meanings(theme)
         self.clear_button = PillButton(theme, Emphasis.PLAIN, "trash-2")
         self._list = QWidget()
-        self._rows = QVBoxLayout(self._list)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(4)
-        for widget in (self.groups, self.nothing, self._list, self.clear_button):
-            aside = widget in (self.groups, self.clear_button)
-            self.column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if aside else _NO_SIDE)
+        foot = arrange(QHBoxLayout(), (self.meanings, 1), (self.clear_button, 0, Qt.AlignmentFlag.AlignTop))
+        self._column = arrange(
+            QVBoxLayout(self),
+            (self.groups, 0, Qt.AlignmentFlag.AlignLeft),
+            self.nothing,
+            self._list,
+            foot,
+            spacing=16,
+            margins=(0, 0, 0, 0),
+        )
         self.groups.chosen.connect(lambda _group: self._show())
         self.clear_button.clicked.connect(self._ask_to_clear)
         statistics.totals_changed.connect(self._show)
@@ -142,47 +150,88 @@ class TotalsCard(Translated, Card):
     def totals(self) -> list[Total]:
         return self._statistics.totals.get(Grouping(str(self.groups.value)), [])
 
-    def _show(self) -> None:
-        clear(self._rows)
-        self.nothing.setVisible(not self.totals)
-        self._list.setVisible(bool(self.totals))
-        self.clear_button.setVisible(bool(self.totals))
-        for total in self.totals[:_MOST_TOTALS]:
-            self._add(total)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._has_room() != self._is_wide:
+            self._show()
 
-    def _add(self, total: Total) -> None:
-        """Its name, and its figures below it, in as many lines as they need."""
+    def _has_room(self) -> bool:
+        return self.width() >= self._theme.px(_WIDE_PX)
+
+    def _show(self) -> None:
+        self._is_wide = self._has_room()
+        rows = self._rows(self.totals[:_MOST_TOTALS])
+        self._column.replaceWidget(self._list, rows)
+        self._list.hide()
+        self._list.deleteLater()
+        self._list = rows
+        self.nothing.setVisible(not self.totals)
+        rows.setVisible(bool(self.totals))
+        self.clear_button.setVisible(bool(self.totals))
+
+    def _rows(self, totals: list[Total]) -> QWidget:
+        rows = QWidget()
+        grid = QGridLayout(rows)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(self._theme.px(_BETWEEN_PX))
+        grid.setVerticalSpacing(self._theme.px(_ROWS_APART_PX))
+        captions = total_columns()
+        first = 1 if self._is_wide else 0
+        for column in range(first + len(captions)):
+            grid.setColumnStretch(column, int(column == 0 or not self._is_wide))
+        self._place(grid, [TextLabel(self._theme, TextStyle.FINE, text=each) for each in captions], first)
+        for total in totals:
+            grid.addWidget(Hairline(self._theme), grid.rowCount(), 0, 1, first + len(captions))
+            below = grid.rowCount()
+            name = self._name(total)
+            if self._is_wide:
+                grid.addWidget(name, below, 0)
+                self._place(grid, self._figures(total), first, below)
+            else:
+                grid.addWidget(name, below, 0, 1, len(captions))
+                self._place(grid, self._figures(total), first)
+        return rows
+
+    def _place(self, grid: QGridLayout, figures: Sequence[QWidget], first: int, row: int | None = None) -> None:
+        """Side by side from that column on, in a new row unless one is given."""
+        row = grid.rowCount() if row is None else row
+        side = Qt.AlignmentFlag.AlignRight if self._is_wide else Qt.AlignmentFlag.AlignLeft
+        for column, figure in enumerate(figures, start=first):
+            if isinstance(figure, TextLabel):
+                figure.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+                grid.addWidget(figure, row, column)
+            else:
+                grid.addWidget(figure, row, column, side | Qt.AlignmentFlag.AlignVCenter)
+
+    def _name(self, total: Total) -> QWidget:
         requests = total.requests
         words = group_name(Grouping(str(self.groups.value)), total.key)
-        name = TextLabel(self.theme, TextStyle.HEADING, text=words + SEPARATOR + self.tr("%Ln reply(s)", "", requests))
-        figures = QWidget()
-        flow = Flow(figures)
-        flow.setSpacing(self.theme.px(_BETWEEN_PX))
-        for number, (caption, text) in enumerate(zip(total_columns(), total_cells(total), strict=True)):
-            if number == _POSITIONS:
-                value: QWidget = _PositionBars(self.theme, total.drafted, text)
-            else:
-                value = label = TextLabel(self.theme, text=text, wraps=False)
-                if number >= _SPEED_UP:
-                    palette = label.palette()
-                    color = speed_color(total.judged, self.theme.palette)
-                    palette.setColor(QPalette.ColorRole.WindowText, color)
-                    label.setPalette(palette)
-            flow.addWidget(self._figure(TextLabel(self.theme, TextStyle.FINE, text=caption, wraps=False), value))
-        self._rows.addWidget(name)
-        self._rows.addWidget(figures)
+        block = QWidget()
+        name = TextLabel(self._theme, TextStyle.HEADING, text=words)
+        count = TextLabel(self._theme, TextStyle.FINE, text=self.tr("%Ln reply(s)", "", requests))
+        arrange(QVBoxLayout(block), name, count, spacing=2, margins=(0, 0, 0, 0))
+        return block
 
-    def _figure(self, caption: QWidget, value: QWidget) -> QWidget:
-        figure = QWidget()
-        arrange(QVBoxLayout(figure), caption, value, spacing=2, margins=(0, 0, 0, 0))
-        return figure
+    def _figures(self, total: Total) -> list[QWidget]:
+        figures: list[QWidget] = []
+        for number, text in enumerate(total_cells(total)):
+            if number == _POSITIONS:
+                figures.append(_PositionBars(self._theme, total.drafted, text))
+                continue
+            label = TextLabel(self._theme, text=text)
+            if number >= _SPEED_UP:
+                palette = label.palette()
+                palette.setColor(QPalette.ColorRole.WindowText, speed_color(total.judged, self._theme.palette))
+                label.setPalette(palette)
+            figures.append(label)
+        return figures
 
     def _ask_to_clear(self) -> None:
         def text() -> DialogText:
             stays = self.tr("Chats and their figures stay.")
             return DialogText(self.tr("Clear all statistics?"), stays, "", self.tr("Clear"), self.tr("Cancel"))
 
-        ask(self.theme, self, text, self._statistics.clear)
+        ask(self._theme, self, text, self._statistics.clear)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QHBoxLayout,
     QListView,
     QMenu,
     QStyle,
@@ -23,7 +24,6 @@ from app.view_models.trash_list import DELETION, Deletion, TrashListModel
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.dialog import Dialog, DialogText, ask
-from app.views.widgets.flow import Flow
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_line, paint_row_ground
@@ -120,7 +120,6 @@ class TrashWindow(Translated, SideWindow):
         self._deletions = deletions
         self._model = TrashListModel(deletions.latest, self)
         self.title = TextLabel(theme, TextStyle.TITLE, self)
-        self.about = TextLabel(theme, TextStyle.SECONDARY, self)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY, self)
         self.list = TrashList(theme, self._model, self)
         self.restore_button = PillButton(theme, Emphasis.PRIMARY, parent=self)
@@ -134,13 +133,18 @@ class TrashWindow(Translated, SideWindow):
 
     def _arrange(self) -> None:
         self.begin_with(560, 560)
-        self._buttons = QWidget(self)
-        buttons = Flow(self._buttons)
-        for button in (self.restore_button, self.forget_button, self.empty_button):
-            buttons.addWidget(button)
-        column = arrange(QVBoxLayout(self), self.title, self.about, spacing=8, margins=(20, 18, 20, 16))
+        head = arrange(QHBoxLayout(), (self.title, 1), self.empty_button)
+        buttons = arrange(QHBoxLayout(), 1, self.forget_button, self.restore_button)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        arrange(column, (self.nothing, 1), (self.list, 1), self._buttons)
+        arrange(
+            QVBoxLayout(self),
+            head,
+            (self.nothing, 1),
+            (self.list, 1),
+            buttons,
+            spacing=12,
+            margins=(20, 16, 20, 16),
+        )
 
     def _connect(self) -> None:
         self._deletions.changed.connect(self._refresh_if_shown)
@@ -191,18 +195,17 @@ class TrashWindow(Translated, SideWindow):
 
     def _show_state(self) -> None:
         some = bool(self._model.rows)
-        self.about.setVisible(some)
         self.nothing.setVisible(not some)
         self.list.setVisible(some)
-        self._buttons.setVisible(some)
-        self.empty_button.setEnabled(some)
+        for button in (self.restore_button, self.forget_button, self.empty_button):
+            button.setVisible(some)
         for button in (self.restore_button, self.forget_button):
             button.setEnabled(some and bool(self.list.chosen()))
+        self.empty_button.setEnabled(some)
 
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Recently Deleted"))
         self.title.setText(self.tr("Recently Deleted"))
-        self.about.setText(self.tr("Deleted items stay here for 30 days."))
         self.nothing.setText(self.tr("Nothing deleted in the last 30 days."))
         self.list.setAccessibleName(self.tr("Recently deleted chats and messages"))
         self.restore_button.setText(self.tr("Restore"))

@@ -20,7 +20,6 @@ from app.words.pairs import (
     memory_text,
     parameters_text,
     precision_text,
-    predicted_text,
     seeing_text,
     some,
     tokens_text,
@@ -127,8 +126,6 @@ def offer_text(offer: PairOffer) -> str:
         parts.append(fill(QCoreApplication.translate("Models", "about %1 to download"), size(offer.download_bytes)))
     parts += [seeing_text()] if offer.sees else []
     parts.append(fit_text(offer.fit.level))
-    if offer.gain_times is not None:
-        parts.append(gain_text(offer.gain_times, offer.gain_on, offer.gain_machine))
-    if offer.predicted is not None:
-        parts.append(predicted_text(offer.predicted))
+    if offer.gain is not None:
+        parts.append(gain_text(offer.gain))
     return " · ".join(parts)

@@ -40,6 +40,7 @@ class SpeculationCard(Translated, Card):
         self.controls = SpeculationControls(theme, offers_fixed=True)
         self.controls.explanation.hide()  # the row has it
         self.row = SettingRow(theme, self.controls)
+        self.tokens_row = SettingRow(theme, self.controls.tokens)  # of its own, so that the choices keep their place
         self.on_button = PillButton(theme)
         self.off_row = SettingRow(theme, self.on_button)
         self.battery = Switch(theme)
@@ -47,6 +48,7 @@ class SpeculationCard(Translated, Card):
         self.light = Switch(theme)
         self.light_row = OptionRow(theme, settings, "light_drafters", self.light)
         self.add(self.row)
+        self.column.addWidget(self.tokens_row)
         self.column.addWidget(self.off_row)
         for row, is_there in ((self.battery_row, knows_battery()), (self.light_row, has_gpu())):
             if is_there:
@@ -68,9 +70,11 @@ class SpeculationCard(Translated, Card):
 
     def _explain(self, words: str) -> None:
         self.row.set_words(self.tr("Use a draft"), words)
+        self.tokens_row.setVisible(self.controls.modes.value == "fixed")
 
     def _retranslate(self) -> None:
         self._explain(self.controls.explanation.text())
+        self.tokens_row.set_words(self.tr("Tokens to draft"))
         self.on_button.setText(self.tr("Turn on"))
         self.battery_row.set_words(self.tr("Draft on battery"), self.tr("Off pauses drafting until power is back."))
         self.light_row.set_words(

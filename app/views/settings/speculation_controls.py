@@ -28,14 +28,7 @@ class SpeculationControls(Translated, QWidget):
         self.modes = Segments(theme, self)
         self.tokens = WholeField(theme, 1, _MOST_TOKENS, width_px=56)
         self.explanation = TextLabel(theme, TextStyle.FINE, self)
-        row = arrange(QHBoxLayout(), self.modes, spacing=8)
-        # Where the row ends at the right the number comes first, and keeps its place while it is hidden: so the
-        # choices stay under the pointer.
-        row.insertWidget(0 if offers_fixed else 1, self.tokens)
-        policy = self.tokens.sizePolicy()
-        policy.setRetainSizeWhenHidden(offers_fixed)
-        self.tokens.setSizePolicy(policy)
-        row.addStretch(1)
+        row = arrange(QHBoxLayout(), self.modes, self.tokens, 1, spacing=8)
         arrange(QVBoxLayout(self), row, self.explanation, spacing=6, margins=(0, 0, 0, 0))
         self.modes.chosen.connect(self._emit_chosen)
         self.tokens.chosen.connect(self._emit_chosen)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import QLocale, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
@@ -209,7 +207,7 @@ class EmptyChat(Translated, QScrollArea):
     def _offer_words(self, pair: PairOffer) -> str:
         """Without the estimate for this Mac, which comes later and would move things under the pointer."""
         sentence = self.tr("The starter pair only knows Hunch. Install %1 and its draft: %2.")
-        return fill(sentence, human_name(pair.main_name), offer_text(replace(pair, predicted=None)))
+        return fill(sentence, human_name(pair.main_name), offer_text(pair))
 
 
 class QuestionButton(PaintedButton):

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -227,8 +227,7 @@ class ReportDialog(ReadingDialog):
 def show_about(theme: Theme, parent: QWidget) -> Dialog:
     """`other_chosen`: the user wants to read the licences."""
     dialog = Dialog(theme, parent, _words)
-    dialog.content.addSpacing(4)
-    dialog.content.addWidget(Mark(theme), 0, Qt.AlignmentFlag.AlignLeft)
+    dialog.put_above(Mark(theme))
     dialog.open()
     return dialog
 

@@ -176,9 +176,7 @@ class InspectorButton(Translated, IconButton):
         self._has_room_of_sidebar = False
         self.action = window.menu.add("view", SHORTCUT, checkable=True)
         self.setCheckable(True)
-        header = window.header.layout()
-        assert header is not None
-        header.addWidget(self)
+        window.header.add_button(self)
         window.header.let_give_way(self)
         self.clicked.connect(self.set_wanted)
         self.action.triggered.connect(self.set_wanted)

@@ -28,6 +28,7 @@ from app.views.shell.file_actions import FileActions
 from app.views.shell.inspector import InspectorButton
 from app.views.shell.kept_words import KeptWords
 from app.views.shell.picker import Picker
+from app.views.shell.prompts import PromptList
 from app.views.shell.shell_window import ShellWindow
 from app.views.shell.window_tools import WindowTools
 from app.views.widgets.arrange import arrange
@@ -337,6 +338,7 @@ class MainWindow(Translated, ShellWindow):
         self._bind_speculation(speculation, chats, models, view)
         find_model = self.models_view.find
         self.attachments = AttachmentActions(self, self._theme, files.attachments, chats, models, view, find_model)
+        self.prompts = PromptList(self, self._theme, chats)
         self.files = FileActions(self, self._theme, files, chats, self.attachments)
 
     def _bind_transcript(self, chats: ChatController) -> TranscriptView:

@@ -96,6 +96,7 @@ _BAR: tuple[MenuEntry | Entry, ...] = (
     MenuEntry("chat", QT_TRANSLATE_NOOP("MenuBar", "Chat")),
     Entry("chat", "write", QT_TRANSLATE_NOOP("MenuBar", "Write Message"), "Ctrl+Shift+L"),
     Entry("chat", "quote", QT_TRANSLATE_NOOP("MenuBar", "Quote Selection"), "Ctrl+Shift+J"),
+    Entry("chat", "prompts", QT_TRANSLATE_NOOP("MenuBar", "New Prompt…")),
     Entry("chat", "stop", QT_TRANSLATE_NOOP("MenuBar", "Stop Reply"), "Ctrl+."),
     Entry("chat", "pair", QT_TRANSLATE_NOOP("MenuBar", "Choose Models…"), "Ctrl+L"),
     Entry("chat"),

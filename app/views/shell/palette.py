@@ -62,6 +62,7 @@ _ICONS = {
     "sidebar": "panel-left",
     "write": "corner-down-left",
     "quote": "corner-down-left",
+    "prompts": "plus",
     "stop": "square",
     "pair": "box",
     "pin": "pin",

@@ -35,12 +35,13 @@ from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
-from app.words.formats import labelled, sentences, times
+from app.words.formats import labelled, sentences
 from app.words.model_names import human_name
 from app.words.notices_for_errors import Problem, notice_for, title_and_reason
 from app.words.pairs import (
-    LEAST_TOLD,
     draft_details,
+    gain_figure,
+    is_known_gain,
     model_details,
     model_kind,
     pair_details,
@@ -206,13 +207,13 @@ class Picker(Translated, QWidget):
         unfit = unfit_text(entry.fit)
         checking = [self.tr("checking…")] if entry.is_checking else []
         apart = [" · ".join(filter(None, (precision, source_text(entry.source))))] if tell_apart else []
-        gain = times(entry.gain) if entry.gain is not None and error is None else ""
+        gain = gain_figure(entry.gain) if error is None else ""
         aside = next(iter((*checking, *unfit, *apart, gain)))
         name = human_name(entry.name)
         where = [full_name] if (full_name := entry.repository or entry.name) != name else []
         alone = [title_and_reason(entry.indivisible)] if entry.indivisible is not None and error is None else []
         details = " · ".join([*parts, *where, *unfit, *checking, *alone])
-        is_gain = aside == gain and (entry.gain or 0) >= LEAST_TOLD
+        is_gain = aside == gain and is_known_gain(entry.gain)
         return ListedOption(name, entry.folder, details, _reason(error), aside, is_gain)
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[ListedOption]:
@@ -240,14 +241,14 @@ class Picker(Translated, QWidget):
         if choice.group is DraftGroup.COMPARING:
             return replace(self._option(choice.model, None), reason=self.tr("Comparing tokens…"))
         entry = choice.model
-        brings = draft_details(choice.extra_bytes, choice.gain, choice.estimate)
+        brings = draft_details(choice.extra_bytes, choice.gain)
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         source = source_text(entry.source) if tell_apart else ""
         apart = " · ".join(filter(None, (precision, source))) if tell_apart else ""
         parts = [*model_kind(entry.drafter), *brings, precision, entry.repository, source]
         details = " · ".join(filter(None, parts))
-        aside = apart or (times(choice.gain) if choice.gain is not None else "")
-        is_gain = not apart and (choice.gain or 0) >= LEAST_TOLD
+        aside = apart or gain_figure(choice.gain)
+        is_gain = not apart and is_known_gain(choice.gain)
         return ListedOption(human_name(entry.name), entry.folder, details, aside=aside, is_gain=is_gain)
 
     def _group_text(self, group: DraftGroup) -> str:

@@ -94,6 +94,7 @@ def _of_the_chat() -> tuple[str, list[tuple[str, str]]]:
     """Keys that are in no menu, because they depend on the focus."""
     return QCoreApplication.translate("Shortcuts", "In a chat"), [
         (QCoreApplication.translate("Shortcuts", "New line"), _native("Shift+Return")),
+        (QCoreApplication.translate("Shortcuts", "Use a prompt or preset"), "/"),
         (QCoreApplication.translate("Shortcuts", "Stop reply or cancel editing"), _native("Esc")),
         (QCoreApplication.translate("Shortcuts", "Previous message"), _native("Ctrl+Up")),
         (QCoreApplication.translate("Shortcuts", "Next message"), _native("Ctrl+Down")),

@@ -41,6 +41,7 @@ _NEED_CHATS = (
     "search",
     "settings",
     "import_chats",
+    "prompts",
 )
 
 
@@ -63,9 +64,9 @@ class WindowTools(QObject):
         self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))
         EdgeFade(window.composer.edit, theme)
         self.menu_button: MenuButton | None = None
-        if sys.platform != "darwin" and (row := window.header.layout()) is not None:
+        if sys.platform != "darwin":
             self.menu_button = MenuButton(theme, window.menu, window)
-            row.addWidget(self.menu_button)
+            window.header.add_button(self.menu_button)
         self._connect()
         self._judge()
 
@@ -131,6 +132,7 @@ class WindowTools(QObject):
         for name in _NEED_CHATS:
             menu.actions[name].setEnabled(self._chats is not None)
         menu.attach.setEnabled(self._chats is not None)
+        menu.quote.setEnabled(menu.quote.isEnabled() and self._chats is not None)
         menu.stop.setEnabled(self._chats is not None and self._chats.generating)
         for name in ("rename", "pin", "duplicate", "delete"):
             menu.actions[name].setEnabled(self._chats is not None and self._chats.chat_id != 0)

@@ -29,6 +29,8 @@ from app.words.replies import SEPARATOR, FooterLine, Tone, reply_footer
 ROW_PX = 28
 _BUTTON_PX = 26
 _TWO_VERSIONS = "2/2"
+_STEP_PX = 22  # width of a button of the version switch
+_AFTER_VERSIONS_PX = 8
 _LINK_SIDE_PX = 8
 _LEAST_NAME_PX = 48  # of a model's name; less says nothing
 _OF_WHOLE_MESSAGES = ("edit",)
@@ -178,13 +180,16 @@ class _Layout:
         self.side_px = theme.px(_BUTTON_PX)
         self._gain_px = QFontMetrics(self._bold).horizontalAdvance(line.gain) if line else 0
         self._figures_px = self._gain_px + self._metrics.horizontalAdvance(self._rest) if line else 0
-        self.text_px = self._figures_px + link_px
         self.count_words = f"{formats.count(content.sibling)}/{formats.count(content.siblings)}"
         has_versions = content.siblings > 1
         words = self.count_words if has_versions else _TWO_VERSIONS
         self.count_px = self._metrics.horizontalAdvance(words) + theme.px(4)
-        self.versions_px = 2 * self.side_px + self.count_px if has_versions else 0
-        self._icons_px = self.side_px * (acts + 1) + self.versions_px
+        self.step_px = theme.px(_STEP_PX)
+        self.versions_px = 2 * self.step_px + self.count_px if has_versions else 0
+        # The version switch is at the message's own edge, where it stays when the icons beside it are hidden.
+        self.left_px = 0 if content.from_user else self.versions_px + theme.px(_AFTER_VERSIONS_PX) * has_versions
+        self.text_px = self.left_px + self._figures_px + link_px
+        self._icons_px = self.side_px * (acts + 1) + (self.versions_px if content.from_user else 0)
 
     @property
     def _rest(self) -> str:
@@ -209,14 +214,15 @@ class _Layout:
 
     def link_left(self, width_px: int) -> int:
         """After the text, or after the gain where the details go below it."""
-        return min(self._gain_px if self._wraps(width_px) else self._figures_px, width_px - self._link_px)
+        text_px = self._gain_px if self._wraps(width_px) else self._figures_px
+        return min(self.left_px + text_px, width_px - self._link_px)
 
     def words(self, width_px: int) -> list[_Words]:
         figures = self._figures(self._line, width_px) if self._line is not None else []
-        return [*figures, *self._model(figures[-1].end_px if figures else 0, width_px)]
+        return [*figures, *self._model(figures[-1].end_px if figures else self.left_px, width_px)]
 
     def _figures(self, line: FooterLine, width_px: int) -> list[_Words]:
-        row = QRect(0, 0, width_px, self.row_px)
+        row = QRect(self.left_px, 0, width_px - self.left_px, self.row_px)
         placed = [_placed(row, line.gain, self._bold, self._tone_color(line.tone))]
         if not self._wraps(width_px):
             row.setLeft(placed[0].end_px)
@@ -234,8 +240,8 @@ class _Layout:
             return []
         left = max(left, self.link_left(width_px) + self._link_px if self._link_px else 0)
         below = self._is_narrow(width_px)
-        separator = SEPARATOR if left else ""
-        icons_px = self._icons_px if self._content.highlighted or self._content.siblings > 1 else 0
+        separator = SEPARATOR if left > self.left_px else ""
+        icons_px = self._icons_px if self._content.highlighted else 0
         row = QRect(left, 0, width_px - left - (0 if below else icons_px), self.row_px)
         fits = row.width() >= self._metrics.horizontalAdvance(separator + model)
         if below and (self._wraps(width_px) or not fits):
@@ -258,7 +264,7 @@ class _Layout:
         lines: list[str] = []
         for each in self._line.details.split(SEPARATOR) if self._line else []:
             longer = SEPARATOR.join([*lines[-1:], each])
-            if lines and self._metrics.horizontalAdvance(longer) <= width_px:
+            if lines and self._metrics.horizontalAdvance(longer) <= width_px - self.left_px:
                 lines[-1] = longer
             else:
                 lines.append(each)
@@ -375,15 +381,18 @@ class MessageFooter(Hovered, Translated, QWidget):
         return versions + (self._possible_acts() if self._content.highlighted else [])
 
     def _arrange(self, width_px: int) -> None:
-        """Place actions at the text's right edge, the version switch left of them. None moves while a reply is
-        rewritten.
+        """Place actions at the right edge, and the version switch at the edge that the message has. None moves while a
+        reply is rewritten.
         """
         layout = self._layout
-        side = self._layout.side_px
-        y = (layout.row_px - side) // 2 + layout.icons_top(width_px)
-        x = width_px - side * len(self._possible_acts())
-        self.buttons["earlier"].setGeometry(x - layout.versions_px, y, side, side)
-        self.buttons["later"].setGeometry(x - side, y, side, side)
+        side = layout.side_px
+        step = layout.step_px
+        y = (layout.row_px - side) // 2
+        left = width_px - layout.versions_px if self._content.from_user else 0
+        self.buttons["earlier"].setGeometry(left, y, step, side)
+        self.buttons["later"].setGeometry(left + layout.versions_px - step, y, step, side)
+        y += layout.icons_top(width_px)
+        x = width_px - side * len(self._possible_acts()) - (layout.versions_px if self._content.from_user else 0)
         for act in self._possible_acts():
             self.buttons[act].setGeometry(x, y, side, side)
             x += side

@@ -307,11 +307,11 @@ class AttachmentsPart(Hovered, QWidget):
         y = 0
         for line in self._lines(round(width_px * _SHARE), gap):
             x = width_px - sum(width for _, width in line) - gap * (len(line) - 1)
-            height = line[0][0].sizeHint().height()
-            for chip, width in line:
+            heights = [chip.height_at(width) for chip, width in line]
+            for (chip, width), height in zip(line, heights, strict=True):
                 chip.setGeometry(QRect(x, y, width, height))
                 x += width + gap
-            y += height + gap
+            y += max(heights) + gap
         return y - gap + self._context.theme.px(_BELOW_PX)
 
     def _lines(self, width_px: int, gap: int) -> Iterator[list[tuple[AttachmentChip, int]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -12,6 +13,7 @@ from PySide6.QtGui import (
     QFont,
     QFontMetrics,
     QHideEvent,
+    QIcon,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -338,12 +340,23 @@ class ChoiceButton(FocusRing, QComboBox):
         menu = popup_menu(self, self.theme)
         for index in range(self.count()):
             action = menu.addAction(self.itemText(index).replace("&", "&&"))
-            action.setCheckable(True)
-            action.setChecked(index == self.currentIndex())
+            if sys.platform == "darwin":
+                action.setCheckable(True)
+                action.setChecked(index == self.currentIndex())
+            elif index == self.currentIndex():  # other systems show an empty box for each that is not checked
+                action.setIcon(self._check())
             action.triggered.connect(lambda _checked=False, value=self._values[index]: self.choose(value))
         menu.popup(self.mapToGlobal(QPoint(0, self.height() + 2)))
         if (now := self.currentIndex()) >= 0:
             menu.setActiveAction(menu.actions()[now])
+
+    def _check(self) -> QIcon:
+        """In the colour of the words, also in the row that has the pointer."""
+        colors = self.theme.palette
+        check = QIcon(icon("check", colors.text))
+        side = self.theme.px(16)
+        check.addPixmap(icon("check", colors.on_ink).pixmap(side, side), QIcon.Mode.Active)
+        return check
 
     def choose(self, value: object) -> None:
         if value != self.value:

@@ -106,6 +106,11 @@ class Dialog(Translated, QDialog):
         self._column.addSpacing(8)
         self._column.addLayout(buttons)
 
+    def put_above(self, widget: QWidget) -> None:
+        """Before the title."""
+        self._column.insertWidget(0, widget, 0, Qt.AlignmentFlag.AlignLeft)
+        self._fit()
+
     def _retranslate(self) -> None:
         text = self._text()
         set_window_title(self, text.title)
