@@ -55,7 +55,7 @@ _FEWEST_DEEP_TOKENS = 512  # after fewer tokens the cost of each is noise, which
 # Enough for a first reply's prices. It takes about 60 plain forwards, even where costs grow with the width and a
 # drafted token costs a quarter of a plain one.
 _ROUGH_WIDTHS = (2, 4, 8, 16)
-# Of a small model further rough comparisons take no time that anybody notices, and on a busy machine some are off by a
+# Of a small model further rough comparisons take no time that a user notices, and on a busy machine some are off by a
 # factor.
 _ROUGH_AGAIN = 2
 _ROUGH_PASS_S = 0.1
