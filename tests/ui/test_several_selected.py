@@ -124,6 +124,18 @@ def test_those_selected_stay_selected_and_no_other_where_rows_move(app: AppHarne
     assert {"A", "B", "D"} <= set(listed(app))
 
 
+def test_the_open_chat_is_where_a_selection_begins_also_one_that_is_new_or_moves(app: AppHarness, qtbot: QtBot) -> None:
+    four(app, qtbot)
+    app.ask(qtbot, "New")
+    click(app, "C", COMMAND)
+    assert chosen(app) == ["New", "C"]
+    click(app, "A")
+    app.ask(qtbot, "Which makes it the first")
+    assert listed(app)[1] == "A"
+    click(app, "C", COMMAND)
+    assert chosen(app) == ["A", "C"]
+
+
 def test_several_are_deleted_by_key_and_come_back_as_one(app: AppHarness, qtbot: QtBot) -> None:
     four(app, qtbot)
     click(app, "D")

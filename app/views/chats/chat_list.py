@@ -435,6 +435,7 @@ class ChatList(RowRing, QListView):
         self._place_before_search = 0
         self._chosen: list[int] = []
         self._taken: set[int] = set()  # selected chats whose rows were removed: they may be listed elsewhere
+        self._left = 0  # the current one among such
         set_up_row_list(self, theme)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
@@ -456,14 +457,17 @@ class ChatList(RowRing, QListView):
         self.viewport().update()
 
     def _go_to_open_chat(self) -> None:
-        """Without scrolling to it."""
         row = self._rows().row_of(self.open_chat_id)
         index = QModelIndex() if row is None else self._rows().index(row)
         current = self.currentIndex()
         if not current.isValid() or row_of(current).chat_id != self.open_chat_id:
-            self.setAutoScroll(False)
-            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-            self.setAutoScroll(True)
+            self._make_current(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+
+    def _make_current(self, index: QModelIndex, select: QItemSelectionModel.SelectionFlag) -> None:
+        """Without scrolling to it, as Qt would."""
+        self.setAutoScroll(False)
+        self.selectionModel().setCurrentIndex(index, select)
+        self.setAutoScroll(True)
 
     def search(self, words: str) -> None:
         if not self._shown_query:
@@ -489,9 +493,17 @@ class ChatList(RowRing, QListView):
         self.viewport().update()
 
     def _on_refreshed(self) -> None:
-        """Select again what a change of place has removed and inserted."""
+        """Rows that moved, which is a removal and an insertion, are selected and current again; a new chat's first row is
+        current.
+        """
         listed = [row for chat_id in self._taken if (row := self._rows().row_of(chat_id)) is not None]
+        left = self._rows().row_of(self._left)
         self._taken.clear()
+        self._left = 0
+        if left is not None:
+            self._make_current(self._rows().index(left), QItemSelectionModel.SelectionFlag.NoUpdate)
+        elif not self.currentIndex().isValid() and not self.chosen():
+            self._go_to_open_chat()
         for row in listed:
             self.selectionModel().select(self._rows().index(row), QItemSelectionModel.SelectionFlag.Select)
 
@@ -848,10 +860,9 @@ class ChatList(RowRing, QListView):
         """If the current row is removed, a neighbour becomes current, neither scrolled to nor selected, as by Qt."""
         self._taken |= {row.chat_id for row in self._rows().rows[first : last + 1]} & set(self._chosen)
         if first <= self.currentIndex().row() <= last:
+            self._left = row_of(self.currentIndex()).chat_id
             rows = (*range(last + 1, self._rows().rowCount()), *range(first - 1, -1, -1))
             items = (self._rows().index(row) for row in rows)
-            self.setAutoScroll(False)
             nearest = next(filter(self._is_item, items), QModelIndex())
-            self.selectionModel().setCurrentIndex(nearest, QItemSelectionModel.SelectionFlag.NoUpdate)
-            self.setAutoScroll(True)
+            self._make_current(nearest, QItemSelectionModel.SelectionFlag.NoUpdate)
         super().rowsAboutToBeRemoved(parent, first, last)
