@@ -186,9 +186,19 @@ class Race(QObject):
         if verdict is Verdict.OPEN:
             self._go_on()
             return
-        if verdict is Verdict.KNOWN and self._view.times.factor is not None:
-            self._models.library.note_gain(*self._pair, self._view.times.factor, of_race=True)
+        if verdict is Verdict.KNOWN:
+            self._teach()
         self._end(RaceState.DONE)
+
+    def _teach(self) -> None:
+        """The pair's figure, and the engine's estimate of the next replies, learn what the clock said."""
+        factor = self._view.times.factor
+        stats = self._view.drafted
+        if factor is None:
+            return
+        self._models.library.note_gain(*self._pair, factor, of_race=True)
+        if stats.break_even and stats.tokens_per_pass:
+            self._engine.note_race(stats.proposer, stats.tokens_per_pass / stats.break_even / factor)
 
     def _verdict(self) -> Verdict:
         times = self._view.times

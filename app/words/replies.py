@@ -86,10 +86,11 @@ class FooterLine:
     tone: Tone
     tooltip: str
     link: str = ""  # text of the link to drafting options, where drafting costs time
+    note: str = ""  # what slowed it down, and whether it was stopped
 
     @property
     def text(self) -> str:
-        return SEPARATOR.join(part for part in (self.gain, self.details) if part)
+        return SEPARATOR.join(part for part in (self.gain, self.note, self.details) if part)
 
 
 def reply_footer(
@@ -99,10 +100,10 @@ def reply_footer(
     if stats is not None and stats.generated_tokens:
         line = footer_line(stats)
         stopped = _stopped_text() if status is ReplyStatus.STOPPED else ""
-        return replace(line, gain=SEPARATOR.join(filter(None, (line.gain, slowdown_text(slowdown), stopped))))
+        return replace(line, note=SEPARATOR.join(filter(None, (slowdown_text(slowdown), stopped))))
     if status is ReplyStatus.STOPPED and empty:
         return FooterLine(QCoreApplication.translate("ReplyStats", "stopped before the first word"), "", Tone.NONE, "")
-    return FooterLine(_stopped_text(), "", Tone.NONE, "") if status is ReplyStatus.STOPPED else None
+    return FooterLine("", "", Tone.NONE, "", note=_stopped_text()) if status is ReplyStatus.STOPPED else None
 
 
 def _stopped_text() -> str:

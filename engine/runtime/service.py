@@ -32,6 +32,7 @@ from engine.runtime.commands import (
     Count,
     KeepOnly,
     Load,
+    NoteRace,
     SetDraft,
     SetSparing,
     SetSpeculation,
@@ -160,6 +161,9 @@ class Engine:
 
     def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
         self._send(SetSparing(on, on_battery))
+
+    def note_race(self, source: str, longer: float) -> None:
+        self._send(NoteRace(source, longer))
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()

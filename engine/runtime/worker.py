@@ -28,6 +28,7 @@ from engine.runtime.commands import (
     Count,
     KeepOnly,
     Load,
+    NoteRace,
     SetDraft,
     SetSparing,
     SetSpeculation,
@@ -127,6 +128,8 @@ class EngineThread:
             case SetSparing():
                 self._scheduler.pair.spares = command.on
                 self._scheduler.pair.on_battery = command.on_battery
+            case NoteRace():
+                self._scheduler.pair.history.costs.ratios.correct(command.source, command.longer)
 
     def take_next_draft(self) -> SetDraft | None:
         """The draft's command that waited for a main model, once that is loaded or has failed."""

@@ -123,10 +123,11 @@ def test_a_chat_is_opened_or_restored_by_its_title(harness: AppHarness, palette:
     harness.ask(qtbot, "How many whales")
     first = harness.chats.chat_id
     harness.chats.new_chat()
+    harness.window.search_chats()
     QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
     QTest.keyClicks(palette.field, "whales")
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
-    assert harness.chats.chat_id == first
+    assert (harness.chats.chat_id, harness.window.composer.edit.hasFocus()) == (first, True)
 
     harness.window.menu.delete.trigger()
     harness.wait_until_stored(qtbot)

@@ -90,6 +90,10 @@ def test_both_ways_run_in_turns_until_the_clock_is_sure(app: AppHarness, qtbot: 
     assert drafted.endswith("s · 62 tok/s")
     assert plain in window.bars.accessibleName()
     assert window.sentence.text().startswith("Median of 3 pairs of laps.")
+    (source, longer), *_ = app.engine.races
+    assert source == "draft model"
+    says = (view.drafted.tokens_per_pass or 0.0) / (view.drafted.break_even or 1.0)
+    assert longer == pytest.approx(says / (view.times.factor or 1.0)), "the next footer says the same"
     gain = app.models.records.get(MAIN.folder, DRAFT.folder).gain
     assert gain == pytest.approx(view.times.factor, rel=0.2), "the pair's figure has learnt it"
 

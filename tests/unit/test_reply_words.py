@@ -169,6 +169,6 @@ def test_fill_leaves_placeholders_inside_values_alone() -> None:
 def test_a_stopped_reply_says_so(stats: RequestStats | None) -> None:
     line = reply_footer(stats, ReplyStatus.STOPPED, empty=False)
     assert line is not None
-    assert line.gain.endswith("stopped")
+    assert (line.note, "stopped" in line.text) == ("stopped", True)
     done = reply_footer(stats, ReplyStatus.DONE, empty=False)
-    assert done is None or "stopped" not in done.gain
+    assert done is None or not done.note
