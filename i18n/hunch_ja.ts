@@ -74,14 +74,6 @@
         <translation>Hunch</translation>
     </message>
     <message>
-        <source>Show in Finder</source>
-        <translation>Finder に表示</translation>
-    </message>
-    <message>
-        <source>Show folder</source>
-        <translation>フォルダを表示</translation>
-    </message>
-    <message>
         <source>Reset…</source>
         <translation>リセット…</translation>
     </message>
@@ -98,10 +90,6 @@
         <translation>エラーの記録です。チャットの内容は含まれません。</translation>
     </message>
     <message>
-        <source>Much faster, but rounding may let a draft change replies. Needs a restart.</source>
-        <translation>ずっと高速ですが、丸めによりドラフトが回答を変えることがあります。再起動が必要です。</translation>
-    </message>
-    <message>
         <source>Reset all settings</source>
         <translation>すべての設定をリセット</translation>
     </message>
@@ -110,8 +98,16 @@
         <translation>ドラフト</translation>
     </message>
     <message>
+        <source>Show</source>
+        <translation>表示</translation>
+    </message>
+    <message>
         <source>Use OpenBLAS</source>
         <translation>OpenBLAS を使う</translation>
+    </message>
+    <message>
+        <source>Much faster, but a draft may change replies. Needs a restart.</source>
+        <translation>ずっと高速ですが、ドラフトが回答を変えることがあります。再起動が必要です。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
@@ -420,8 +416,8 @@
         <translation>送信キー</translation>
     </message>
     <message>
-        <source>Shift-Return always starts a new line.</source>
-        <translation>Shift + Return は常に改行です。</translation>
+        <source>Shift-Return starts a new line.</source>
+        <translation>Shift + Return は改行です。</translation>
     </message>
     <message>
         <source>Automatic titles</source>
@@ -1708,10 +1704,6 @@
         <translation>アドレス</translation>
     </message>
     <message>
-        <source>Empty: public hub.</source>
-        <translation>空欄：公開ハブ。</translation>
-    </message>
-    <message>
         <source>Token</source>
         <translation>トークン</translation>
     </message>
@@ -1926,6 +1918,10 @@
     <message>
         <source>Too close to call</source>
         <translation>まだ判断できません</translation>
+    </message>
+    <message>
+        <source>This pair: %1.</source>
+        <translation>このペア：%1。</translation>
     </message>
     <message>
         <source>The starter pair knows its text; others gain less.</source>
@@ -4597,7 +4593,7 @@
     </message>
     <message>
         <source>The model that runs over both is unloaded.</source>
-        <translation>2 台で動いているモデルは解放されます。</translation>
+        <translation>2 台で動いているモデルはメモリから外されます。</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -5262,7 +5258,7 @@
         <translation>質問</translation>
     </message>
     <message>
-        <source>Answer</source>
+        <source>Reply</source>
         <translation>回答</translation>
     </message>
     <message>
@@ -5692,10 +5688,6 @@
 <context>
     <name>SamplingPage</name>
     <message>
-        <source>Sent at the start of every chat.</source>
-        <translation>すべてのチャットの最初に送ります。</translation>
-    </message>
-    <message>
         <source>Example: Answer briefly, in Korean.</source>
         <translation>例：日本語で簡潔に答えてください。</translation>
     </message>
@@ -5730,6 +5722,10 @@
     <message>
         <source>Now %1, this model&apos;s.</source>
         <translation>現在はこのモデルの値（%1）です。</translation>
+    </message>
+    <message>
+        <source>Starts every chat.</source>
+        <translation>すべてのチャットの最初に送ります。</translation>
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
@@ -6093,6 +6089,16 @@
     <message>
         <source>Pin Chat</source>
         <translation>チャットをピン留め</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>チャットを削除</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 件のチャットを削除</numerusform>
+        </translation>
     </message>
     <message>
         <source>New chat</source>

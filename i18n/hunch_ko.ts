@@ -74,14 +74,6 @@
         <translation>Hunch</translation>
     </message>
     <message>
-        <source>Show in Finder</source>
-        <translation>Finder에서 보기</translation>
-    </message>
-    <message>
-        <source>Show folder</source>
-        <translation>폴더 보기</translation>
-    </message>
-    <message>
         <source>Reset…</source>
         <translation>초기화…</translation>
     </message>
@@ -98,10 +90,6 @@
         <translation>오류만 기록하고 채팅 내용은 담지 않아요.</translation>
     </message>
     <message>
-        <source>Much faster, but rounding may let a draft change replies. Needs a restart.</source>
-        <translation>훨씬 빠르지만, 반올림 때문에 초안 모델이 답변을 바꿀 수 있어요. 다시 시작해야 적용돼요.</translation>
-    </message>
-    <message>
         <source>Reset all settings</source>
         <translation>모든 설정 초기화</translation>
     </message>
@@ -110,8 +98,16 @@
         <translation>초안 모델</translation>
     </message>
     <message>
+        <source>Show</source>
+        <translation>보기</translation>
+    </message>
+    <message>
         <source>Use OpenBLAS</source>
         <translation>OpenBLAS 사용</translation>
+    </message>
+    <message>
+        <source>Much faster, but a draft may change replies. Needs a restart.</source>
+        <translation>훨씬 빠르지만, 초안 모델이 답변을 바꿀 수 있어요. 다시 시작해야 적용돼요.</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
@@ -420,8 +416,8 @@
         <translation>보내기 키</translation>
     </message>
     <message>
-        <source>Shift-Return always starts a new line.</source>
-        <translation>Shift-Return은 언제나 줄 바꿈이에요.</translation>
+        <source>Shift-Return starts a new line.</source>
+        <translation>Shift-Return은 줄 바꿈이에요.</translation>
     </message>
     <message>
         <source>Automatic titles</source>
@@ -1708,10 +1704,6 @@
         <translation>주소</translation>
     </message>
     <message>
-        <source>Empty: public hub.</source>
-        <translation>비워 두면 공개 허브.</translation>
-    </message>
-    <message>
         <source>Token</source>
         <translation>토큰</translation>
     </message>
@@ -1926,6 +1918,10 @@
     <message>
         <source>Too close to call</source>
         <translation>아직 판단하기 어려워요</translation>
+    </message>
+    <message>
+        <source>This pair: %1.</source>
+        <translation>이 조합: %1.</translation>
     </message>
     <message>
         <source>The starter pair knows its text; others gain less.</source>
@@ -3604,7 +3600,7 @@
     </message>
     <message>
         <source>Unload the model that is loaded there, or choose a smaller one.</source>
-        <translation>그 Mac에 로드된 모델을 메모리에서 내리거나, 더 작은 모델을 선택하세요.</translation>
+        <translation>그 Mac에 불러온 모델을 메모리에서 내리거나, 더 작은 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -4683,7 +4679,7 @@
     </message>
     <message>
         <source>not measured here yet</source>
-        <translation>이 Mac에서 아직 재지 않았어요</translation>
+        <translation>이 Mac에서 아직 측정하지 않았어요</translation>
     </message>
     <message>
         <source>With %1: %2</source>
@@ -5046,7 +5042,7 @@
     </message>
     <message>
         <source>Pictures left out: %1. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.</source>
-        <translation>빠진 이미지: %1개. JSON에는 채팅마다 150MB, 모두 합쳐 2GB까지만 담겨요. Markdown에는 모두 담겨요.</translation>
+        <translation>빠진 이미지: %1개. JSON에는 채팅마다 150MB, 모두 합쳐 2GB까지만 담겨요. 마크다운에는 모두 담겨요.</translation>
     </message>
     <message>
         <source>from a newer Hunch</source>
@@ -5262,7 +5258,7 @@
         <translation>질문</translation>
     </message>
     <message>
-        <source>Answer</source>
+        <source>Reply</source>
         <translation>답변</translation>
     </message>
     <message>
@@ -5298,7 +5294,7 @@
     </message>
     <message>
         <source>Too short to measure</source>
-        <translation>너무 짧아서 잴 수 없어요</translation>
+        <translation>너무 짧아서 측정할 수 없어요</translation>
     </message>
     <message>
         <source>Nothing was drafted</source>
@@ -5692,10 +5688,6 @@
 <context>
     <name>SamplingPage</name>
     <message>
-        <source>Sent at the start of every chat.</source>
-        <translation>모든 채팅을 시작할 때 보내요.</translation>
-    </message>
-    <message>
         <source>Example: Answer briefly, in Korean.</source>
         <translation>예: 한국어로 짧게 답해 주세요.</translation>
     </message>
@@ -5730,6 +5722,10 @@
     <message>
         <source>Now %1, this model&apos;s.</source>
         <translation>현재 값: %1(이 모델).</translation>
+    </message>
+    <message>
+        <source>Starts every chat.</source>
+        <translation>모든 채팅을 시작할 때 보내요.</translation>
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
@@ -6093,6 +6089,16 @@
     <message>
         <source>Pin Chat</source>
         <translation>채팅 고정</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>채팅 삭제</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개 삭제</numerusform>
+        </translation>
     </message>
     <message>
         <source>New chat</source>

@@ -74,14 +74,6 @@
         <translation>Hunch</translation>
     </message>
     <message>
-        <source>Show in Finder</source>
-        <translation>在访达中显示</translation>
-    </message>
-    <message>
-        <source>Show folder</source>
-        <translation>显示文件夹</translation>
-    </message>
-    <message>
         <source>Reset…</source>
         <translation>还原…</translation>
     </message>
@@ -98,10 +90,6 @@
         <translation>只记录错误，不含对话内容。</translation>
     </message>
     <message>
-        <source>Much faster, but rounding may let a draft change replies. Needs a restart.</source>
-        <translation>快得多，但因舍入，草稿模型可能改变回复。需要重启。</translation>
-    </message>
-    <message>
         <source>Reset all settings</source>
         <translation>还原所有设置</translation>
     </message>
@@ -110,8 +98,16 @@
         <translation>草稿模型</translation>
     </message>
     <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+    <message>
         <source>Use OpenBLAS</source>
         <translation>使用 OpenBLAS</translation>
+    </message>
+    <message>
+        <source>Much faster, but a draft may change replies. Needs a restart.</source>
+        <translation>快得多，但草稿模型可能改变回复。需要重启。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
@@ -420,8 +416,8 @@
         <translation>发送键</translation>
     </message>
     <message>
-        <source>Shift-Return always starts a new line.</source>
-        <translation>Shift+回车键始终换行。</translation>
+        <source>Shift-Return starts a new line.</source>
+        <translation>Shift+回车键换行。</translation>
     </message>
     <message>
         <source>Automatic titles</source>
@@ -1708,10 +1704,6 @@
         <translation>地址</translation>
     </message>
     <message>
-        <source>Empty: public hub.</source>
-        <translation>留空：公共 Hub。</translation>
-    </message>
-    <message>
         <source>Token</source>
         <translation>令牌</translation>
     </message>
@@ -1926,6 +1918,10 @@
     <message>
         <source>Too close to call</source>
         <translation>尚难判断</translation>
+    </message>
+    <message>
+        <source>This pair: %1.</source>
+        <translation>这组模型：%1。</translation>
     </message>
     <message>
         <source>The starter pair knows its text; others gain less.</source>
@@ -5262,7 +5258,7 @@
         <translation>问题</translation>
     </message>
     <message>
-        <source>Answer</source>
+        <source>Reply</source>
         <translation>回复</translation>
     </message>
     <message>
@@ -5286,7 +5282,7 @@
     </message>
     <message>
         <source>Measuring…</source>
-        <translation>测量中…</translation>
+        <translation>正在测量…</translation>
     </message>
     <message>
         <source>The race could not run</source>
@@ -5692,10 +5688,6 @@
 <context>
     <name>SamplingPage</name>
     <message>
-        <source>Sent at the start of every chat.</source>
-        <translation>在每个对话开始时发送。</translation>
-    </message>
-    <message>
         <source>Example: Answer briefly, in Korean.</source>
         <translation>例如：请用中文简短回答。</translation>
     </message>
@@ -5730,6 +5722,10 @@
     <message>
         <source>Now %1, this model&apos;s.</source>
         <translation>目前为 %1，来自此模型。</translation>
+    </message>
+    <message>
+        <source>Starts every chat.</source>
+        <translation>在每个对话开始时发送。</translation>
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
@@ -6093,6 +6089,16 @@
     <message>
         <source>Pin Chat</source>
         <translation>置顶对话</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>删除对话</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>删除 %Ln 个对话</numerusform>
+        </translation>
     </message>
     <message>
         <source>New chat</source>

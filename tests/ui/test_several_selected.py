@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.controllers.exports import ExportFormat
-from app.views.chats.chat_list import ChatList
+from app.views.chats.chat_list import ChatList, more_place
 from app.views.files.export_dialog import ExportDialog
 from app.views.widgets.buttons import PillButton
 from tests.helpers.app_harness import AppHarness
@@ -157,6 +157,37 @@ def test_the_menu_of_one_of_them_acts_on_all_and_of_another_on_that(app: AppHarn
     menu = menu_on(app, "A")
     assert "Rename…" in entries(menu)
     menu.close()
+
+
+def test_the_button_of_one_of_them_and_the_chat_menu_act_on_all(app: AppHarness, qtbot: QtBot) -> None:
+    numbers = four(app, qtbot)
+    click(app, "D")
+    click(app, "C", COMMAND)
+    chats = chats_of(app)
+    place = chats.visualRect(app.chats.conversations.index(row_named(app, "C")[0]))
+    QTest.mouseClick(
+        chats.viewport(), Qt.MouseButton.LeftButton, NONE, more_place(app.application.theme, place).center()
+    )
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert "Delete 2 chats" in entries(menu)
+    menu.close()
+    assert chosen(app) == ["D", "C"]
+
+    chat_menu = app.window.menu.menus["chat"]
+    for focused, words in ((chats, "Delete 2 chats"), (app.window.composer.edit, "Delete Chat")):
+        focused.setFocus()
+        chat_menu.aboutToShow.emit()
+        assert app.window.menu.delete.text() == words
+    chats.setFocus()
+    app.window.menu.move.aboutToShow.emit()
+    entries(app.window.menu.move)["New Folder…"].trigger()
+    app.wait_until_stored(qtbot)
+    (folder,) = app.chats.conversations.tree.folders
+    assert [app.chats.folders.folder_of(numbers[title]) for title in "ABCD"] == [None, None, folder, folder]
+    app.chats.deletions.undo()
+    app.wait_until_stored(qtbot)
+    assert [app.chats.folders.folder_of(numbers[title]) for title in "ABCD"] == [None] * 4
 
 
 def test_several_are_dragged_together_and_moved_back(

@@ -670,6 +670,16 @@ class ChatList(RowRing, QListView):
         items = (self._rows().index(row, 0) for row in rows)
         return next(filter(self._is_item, items), index)
 
+    def selectionCommand(  # noqa: N802 - Qt's name
+        self, index: Index, event: QEvent | None = None
+    ) -> QItemSelectionModel.SelectionFlag:
+        """The menu button of one of several leaves them selected."""
+        is_one = isinstance(event, QMouseEvent) and self._is_item(index) and row_of(index).chat_id in self.chosen()
+        button = more_place(self.theme, self.visualRect(index)) if is_one else QRect()
+        if isinstance(event, QMouseEvent) and button.contains(event.position().toPoint()):
+            return QItemSelectionModel.SelectionFlag.NoUpdate
+        return super().selectionCommand(index, event)
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed = self._identity(self.indexAt(event.position().toPoint()))
         super().mousePressEvent(event)
@@ -700,7 +710,7 @@ class ChatList(RowRing, QListView):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         index = self.indexAt(event.position().toPoint())
-        if self._is_item(index) and row_of(index).match is None:
+        if self._is_item(index) and row_of(index).match is None and not modifiers_of(event) & _SELECTING:
             self.start_rename(index)
 
     def open_first(self) -> None:
