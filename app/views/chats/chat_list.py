@@ -493,7 +493,7 @@ class ChatList(RowRing, QListView):
         self.viewport().update()
 
     def _on_refreshed(self) -> None:
-        """Rows that moved were removed and inserted: they are selected and current again. So is the row of a new chat."""
+        """Select again rows that moved, which were removed and inserted; a new chat's row becomes the current one."""
         listed = [row for chat_id in self._taken if (row := self._rows().row_of(chat_id)) is not None]
         left = self._rows().row_of(self._left)
         self._taken.clear()
