@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QContextMenuEvent, QDrag
+from PySide6.QtGui import QAccessible, QContextMenuEvent, QDrag
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
@@ -93,6 +93,16 @@ def test_keys_select_and_escape_ends_it(app: AppHarness, qtbot: QtBot) -> None:
     assert chosen(app) == ["D", "C", "B", "A"]
     QTest.keyClick(chats, Qt.Key.Key_Down)
     assert chosen(app) == []
+
+
+def test_a_screen_reader_is_told_which_are_selected(app: AppHarness, qtbot: QtBot) -> None:
+    four(app, qtbot)
+    click(app, "D")
+    click(app, "B", COMMAND)
+    told = QAccessible.queryAccessibleInterface(chats_of(app))
+    assert told is not None
+    rows = [told.child(number) for number in range(told.childCount())]
+    assert [row.text(QAccessible.Text.Name) for row in rows if row.state().selected] == ["D", "B"]
 
 
 def test_folders_and_headings_between_them_are_not_selected(app: AppHarness, qtbot: QtBot) -> None:

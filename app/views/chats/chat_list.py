@@ -40,6 +40,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPen,
+    QPixmap,
     QTextCharFormat,
     QTextLayout,
 )
@@ -65,7 +66,7 @@ from app.views.widgets.fields import LineField
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, asks_for_menu, deletes_all, is_held, modifiers_of, popup_menu
 from app.views.widgets.painting import paint_row_ground
 from app.views.widgets.row_list import RowRing, set_up_row_list
-from app.words.formats import fill, in_menu, sentences
+from app.words.formats import count, fill, in_menu, sentences
 
 Identity = tuple[int, int, Match | None]  # chat, folder
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
@@ -535,11 +536,28 @@ class ChatList(RowRing, QListView):
         row = row_of(index)
         drag.setMimeData(carried(row.folder_id, *self._meant(row)))
         picture = self.viewport().grab(self.visualRect(index))
+        if self.chosen():
+            self._paint_number(picture, len(self._meant(row)))
         drag.setPixmap(picture)
         # A row's height below the pointer: over the pointer the picture would hide the row that is dropped on.
         drag.setHotSpot(QPoint(self.theme.px(24), -round(picture.deviceIndependentSize().height())))
         drag.exec(Qt.DropAction.MoveAction)
         self._show_target(QRect())
+
+    def _paint_number(self, picture: QPixmap, number: int) -> None:
+        """How many are dragged, at the right edge of the row."""
+        side = self.theme.px(22)
+        size = picture.deviceIndependentSize()
+        place = QRectF(size.width() - side - self.theme.px(8), (size.height() - side) / 2, side, side)
+        colors = self.theme.palette
+        with QPainter(picture) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.ink)
+            painter.drawEllipse(place)
+            painter.setFont(self.theme.ui_font(FOOTER_PX, QFont.Weight.DemiBold))
+            painter.setPen(colors.on_ink)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, count(number))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         event.setAccepted(dragged(event) is not None)
