@@ -74,8 +74,7 @@ class Folders(QObject):
         def made(outcome: tuple[int, FolderChange]) -> None:
             folder_id, moved = outcome
             self._listed.refresh()
-            if len(moved.chats) > 1:
-                self._deletions.note_move(moved)
+            self._deletions.note_move(moved)
             self.made.emit(folder_id)
 
         self._changes.write(change, made)
@@ -104,8 +103,8 @@ class Folders(QObject):
 
         def stored(change: FolderChange) -> None:
             self._listed.refresh()
+            self._deletions.note_move(change)
             if len(change.chats) > 1:
-                self._deletions.note_move(change)
                 self.moved.emit(len(change.chats), folder_id or 0)
 
         self._changes.write(lambda stores: stores.folders.put_chats(chats, folder_id), stored)

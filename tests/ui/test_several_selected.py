@@ -236,6 +236,19 @@ def test_several_are_dragged_together_and_moved_back(
     assert [app.chats.folders.folder_of(numbers[title]) for title in "ABCD"] == [None] * 4
 
 
+def test_one_that_was_moved_is_moved_back_by_undo(app: AppHarness, qtbot: QtBot) -> None:
+    numbers = four(app, qtbot)
+    first, second = make_folder(app, qtbot, "First"), make_folder(app, qtbot, "Second")
+    for folder in (first, second):
+        app.chats.folders.move_chats([numbers["A"]], folder)
+        app.wait_until_stored(qtbot)
+    assert not app.window.banner.isVisible()
+    for folder_id in (first, None):
+        app.window.menu.undo.trigger()
+        app.wait_until_stored(qtbot)
+        assert app.chats.folders.folder_of(numbers["A"]) == folder_id
+
+
 def test_undo_is_offered_until_all_of_them_are_restored_or_gone(app: AppHarness, qtbot: QtBot) -> None:
     numbers = four(app, qtbot)
     app.chats.delete_chats([numbers["A"], numbers["B"], 777])
