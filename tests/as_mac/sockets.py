@@ -1,4 +1,4 @@
-"""Sockets as a Mac has them: `pytest -p tests.as_mac.sockets`. Pairs hold 8 KB, and ending what is not connected raises.
+"""Sockets as a Mac has them: `pytest -p tests.as_mac.sockets`. Pairs hold 8 KB; ending what is not connected raises.
 
 It raises for the engine alone, once it is done: on Linux nothing else wakes a thread that waits for the socket.
 """
@@ -32,4 +32,4 @@ def _end(connection: socket.socket, how: int) -> None:
 
 
 socket.socketpair = _small_pair
-socket.socket.shutdown = _end  # type: ignore[method-assign]
+socket.socket.shutdown = _end  # type: ignore[method-assign, assignment]
