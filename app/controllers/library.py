@@ -14,9 +14,10 @@ from app.bridge import EngineBridge
 from app.controllers.downloads import NEWEST
 from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, has_known_draft, model_entry, pair_gain, pair_offers
 from app.settings import Settings
-from app.storage.pair_records import PairGain, PairRecords
+from app.storage.pair_records import PairRecords
 from app.view_models.installed_list import ModelOffer, PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
+from app.words.pairs import PairGain
 from engine import (
     Catalog,
     DeleteFailed,

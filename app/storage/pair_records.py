@@ -45,17 +45,6 @@ class PairRecord:
         return self.gain is not None and self.weight >= _KNOWN_WEIGHT and self.gain < _LOSS
 
 
-@dataclass(frozen=True, slots=True)
-class PairGain:
-    """What a draft brings its main model: measured here, else estimated for this machine, else measured elsewhere."""
-
-    times: float
-    on: str = ""  # "chat", "code", "math", "mixed"; "" for what was measured here
-    machine: str = ""  # that measured it, where that was another one
-    is_estimate: bool = False
-    loses: bool = False  # it is known that it makes this pair slower here
-
-
 class PairRecords:
     """By folders of main model and draft. `writer` writes the file."""
 
