@@ -31,5 +31,5 @@ def _end(connection: socket.socket, how: int) -> None:
         raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
 
 
-socket.socketpair = _small_pair
+socket.socketpair = _small_pair  # type: ignore[assignment]
 socket.socket.shutdown = _end  # type: ignore[method-assign, assignment]
