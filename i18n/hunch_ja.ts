@@ -6091,6 +6091,16 @@
         <translation>チャットをピン留め</translation>
     </message>
     <message>
+        <source>Delete Chat</source>
+        <translation>チャットを削除</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 件のチャットを削除</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>新規チャット</translation>
     </message>

@@ -6091,6 +6091,16 @@
         <translation>채팅 고정</translation>
     </message>
     <message>
+        <source>Delete Chat</source>
+        <translation>채팅 삭제</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개 삭제</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>새 채팅</translation>
     </message>

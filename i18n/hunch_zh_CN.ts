@@ -6091,6 +6091,16 @@
         <translation>置顶对话</translation>
     </message>
     <message>
+        <source>Delete Chat</source>
+        <translation>删除对话</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>删除 %Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>新建对话</translation>
     </message>
