@@ -78,6 +78,7 @@ app: venv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--pytho
 	@build/mac/bin/uv pip install --quiet --python build/mac/bin/python --require-hashes --only-binary :all: \
 		-r packaging/requirements-mac.lock
 	@QT_QPA_PLATFORM=offscreen $(PYTHON) packaging/mac/assemble.py --tools build/mac $(ARGS)
+	@$(PYTHON) packaging/mac/wheels.py build/mac
 
 mac-report: ## On a Mac: look at what needs no hands, and write build/on-a-mac.md to attach to an issue
 	@packaging/mac/on_a_mac.sh $(ARGS)

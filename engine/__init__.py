@@ -185,6 +185,7 @@ from engine.hub.catalog import (
     CatalogPair,
     PredictedGain,
     load_catalog,
+    published_acceptance,
 )
 from engine.hub.client import JsonQuestion
 from engine.hub.file_server import ModelFileServer

@@ -199,6 +199,16 @@
     </message>
 </context>
 <context>
+    <name>Sidebar</name>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>Delete %Ln chat</numerusform>
+            <numerusform>Delete %Ln chats</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Totals</name>
     <message numerus="yes">
         <source>%Ln reply(s)</source>

@@ -1920,6 +1920,10 @@
         <translation>まだ判断できません</translation>
     </message>
     <message>
+        <source>This pair: %1.</source>
+        <translation>このペア：%1。</translation>
+    </message>
+    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>スターターペアは文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
     </message>
@@ -6085,6 +6089,16 @@
     <message>
         <source>Pin Chat</source>
         <translation>チャットをピン留め</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>チャットを削除</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 件のチャットを削除</numerusform>
+        </translation>
     </message>
     <message>
         <source>New chat</source>

@@ -1920,6 +1920,10 @@
         <translation>아직 판단하기 어려워요</translation>
     </message>
     <message>
+        <source>This pair: %1.</source>
+        <translation>이 조합: %1.</translation>
+    </message>
+    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>기본 모델은 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
     </message>
@@ -6085,6 +6089,16 @@
     <message>
         <source>Pin Chat</source>
         <translation>채팅 고정</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>채팅 삭제</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개 삭제</numerusform>
+        </translation>
     </message>
     <message>
         <source>New chat</source>

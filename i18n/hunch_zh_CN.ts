@@ -1920,6 +1920,10 @@
         <translation>尚难判断</translation>
     </message>
     <message>
+        <source>This pair: %1.</source>
+        <translation>这组模型：%1。</translation>
+    </message>
+    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>入门模型已将内容背熟，其他模型组合不会快这么多。</translation>
     </message>
@@ -6085,6 +6089,16 @@
     <message>
         <source>Pin Chat</source>
         <translation>置顶对话</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>删除对话</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>删除 %Ln 个对话</numerusform>
+        </translation>
     </message>
     <message>
         <source>New chat</source>

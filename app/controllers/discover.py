@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.draft_choices import CHAT_TOKENS, has_known_draft
-from app.storage.pair_records import PairGain
 from app.view_models.downloads import repository_in
 from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList, Partner
+from app.words.pairs import PairGain
 from engine import (
     Catalog,
     CatalogDraft,

@@ -14,9 +14,10 @@ from app.bridge import EngineBridge
 from app.controllers.downloads import NEWEST
 from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, has_known_draft, model_entry, pair_gain, pair_offers
 from app.settings import Settings
-from app.storage.pair_records import PairGain, PairRecords
+from app.storage.pair_records import PairRecords
 from app.view_models.installed_list import ModelOffer, PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
+from app.words.pairs import PairGain
 from engine import (
     Catalog,
     DeleteFailed,
@@ -40,10 +41,12 @@ from engine import (
     VerifyProgress,
     load_catalog,
     model_memory_bytes,
+    published_acceptance,
 )
 
 _MOST_REMEMBERED = 200
 _CATALOG = Path(__file__).resolve().parents[2] / "resources" / "catalog.json"
+_STARTER_ACCEPTED = 0.9  # by the starter's README, with its draft model and each of its drafters, in four languages
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +58,11 @@ def open_catalog() -> Catalog:
     except ValueError:
         _log.exception("The catalog of models cannot be read")
         return Catalog()
+
+
+def accept_rate(starter: Path, main: str, draft: str) -> float:
+    """What is known of a pair's accept rate before it is used here; 0: nothing. Called on the engine thread."""
+    return _STARTER_ACCEPTED if Path(main) == starter / "main" else published_acceptance(_CATALOG, main, draft)
 
 
 class LibraryController(QObject):

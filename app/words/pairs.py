@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.storage.pair_records import PairGain
 from app.words.formats import count, fill, listed, number, size, times
 from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for
@@ -28,6 +28,17 @@ LEAST_TOLD = 1.05  # smaller estimates are not shown
 _MOST_NAMES = 3
 _NAME_WORD = re.compile(r"[^\s_/-]+")
 _OWN_NAMES = {"en": "English", "es": "español", "pt": "português", "zh": "中文"}  # Qt's name a country, too
+
+
+@dataclass(frozen=True, slots=True)
+class PairGain:
+    """What a draft brings its main model: measured here, else estimated for this machine, else measured elsewhere."""
+
+    times: float
+    on: str = ""  # "chat", "code", "math", "mixed"; "" for what was measured here
+    machine: str = ""  # that measured it, where that was another one
+    is_estimate: bool = False
+    loses: bool = False  # it is known that it makes this pair slower here
 
 
 def source_text(source: ModelSource) -> str:

@@ -639,6 +639,24 @@ def test_forwards_that_meet_with_something_else_do_not_make_a_good_draft_look_us
     assert costs.price_s("draft", 3) == pytest.approx(1.7375 * plain, rel=0.25)
 
 
+def test_short_forwards_are_compared_more_often_for_the_first_prices(
+    main: LoadedModel, draft: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each draft takes ten times as long in the comparisons before; a large model's are not repeated."""
+    for plain_s, share in ((0.001, 0.1), (1.0, 1.0)):
+        clock, costs, tuner, drafts = Clock(monkeypatch), RoundCosts(), Tuner(), itertools.count()
+        slow_s, fast_s = plain_s, plain_s / 10
+        timed = clock.timed(draft, lambda _width, _: slow_s if next(drafts) < 18 else fast_s)  # noqa: B023
+        tuner.begin(clock.timed(main, lambda _width, _: plain_s), timed, costs)  # noqa: B023
+        prices = []
+        for _ in range(100):
+            tuner.step()
+            if costs.calibrated:
+                prices.append(costs.calibration.draft_s[draft.source] / plain_s)
+        assert prices[0] == pytest.approx(1.0, rel=0.1)
+        assert prices[-1] == pytest.approx(share, rel=0.1)
+
+
 def test_kernels_that_a_gpu_builds_are_in_no_price(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, costs, tuner, wide = Clock(monkeypatch), RoundCosts(), Tuner(), itertools.count()
     monkeypatch.setattr(calibration, "builds_kernels", lambda: True)

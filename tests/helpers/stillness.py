@@ -8,7 +8,8 @@ import shiboken6
 from PySide6.QtCore import QAbstractAnimation, QAbstractEventDispatcher, QEventLoop, QTimer
 
 SHORT_MS = 50
-_PATIENCE_S = 20.0
+_PATIENCE_S = 60.0
+_QUIET_TURNS = 3  # of calls by timers of no object, each may make the next one
 _ALL = QEventLoop.ProcessEventsFlag.AllEvents
 _WAIT = QEventLoop.ProcessEventsFlag.WaitForMoreEvents
 
@@ -18,13 +19,16 @@ def still() -> None:
 
     Timers and animations that repeat for good are not waited for, nor are other threads.
     """
-    dispatcher = QAbstractEventDispatcher.instance()
     patience = time.monotonic() + _PATIENCE_S
-    while dispatcher.processEvents(_ALL) or _moving():
-        if time.monotonic() > patience:
-            raise TimeoutError(f"not still yet: {_moving()}")
-        if _moving():
-            dispatcher.processEvents(_WAIT)
+    quiet = 0
+    while quiet < _QUIET_TURNS:
+        one_turn()
+        moving = _moving()
+        quiet = 0 if moving else quiet + 1
+        if moving:
+            if time.monotonic() > patience:
+                raise TimeoutError(f"not still yet: {moving}")
+            QAbstractEventDispatcher.instance().processEvents(_WAIT)
 
 
 def one_turn() -> None:

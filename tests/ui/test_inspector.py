@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.inspector import InspectorPanel
+from app.words.pairs import PairGain
 from engine import DraftingState, RequestStats
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.stillness import still
@@ -69,6 +70,17 @@ def test_the_verdict_or_why_there_is_none(panel: InspectorPanel, stats: RequestS
     has_said_all = headline == "Nothing was written"
     assert bool(panel.sentence.text()) != has_said_all
     assert panel.sentence.isVisibleTo(panel) != has_said_all  # an empty one would keep a line free
+
+
+def test_where_a_reply_has_no_figure_the_pair_s_is_shown(panel: InspectorPanel) -> None:
+    """The same one as in the picker and in Models."""
+    short = replace(GAIN, generated_tokens=5)
+    panel.show_reply(short, running=False, pair_gain=PairGain(2.1))
+    assert panel.against.text() == "This pair: 2.1× on this Mac."
+    panel.show_reply(GAIN, running=False, pair_gain=PairGain(2.1))
+    assert "This pair" not in panel.against.text()
+    panel.show_reply(short, running=False)
+    assert not panel.against.isVisibleTo(panel)
 
 
 def test_every_chart_can_be_heard_and_shows_nothing_where_next_to_nothing_was_drafted(panel: InspectorPanel) -> None:

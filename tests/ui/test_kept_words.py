@@ -162,6 +162,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
     chat_id, stored = chats.chat_id, harness.application.storage.read
     chats.folders.make(chats=[chat_id])
     harness.wait_until_stored(qtbot)
+    moved = chats.deletions.last  # which stays for Undo
     folder, question = chats.folders.folder_of(chat_id) or 0, chats.transcript.messages[0].id
     for delete in (
         partial(chats.delete_chat, chat_id),
@@ -179,7 +180,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
         summary = stored.chats.summary(chat_id)
         assert summary is not None
         assert (summary.folder_id, len(stored.messages.shown_branch(chat_id))) == (folder, 2), delete
-        assert (chats.deletions.latest(), chats.deletions.can_undo) == ([], False)
+        assert (chats.deletions.latest(), chats.deletions.last) == ([], moved)
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")

@@ -321,7 +321,7 @@ class MainWindow(Translated, ShellWindow):
         self._column.bind(chats)
         chats.problem_raised.connect(self.show_problem)
         models.problem_raised.connect(self.show_problem)
-        view = self._bind_transcript(chats)
+        view = self._bind_transcript(chats, models)
         self.empty_chat.question_asked.connect(self.composer.ask)
         self.menu.stop.triggered.connect(chats.stop)
         models.main_waits.connect(self._show_wait)
@@ -341,7 +341,7 @@ class MainWindow(Translated, ShellWindow):
         self.prompts = PromptList(self, self._theme, chats)
         self.files = FileActions(self, self._theme, files, chats, self.attachments)
 
-    def _bind_transcript(self, chats: ChatController) -> TranscriptView:
+    def _bind_transcript(self, chats: ChatController, models: ModelController) -> TranscriptView:
         # Markdown, highlighting and formulas load here, after the first frame.
         from app.views.shell.find_bar import FindBar
         from app.views.shell.message_actions import MessageActions
@@ -353,7 +353,7 @@ class MainWindow(Translated, ShellWindow):
         MessageActions(view, chats, self._theme, self)
         view.notice_action_requested.connect(self._follow_in_chat)
         self.find_bar = FindBar(self._theme, view, chats, self.sidebar.chats, self.menu)
-        self.inspector.bind(chats, view)
+        self.inspector.bind(chats, models, view)
         self.overlay = OverlayMenu(self, self._settings, self._theme, chats, view)
         self.models_view.changed.connect(self.overlay.end_explaining)
         self._column.set_transcript(view, chats)
