@@ -5071,7 +5071,7 @@
     <message>
         <source>You</source>
         <comment>who wrote a message</comment>
-        <translation>あなた</translation>
+        <translation>自分</translation>
     </message>
     <message>
         <source>Reply</source>
@@ -5578,7 +5578,7 @@
     </message>
     <message>
         <source>Memory full</source>
-        <translation>メモリ不足</translation>
+        <translation>メモリ満杯</translation>
     </message>
     <message>
         <source>Model changed</source>
