@@ -5082,7 +5082,7 @@
     <message>
         <source>You</source>
         <comment>who wrote a message</comment>
-        <translation>あなた</translation>
+        <translation>自分</translation>
     </message>
     <message>
         <source>Reply</source>
@@ -5589,7 +5589,7 @@
     </message>
     <message>
         <source>Memory full</source>
-        <translation>メモリ不足</translation>
+        <translation>メモリ満杯</translation>
     </message>
     <message>
         <source>Model changed</source>

@@ -5585,11 +5585,11 @@
     </message>
     <message>
         <source>Context full</source>
-        <translation>컨텍스트 참</translation>
+        <translation>컨텍스트 가득 참</translation>
     </message>
     <message>
         <source>Memory full</source>
-        <translation>메모리 부족</translation>
+        <translation>메모리 가득 참</translation>
     </message>
     <message>
         <source>Model changed</source>
@@ -5878,7 +5878,7 @@
     </message>
     <message>
         <source>Show</source>
-        <translation>표시</translation>
+        <translation>보기</translation>
     </message>
     <message>
         <source>Hide</source>

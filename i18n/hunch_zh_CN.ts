@@ -5049,7 +5049,7 @@
     </message>
     <message>
         <source>too large</source>
-        <translation>过大</translation>
+        <translation>太大</translation>
     </message>
     <message>
         <source>Pictures left out: %1. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.</source>
@@ -5082,7 +5082,7 @@
     <message>
         <source>You</source>
         <comment>who wrote a message</comment>
-        <translation>你</translation>
+        <translation>我</translation>
     </message>
     <message>
         <source>Reply</source>

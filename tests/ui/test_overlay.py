@@ -74,7 +74,7 @@ def test_marks_stand_under_the_words_of_the_rendered_text(qtbot: QtBot) -> None:
     setup.overlay.set_mode(OverlayMode.ACCEPTED)
     assert setup.tints() == ["guesses", "item", "here", "and"]
     assert setup.corrections() == ["few", "there"]
-    setup.overlay.set_mode(OverlayMode.FORESEEN)
+    setup.overlay.set_mode(OverlayMode.GUESSED)
     assert (setup.tints(), setup.corrections()) == (["guesses", "item", "here", "and"], [])
     setup.overlay.set_mode(OverlayMode.OFF)
     assert setup.layers() == []
@@ -234,7 +234,7 @@ def test_it_is_kept_and_a_key_shows_and_hides_the_marks_that_were_chosen(app: Ap
     menu, banner = app.window.overlay, app.window.banner
     for mode, words in (("accepted", "guessed right, corrected."), ("off", "hidden"), ("foreseen", "guessed right.")):
         if mode == "foreseen":
-            menu.choices[OverlayMode.FORESEEN].trigger()
+            menu.choices[OverlayMode.GUESSED].trigger()
             menu.shown.trigger()
         QTest.keyClick(app.window, Qt.Key.Key_D, keys)
         assert words in banner.sentence.text()
@@ -244,7 +244,7 @@ def test_it_is_kept_and_a_key_shows_and_hides_the_marks_that_were_chosen(app: Ap
     app.chats.new_chat()
     menu.shown.trigger()
     menu.shown.trigger()  # in a chat without a reply
-    assert menu.mode is OverlayMode.FORESEEN
+    assert menu.mode is OverlayMode.GUESSED
     assert banner.sentence.text() == "Marked: guessed right. None in sight."
     menu.choices[OverlayMode.ACCEPTED].trigger()
     menu.shown.trigger()

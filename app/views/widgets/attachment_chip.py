@@ -88,9 +88,13 @@ class AttachmentChip(Translated, PaintedButton):
     remove_requested = Signal()
     put_back_requested = Signal()
 
-    def __init__(self, theme: Theme, content: ChipContent, parent: QWidget, *, removable: bool) -> None:
+    def __init__(
+        self, theme: Theme, content: ChipContent, parent: QWidget, *, removable: bool, most_px: int = 0
+    ) -> None:
+        """`most_px`: the height of a picture in its own shape; 0: as high as its thumbnail."""
         super().__init__(theme, parent)
         self._content = content
+        self._most_px = most_px
         self._is_found = False
         self._is_unseen = False
         self._thumbnail = _thumbnail(content)
@@ -158,7 +162,10 @@ class AttachmentChip(Translated, PaintedButton):
             side = QSize(theme.px(PICTURE_PX), theme.px(PICTURE_PX))
             if self.close_button is not None or self._thumbnail.isNull():
                 return side
-            return (self._thumbnail.size() * (theme.scale / _DENSITY)).expandedTo(side / 2)
+            size = self._thumbnail.size() * (theme.scale / _DENSITY)
+            if self._most_px and size.height() > theme.px(self._most_px):
+                size.scale(size.width(), theme.px(self._most_px), Qt.AspectRatioMode.KeepAspectRatio)
+            return size.expandedTo(side / 2)
         name = QFontMetrics(theme.ui_font(UI_PX)).horizontalAdvance(self.title())
         detail = QFontMetrics(theme.ui_font(FOOTER_PX, tabular=True)).horizontalAdvance(self.detail())
         close = theme.px(_BUTTON_PX + 4) if self.close_button is not None else 0
