@@ -4240,6 +4240,17 @@
     </message>
 </context>
 <context>
+    <name>ModelsPage</name>
+    <message>
+        <source>%1 was not downloaded</source>
+        <translation>%1 をダウンロードできませんでした</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>表示</translation>
+    </message>
+</context>
+<context>
     <name>ModelsView</name>
     <message>
         <source>Models</source>

@@ -19,7 +19,10 @@ from app.views.shell.picker import found_among
 from app.views.widgets.option_list import ListedOption, OptionList
 from app.words.notices_for_errors import notice_for
 from engine import (
+    DownloadFailed,
+    DownloadId,
     DraftVocabularyDiffers,
+    HubUnreachable,
     ModelChecking,
     ModelLoadProgress,
     ModelReady,
@@ -448,3 +451,24 @@ def test_what_memory_refused_is_tried_again(tmp_path: Path, qtbot: QtBot, part: 
         window.banner.button.click()
         qtbot.waitUntil(lambda: (harness.models.pair.state, harness.models.pair.draft_state) == ("ready", "active"))
         assert len(engine.loads) == (2 if part == "main" else 1)
+
+
+def test_a_download_that_fails_out_of_sight_is_told(harness: AppHarness, qtbot: QtBot) -> None:
+    banner = harness.window.banner
+
+    def fail(repository: str) -> None:
+        harness.models.install(repository)
+        error = HubUnreachable(repository, "https://hub.test", "no route")
+        number = DownloadId(len(harness.store.asked))
+        with qtbot.waitSignal(harness.models.downloads.changed):
+            harness.application.bridge.post(DownloadFailed(number, repository, error, 0))
+        qtbot.waitUntil(lambda: all(each.error is not None for each in harness.models.downloads.entries))
+
+    fail("org/Gone-4B")
+    assert (banner.isVisible(), banner.title.text()) == (True, "Gone 4B was not downloaded")
+    assert "hub.test" in banner.sentence.text()
+    banner.button.click()
+    view = harness.window.models_view
+    assert (view.is_shown, view.view.tab, banner.isVisible()) == (True, "yours", False)
+    fail("org/Other-4B")
+    assert not banner.isVisible()  # its row is in sight
