@@ -276,6 +276,10 @@ def test_many_models_have_a_line_each_with_the_latest_first(harness: AppHarness,
     qtbot.waitUntil(lambda: len(options(panel.mains)) > 50)
     assert [option.text for option in options(panel.mains)[:4]] == ["Recent", "Other 40B", "Main 8B", "All others"]
     assert {option.text: option.aside for option in options(panel.mains)}["Main 8B"] == "1.8×"
+    harness.models.library.note_gain(MAIN.folder, DRAFT.folder, 0.5, of_race=True)
+    harness.models.refresh()
+    qtbot.waitUntil(lambda: {option.text: option.aside for option in options(panel.drafts)}["Draft 1B"] == "slower")
+    assert {option.text: option.aside for option in options(panel.mains)}["Main 8B"] == "", "it is no slower without it"
     line = QFontMetrics(harness.application.theme.ui_font()).height()
     assert panel.mains.sizeHintForRow(1) < 2 * line
     panel.close()
