@@ -164,7 +164,7 @@ class Race(QObject):
     def _after_lap(self, event: Finished) -> RaceView:
         stats = event.stats
         times = self._view.times
-        spent_s = stats.first_token_s + stats.decode_s
+        spent_s = stats.prefill_s + stats.decode_s  # without the queue: it may wait for a reply
         if stats.shared_rounds or stats.generated_tokens < 2:
             self._shared += 1
             return replace(self._view, times=times.with_spent(spent_s))

@@ -158,7 +158,7 @@ class History:
         if replies == 1:
             return self
         if self._shared.get(replies, (None,))[0] is not calibration:
-            costs = RoundCosts(calibration.shared_by(replies))
+            costs = RoundCosts(calibration.shared_by(replies), replies)
             known = (self.rates, self.worth, self.sharpness)
             credit = max(self.credit, _START_CREDIT)
             anew = History(costs, replies, *known, credit=credit, longest=self.longest, hopes=self.hopes)
@@ -166,12 +166,14 @@ class History:
         return self._shared[replies][1]
 
     def promise(self, kinds: Sequence[int]) -> float:
-        """Predicted tokens a second of replies of these kinds of text at the best draft length; 0 without prices.
+        """Predicted tokens a second of replies of these kinds of text at the best draft length; 0 without a draft.
 
         Kinds without trials count as good while there is credit.
         """
         best = 0.0
-        for source in self.costs.calibration.draft_s:
+        for source in {*self.hopes, *self.costs.calibration.draft_s}:
+            if self.costs.refuses(source):
+                continue
             seconds = self.costs.prices_s(source, MAX_DRAFT_TOKENS)
             known = [self.rates_of(source, kind) for kind in kinds]
             choices = [Choice(Plan(source), rates, seconds, hopeful=self.credit > 0) for rates in known]
