@@ -153,10 +153,12 @@ class LibraryController(QObject):
         return pair_gain(record, self.catalog, main, draft, self._measured)
 
     def note_gain(self, main_folder: str, draft_folder: str, gain: float, *, of_race: bool = False) -> None:
-        """A reply or a race has measured it."""
-        put = self._records.put_race if of_race else self._records.put_gain
-        put(main_folder, draft_folder, gain)
+        """A reply or a race has measured it. Lists that are open are filled again after a race alone, which is rare."""
         self._offers = {}
+        if not of_race:
+            self._records.put_gain(main_folder, draft_folder, gain)
+            return
+        self._records.put_race(main_folder, draft_folder, gain)
         self.changed.emit()
 
     def repository(self, folder: str) -> str:
