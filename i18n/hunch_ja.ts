@@ -4721,10 +4721,6 @@
         <translation>重み：メインモデル %1、ドラフト %2</translation>
     </message>
     <message>
-        <source>Remembers %1; draft: %2</source>
-        <translation>チャットから保持するもの：メインモデル %1、ドラフト %2</translation>
-    </message>
-    <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>語彙：メインモデル %1 トークン、ドラフト %2、共通 %3</translation>
     </message>
@@ -4763,18 +4759,6 @@
     <message>
         <source>Different chat templates; the main model&apos;s is used</source>
         <translation>チャットテンプレートが異なるため、メインモデルのものを使います</translation>
-    </message>
-    <message>
-        <source>every token</source>
-        <translation>すべてのトークン</translation>
-    </message>
-    <message>
-        <source>a window</source>
-        <translation>直近の範囲</translation>
-    </message>
-    <message>
-        <source>a state</source>
-        <translation>状態</translation>
     </message>
 </context>
 <context>

@@ -4721,10 +4721,6 @@
         <translation>가중치: 메인 모델 %1, 초안 모델 %2</translation>
     </message>
     <message>
-        <source>Remembers %1; draft: %2</source>
-        <translation>채팅에서 기억하는 것: 메인 모델 %1, 초안 모델 %2</translation>
-    </message>
-    <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>어휘: 메인 모델 토큰 %1개, 초안 모델 %2개, 공통 %3개</translation>
     </message>
@@ -4763,18 +4759,6 @@
     <message>
         <source>Different chat templates; the main model&apos;s is used</source>
         <translation>채팅 템플릿이 달라서 메인 모델의 템플릿을 써요</translation>
-    </message>
-    <message>
-        <source>every token</source>
-        <translation>모든 토큰</translation>
-    </message>
-    <message>
-        <source>a window</source>
-        <translation>최근 일부</translation>
-    </message>
-    <message>
-        <source>a state</source>
-        <translation>요약된 상태</translation>
     </message>
 </context>
 <context>

@@ -4721,10 +4721,6 @@
         <translation>权重：主模型 %1，草稿模型 %2</translation>
     </message>
     <message>
-        <source>Remembers %1; draft: %2</source>
-        <translation>对话中保留的内容：主模型 %1，草稿模型 %2</translation>
-    </message>
-    <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>词表：主模型 %1 个 token，草稿模型 %2 个，共有 %3 个</translation>
     </message>
@@ -4763,18 +4759,6 @@
     <message>
         <source>Different chat templates; the main model&apos;s is used</source>
         <translation>对话模板不同，使用主模型的模板</translation>
-    </message>
-    <message>
-        <source>every token</source>
-        <translation>每个 token</translation>
-    </message>
-    <message>
-        <source>a window</source>
-        <translation>最近的一段</translation>
-    </message>
-    <message>
-        <source>a state</source>
-        <translation>状态</translation>
     </message>
 </context>
 <context>

@@ -11,7 +11,6 @@ from app.words.formats import count, fill, listed, number, size, times
 from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for
 from engine import (
-    CacheKind,
     DrafterKind,
     FitLevel,
     MemoryFit,
@@ -292,8 +291,6 @@ def pair_details(check: PairCheck) -> list[str]:
         lines.append(_yes_no(check.template_alike, *_template_words()))
     sizes = QCoreApplication.translate("Pairs", "Weights: %1, draft %2")
     lines.append(fill(sizes, size(check.main_bytes), size(check.draft_bytes)))
-    memory = QCoreApplication.translate("Pairs", "Remembers %1; draft: %2")
-    lines.append(fill(memory, _caches(check.main_caches), _caches(check.draft_caches)))
     return lines
 
 
@@ -337,12 +334,3 @@ def _template_words() -> tuple[str, str]:
 
 def _yes_no(yes: bool, yes_words: str, no_words: str) -> str:
     return yes_words if yes else no_words
-
-
-def _caches(kinds: tuple[CacheKind, ...]) -> str:
-    words = {
-        CacheKind.ROWS: QCoreApplication.translate("Pairs", "every token"),
-        CacheKind.WINDOW: QCoreApplication.translate("Pairs", "a window"),
-        CacheKind.STATE: QCoreApplication.translate("Pairs", "a state"),
-    }
-    return " + ".join(words[kind] for kind in kinds) or "–"
