@@ -339,7 +339,7 @@ class RaceWindow(Translated, SideWindow):
         self.go_button.setEnabled(under_way or another)
         self.sampling.setEnabled(not under_way)
         words = (self._figure(view), self._words(view), self._go_text(under_way))
-        if words != self._shown:  # between laps nothing is laid out anew
+        if words != self._shown:  # between laps the layout stays
             self._shown = words
             self.figure.setText(words[0])
             self.sentence.setText(words[1])
