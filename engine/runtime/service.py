@@ -314,7 +314,6 @@ def _make_worker(
 
     if mlx_build.is_too_new():
         raise MlxUnusable(mlx_build.system_name(), mlx_build.wheel(), "needs macOS 26.2")
-    mlx_build.prefer_newest()
     if openblas:
         put_in_front()
     from engine.runtime.worker import make_worker

@@ -168,6 +168,7 @@ def _of_description(app: Path) -> Iterator[str]:
         "CFBundleShortVersionString": VERSION,
         "LSMinimumSystemVersion": ".".join(map(str, MINIMUM_MACOS)),
         "CFBundleLocalizations": list(LANGUAGES.values()),
+        "UIDesignRequiresCompatibility": True,
     }
     yield from (f"Info.plist: {key} is {info.get(key)}" for key, value in expected.items() if info.get(key) != value)
     resources = app / "Contents" / "Resources"

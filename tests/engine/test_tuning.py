@@ -28,6 +28,7 @@ from engine.drafting.controller import AutoController, FixedController, History
 from engine.drafting.costs import RoundCosts
 from engine.drafting.drafters import loading_any_draft
 from engine.drafting.pass_ratio import tokens_at
+from engine.models import mlx_build
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.loading import LoadedModel
 from engine.runtime.queued import QueuedReply
@@ -251,8 +252,10 @@ def test_what_was_measured_of_other_models_is_told_too(
         write_kept(path, kept | {"main_bytes": odd}, 1 << 20)
         assert len(again.measured(small)) == 1
         write_kept(path, kept, 1 << 20)
-    monkeypatch.setattr("engine.drafting.calibration.mlx_build.wheel", lambda: "macosx_26_0_arm64")
-    assert len(again.measured(small)) == 1
+    for name in ("wheel", "system_name"):
+        with monkeypatch.context() as patch:
+            patch.setattr(mlx_build, name, lambda: "another")
+            assert len(again.measured(small)) == 1
 
 
 def test_a_machine_that_spares_measures_nothing_until_it_is_over(main: LoadedModel) -> None:

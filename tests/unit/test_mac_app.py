@@ -133,6 +133,41 @@ def test_code_that_changed_after_it_was_signed_is_named(app: Path, tools: Callab
     assert list(tools("checks").problems(app)) == ["Contents/MacOS/Hunch: signed with another Info.plist"]
 
 
+def test_the_launcher_is_of_qt_s_sdk(
+    tmp_path: Path, tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assemble = tools("assemble")
+    monkeypatch.setattr(assemble, "run", lambda command: Path(command[-1]).write_bytes(code(sdk=27, signed=None)))
+    assemble.write_launcher(Path("tools"), assemble.TARGETS["mac"], tmp_path / "MacOS" / "Hunch")
+    assert tools("macho").read_macho(tmp_path / "MacOS" / "Hunch").sdk == (15, 0)
+
+
+def test_of_the_second_build_what_is_compiled_is_kept(
+    tmp_path: Path, tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assemble = tools("assemble")
+    kept = [
+        "mlx/core.cpython-313-darwin.so",
+        "mlx/lib/libmlx.dylib",
+        "mlx/lib/mlx.metallib",
+        "mlx_metal-1.dist-info/WHEEL",
+    ]
+
+    def install(command: list[object], environment: dict[str, str]) -> None:
+        assert environment["MACOSX_DEPLOYMENT_TARGET"] == "26.2"
+        lock = Path(str(command[-1])).read_text("utf-8")
+        assert re.findall(r"(?m)^\S+(?===)", lock) == ["mlx", "mlx-metal"]
+        for name in (*kept, "mlx/nn/__init__.py", "mlx/include/mlx.h"):
+            file = Path(str(command[command.index("--target") + 1])) / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+
+    monkeypatch.setattr(assemble, "run", install)
+    assemble.install_second_mlx(Path("tools"), assemble.TARGETS["mac"], tmp_path / "second")
+    files = [path for path in (tmp_path / "second").rglob("*") if path.is_file()]
+    assert sorted(str(path.relative_to(tmp_path / "second")) for path in files) == kept
+
+
 def test_wheels_are_asked_for_as_bootstrap_does_and_what_needs_a_newer_macos_is_named(
     tmp_path: Path, tools: Callable[[str], Any]
 ) -> None:

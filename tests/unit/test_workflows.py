@@ -117,6 +117,20 @@ def test_its_words_take_steps_with_the_python_that_is_there(
     assert summary.read_text("utf-8") == "a report"
 
 
+def test_uv_comes_by_the_pip_of_a_folder_of_its_own(checkout: Path) -> None:
+    """The .venv that uv itself has made has none."""
+    (checkout / "build" / "uv" / "bin" / "uv").rename(checkout / "uv")
+    program(checkout / "python", "mv uv build/uv/bin/uv")  # with pip
+    venv = 'case "$2" in pip) exit 1 ;; venv) mkdir -p "$3/bin" && mv python "$3/bin/python" ;; esac'
+    program(checkout / ".venv" / "bin" / "python", venv)
+    (checkout / "packaging" / "requirements-uv.lock").touch()
+    log = checkout / "log"
+    environment = {"PATH": f"{checkout / 'bin'}:{os.environ['PATH']}", "LOG": str(log), "TMPDIR": str(checkout)}
+    script = checkout / "packaging" / "mac" / "on_a_mac.sh"
+    subprocess.run([script, "assemble"], env=environment, capture_output=True, check=True, timeout=60)
+    assert [line for line in log.read_text("utf-8").splitlines() if line.startswith("uv python install")]
+
+
 @pytest.mark.parametrize("fails", ["", "lint"])
 def test_a_checkout_is_proved_as_newcomers_are_told_and_then_with_more_fonts(tmp_path: Path, fails: str) -> None:
     """`make` is a stand-in, and so is what installs packages."""

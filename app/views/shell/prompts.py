@@ -44,8 +44,6 @@ Row = tuple[PageEntry, Callable[[], object]]
 
 
 class PromptList(Translated, QWidget):
-    accessible_role = QAccessible.Role.List
-
     def __init__(self, window: ShellWindow, theme: Theme, chats: ChatController) -> None:
         super().__init__(window)
         self._window = window
@@ -187,7 +185,6 @@ class PromptList(Translated, QWidget):
         self.setGeometry(at.x(), at.y() - height - _SIDE_PX, width, height)
 
     def _retranslate(self) -> None:
-        self.setAccessibleName(self.tr("Prompts"))
         self.list.setAccessibleName(self.tr("Prompts"))
         self._follow()
 
