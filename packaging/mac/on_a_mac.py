@@ -423,7 +423,8 @@ def calibration(run: Run, subject: Subject) -> None:
     """
     if "Battery Power" in run.mac("usr/bin/pmset", "-g", "batt").out:
         raise Unseen("it is measured with the power cable in")
-    first, second = (_measured(run, subject, run.work / name) for name in (f"{subject.name}-profile", "measured-again"))
+    first = _measured(run, subject, run.profile(subject))
+    second = _measured(run, subject, run.work / f"{subject.name}-again")
     kept = _measured(run, subject, run.profile(subject))
     if subject.name == APP:
         system, device, chip, *_, wheel, mlx, mlx_lm = first["machine"]
