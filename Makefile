@@ -10,7 +10,7 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 .DEFAULT_GOAL := help
 # `make -j2 test run` would set up .venv twice at the same time.
 .NOTPARALLEL:
-.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer clients cluster-demo app words lock pins clean venv dev
+.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer clients cluster-demo app mac-report words lock pins clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -78,6 +78,10 @@ app: venv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--pytho
 	@build/mac/bin/uv pip install --quiet --python build/mac/bin/python --require-hashes --only-binary :all: \
 		-r packaging/requirements-mac.lock
 	@QT_QPA_PLATFORM=offscreen $(PYTHON) packaging/mac/assemble.py --tools build/mac $(ARGS)
+	@$(PYTHON) packaging/mac/wheels.py build/mac
+
+mac-report: ## On a Mac: look at what needs no hands, and write build/on-a-mac.md to attach to an issue
+	@packaging/mac/on_a_mac.sh $(ARGS)
 
 words: dev ## Read the texts of the app into i18n/*.ts, where new ones are marked unfinished
 	@$(PYTHON) i18n/translations.py update

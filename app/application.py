@@ -24,6 +24,7 @@ from app.controllers.chat import ChatController
 from app.controllers.deletions import KeptCaches
 from app.controllers.energy import EnergyController
 from app.controllers.files import FileControllers
+from app.controllers.library import accept_rate
 from app.controllers.machines import MachinesController
 from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
@@ -270,7 +271,8 @@ class Application(QObject):
         retry.timeout.connect(records.try_again)
         self._end.add(_Stage.RECORDS, self.mark.end, records.try_again)
         self.bridge = EngineBridge(self, note=self.mark.note)
-        self.engine = self._make_engine(self.paths.cache, **self.settings.of_engine())
+        published = partial(accept_rate, self._starter)
+        self.engine = self._make_engine(self.paths.cache, published=published, **self.settings.of_engine())
         self._end.add(_Stage.ENGINE, self._close_engine)
         self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
         self._end.add(_Stage.STORE, partial(_end_in_time, partial(self.store.close, STORE_END_S), "the downloads"))

@@ -48,6 +48,7 @@ QScrollBar:vertical { width: 10px; }
 QScrollBar:horizontal { height: 10px; }
 QScrollBar::handle { background: THUMB; border-radius: 3px; margin: 2px; min-width: 32px; min-height: 32px; }
 QScrollBar::handle:hover { background: OVER; }
+QScrollBar[rests="true"]::handle:!hover { background: transparent; }
 QScrollBar::handle:disabled { background: transparent; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: none; }

@@ -115,7 +115,7 @@ from engine.api.hub import (
     Retry,
     SearchId,
 )
-from engine.api.pairs import CacheKind, PairCheck, Probe, Vocabularies
+from engine.api.pairs import PairCheck, Probe, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.ranks import (
     Helping,
@@ -185,6 +185,7 @@ from engine.hub.catalog import (
     CatalogPair,
     PredictedGain,
     load_catalog,
+    published_acceptance,
 )
 from engine.hub.client import JsonQuestion
 from engine.hub.file_server import ModelFileServer

@@ -127,16 +127,6 @@
     </message>
 </context>
 <context>
-    <name>InstalledCard</name>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>%Ln model</numerusform>
-            <numerusform>%Ln models</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>KeptWords</name>
     <message numerus="yes">
         <source>%Ln chat(s) deleted.</source>
@@ -205,6 +195,16 @@
         <translation>
             <numerusform>%Ln minute</numerusform>
             <numerusform>%Ln minutes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Sidebar</name>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>Delete %Ln chat</numerusform>
+            <numerusform>Delete %Ln chats</numerusform>
         </translation>
     </message>
 </context>

@@ -74,14 +74,6 @@
         <translation>Hunch</translation>
     </message>
     <message>
-        <source>Show in Finder</source>
-        <translation>Finder に表示</translation>
-    </message>
-    <message>
-        <source>Show folder</source>
-        <translation>フォルダを表示</translation>
-    </message>
-    <message>
         <source>Reset…</source>
         <translation>リセット…</translation>
     </message>
@@ -98,10 +90,6 @@
         <translation>エラーの記録です。チャットの内容は含まれません。</translation>
     </message>
     <message>
-        <source>Much faster, but rounding may let a draft change replies. Needs a restart.</source>
-        <translation>ずっと高速ですが、丸めによりドラフトが回答を変えることがあります。再起動が必要です。</translation>
-    </message>
-    <message>
         <source>Reset all settings</source>
         <translation>すべての設定をリセット</translation>
     </message>
@@ -110,8 +98,16 @@
         <translation>ドラフト</translation>
     </message>
     <message>
+        <source>Show</source>
+        <translation>表示</translation>
+    </message>
+    <message>
         <source>Use OpenBLAS</source>
         <translation>OpenBLAS を使う</translation>
+    </message>
+    <message>
+        <source>Much faster, but a draft may change replies. Needs a restart.</source>
+        <translation>ずっと高速ですが、ドラフトが回答を変えることがあります。再起動が必要です。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
@@ -338,6 +334,10 @@
         <translation>添付ファイルがこのモデルには長すぎます。</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>先頭だけを残す</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>末尾だけを残す</translation>
     </message>
@@ -432,8 +432,8 @@
         <translation>送信キー</translation>
     </message>
     <message>
-        <source>Shift-Return always starts a new line.</source>
-        <translation>Shift + Return は常に改行です。</translation>
+        <source>Shift-Return starts a new line.</source>
+        <translation>Shift + Return は改行です。</translation>
     </message>
     <message>
         <source>Automatic titles</source>
@@ -1720,10 +1720,6 @@
         <translation>アドレス</translation>
     </message>
     <message>
-        <source>Empty: public hub.</source>
-        <translation>空欄：公開ハブ。</translation>
-    </message>
-    <message>
         <source>Token</source>
         <translation>トークン</translation>
     </message>
@@ -1940,6 +1936,10 @@
         <translation>まだ判断できません</translation>
     </message>
     <message>
+        <source>This pair: %1.</source>
+        <translation>このペア：%1。</translation>
+    </message>
+    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>スターターペアは文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
     </message>
@@ -2119,11 +2119,9 @@
         <source>Cancel</source>
         <translation>キャンセル</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>モデル %Ln 個</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>ディスク使用量：%1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -4266,6 +4264,17 @@
     </message>
 </context>
 <context>
+    <name>ModelsPage</name>
+    <message>
+        <source>%1 was not downloaded</source>
+        <translation>%1 をダウンロードできませんでした</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>表示</translation>
+    </message>
+</context>
+<context>
     <name>ModelsView</name>
     <message>
         <source>Models</source>
@@ -4619,7 +4628,7 @@
     </message>
     <message>
         <source>The model that runs over both is unloaded.</source>
-        <translation>2 台で動いているモデルは解放されます。</translation>
+        <translation>2 台で動いているモデルはメモリから外されます。</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -4736,10 +4745,6 @@
         <translation>重み：メインモデル %1、ドラフト %2</translation>
     </message>
     <message>
-        <source>Remembers %1; draft: %2</source>
-        <translation>チャットから保持するもの：メインモデル %1、ドラフト %2</translation>
-    </message>
-    <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>語彙：メインモデル %1 トークン、ドラフト %2、共通 %3</translation>
     </message>
@@ -4778,18 +4783,6 @@
     <message>
         <source>Different chat templates; the main model&apos;s is used</source>
         <translation>チャットテンプレートが異なるため、メインモデルのものを使います</translation>
-    </message>
-    <message>
-        <source>every token</source>
-        <translation>すべてのトークン</translation>
-    </message>
-    <message>
-        <source>a window</source>
-        <translation>直近の範囲</translation>
-    </message>
-    <message>
-        <source>a state</source>
-        <translation>状態</translation>
     </message>
 </context>
 <context>
@@ -5097,7 +5090,7 @@
     <message>
         <source>You</source>
         <comment>who wrote a message</comment>
-        <translation>あなた</translation>
+        <translation>自分</translation>
     </message>
     <message>
         <source>Reply</source>
@@ -5284,7 +5277,7 @@
         <translation>質問</translation>
     </message>
     <message>
-        <source>Answer</source>
+        <source>Reply</source>
         <translation>回答</translation>
     </message>
     <message>
@@ -5501,6 +5494,10 @@
         <translation>約 %1 倍の速さ</translation>
     </message>
     <message>
+        <source>stopped</source>
+        <translation>停止</translation>
+    </message>
+    <message>
         <source>%1 slower</source>
         <translation>%1 遅い</translation>
     </message>
@@ -5600,7 +5597,7 @@
     </message>
     <message>
         <source>Memory full</source>
-        <translation>メモリ不足</translation>
+        <translation>メモリ満杯</translation>
     </message>
     <message>
         <source>Model changed</source>
@@ -5710,10 +5707,6 @@
 <context>
     <name>SamplingPage</name>
     <message>
-        <source>Sent at the start of every chat.</source>
-        <translation>すべてのチャットの最初に送ります。</translation>
-    </message>
-    <message>
         <source>Example: Answer briefly, in Korean.</source>
         <translation>例：日本語で簡潔に答えてください。</translation>
     </message>
@@ -5748,6 +5741,10 @@
     <message>
         <source>Now %1, this model&apos;s.</source>
         <translation>現在はこのモデルの値（%1）です。</translation>
+    </message>
+    <message>
+        <source>Starts every chat.</source>
+        <translation>すべてのチャットの最初に送ります。</translation>
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
@@ -6111,6 +6108,16 @@
     <message>
         <source>Pin Chat</source>
         <translation>チャットをピン留め</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>チャットを削除</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 件のチャットを削除</numerusform>
+        </translation>
     </message>
     <message>
         <source>New chat</source>

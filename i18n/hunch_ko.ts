@@ -74,14 +74,6 @@
         <translation>Hunch</translation>
     </message>
     <message>
-        <source>Show in Finder</source>
-        <translation>Finder에서 보기</translation>
-    </message>
-    <message>
-        <source>Show folder</source>
-        <translation>폴더 보기</translation>
-    </message>
-    <message>
         <source>Reset…</source>
         <translation>초기화…</translation>
     </message>
@@ -98,10 +90,6 @@
         <translation>오류만 기록하고 채팅 내용은 담지 않아요.</translation>
     </message>
     <message>
-        <source>Much faster, but rounding may let a draft change replies. Needs a restart.</source>
-        <translation>훨씬 빠르지만, 반올림 때문에 초안 모델이 답변을 바꿀 수 있어요. 다시 시작해야 적용돼요.</translation>
-    </message>
-    <message>
         <source>Reset all settings</source>
         <translation>모든 설정 초기화</translation>
     </message>
@@ -110,8 +98,16 @@
         <translation>초안 모델</translation>
     </message>
     <message>
+        <source>Show</source>
+        <translation>보기</translation>
+    </message>
+    <message>
         <source>Use OpenBLAS</source>
         <translation>OpenBLAS 사용</translation>
+    </message>
+    <message>
+        <source>Much faster, but a draft may change replies. Needs a restart.</source>
+        <translation>훨씬 빠르지만, 초안 모델이 답변을 바꿀 수 있어요. 다시 시작해야 적용돼요.</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
@@ -338,6 +334,10 @@
         <translation>첨부 파일이 이 모델에는 너무 길어요.</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>앞부분만 남기기</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>끝부분만 남기기</translation>
     </message>
@@ -432,8 +432,8 @@
         <translation>보내기 키</translation>
     </message>
     <message>
-        <source>Shift-Return always starts a new line.</source>
-        <translation>Shift-Return은 언제나 줄 바꿈이에요.</translation>
+        <source>Shift-Return starts a new line.</source>
+        <translation>Shift-Return은 줄 바꿈이에요.</translation>
     </message>
     <message>
         <source>Automatic titles</source>
@@ -1720,10 +1720,6 @@
         <translation>주소</translation>
     </message>
     <message>
-        <source>Empty: public hub.</source>
-        <translation>비워 두면 공개 허브.</translation>
-    </message>
-    <message>
         <source>Token</source>
         <translation>토큰</translation>
     </message>
@@ -1940,6 +1936,10 @@
         <translation>아직 판단하기 어려워요</translation>
     </message>
     <message>
+        <source>This pair: %1.</source>
+        <translation>이 조합: %1.</translation>
+    </message>
+    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>기본 모델은 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
     </message>
@@ -2119,11 +2119,9 @@
         <source>Cancel</source>
         <translation>취소</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>모델 %Ln개</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>디스크 사용량: %1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -3626,7 +3624,7 @@
     </message>
     <message>
         <source>Unload the model that is loaded there, or choose a smaller one.</source>
-        <translation>그 Mac에 로드된 모델을 메모리에서 내리거나, 더 작은 모델을 선택하세요.</translation>
+        <translation>그 Mac에 불러온 모델을 메모리에서 내리거나, 더 작은 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -4266,6 +4264,17 @@
     </message>
 </context>
 <context>
+    <name>ModelsPage</name>
+    <message>
+        <source>%1 was not downloaded</source>
+        <translation>%1 모델을 다운로드하지 못했어요</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>보기</translation>
+    </message>
+</context>
+<context>
     <name>ModelsView</name>
     <message>
         <source>Models</source>
@@ -4705,7 +4714,7 @@
     </message>
     <message>
         <source>not measured here yet</source>
-        <translation>이 Mac에서 아직 재지 않았어요</translation>
+        <translation>이 Mac에서 아직 측정하지 않았어요</translation>
     </message>
     <message>
         <source>With %1: %2</source>
@@ -4734,10 +4743,6 @@
     <message>
         <source>Weights: %1, draft %2</source>
         <translation>가중치: 메인 모델 %1, 초안 모델 %2</translation>
-    </message>
-    <message>
-        <source>Remembers %1; draft: %2</source>
-        <translation>채팅에서 기억하는 것: 메인 모델 %1, 초안 모델 %2</translation>
     </message>
     <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
@@ -4778,18 +4783,6 @@
     <message>
         <source>Different chat templates; the main model&apos;s is used</source>
         <translation>채팅 템플릿이 달라서 메인 모델의 템플릿을 써요</translation>
-    </message>
-    <message>
-        <source>every token</source>
-        <translation>모든 토큰</translation>
-    </message>
-    <message>
-        <source>a window</source>
-        <translation>최근 일부</translation>
-    </message>
-    <message>
-        <source>a state</source>
-        <translation>요약된 상태</translation>
     </message>
 </context>
 <context>
@@ -5068,7 +5061,7 @@
     </message>
     <message>
         <source>Pictures left out: %1. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.</source>
-        <translation>빠진 이미지: %1개. JSON에는 채팅마다 150MB, 모두 합쳐 2GB까지만 담겨요. Markdown에는 모두 담겨요.</translation>
+        <translation>빠진 이미지: %1개. JSON에는 채팅마다 150MB, 모두 합쳐 2GB까지만 담겨요. 마크다운에는 모두 담겨요.</translation>
     </message>
     <message>
         <source>from a newer Hunch</source>
@@ -5284,7 +5277,7 @@
         <translation>질문</translation>
     </message>
     <message>
-        <source>Answer</source>
+        <source>Reply</source>
         <translation>답변</translation>
     </message>
     <message>
@@ -5320,7 +5313,7 @@
     </message>
     <message>
         <source>Too short to measure</source>
-        <translation>너무 짧아서 잴 수 없어요</translation>
+        <translation>너무 짧아서 측정할 수 없어요</translation>
     </message>
     <message>
         <source>Nothing was drafted</source>
@@ -5501,6 +5494,10 @@
         <translation>약 %1배 빠름</translation>
     </message>
     <message>
+        <source>stopped</source>
+        <translation>중지됨</translation>
+    </message>
+    <message>
         <source>%1 slower</source>
         <translation>%1 느림</translation>
     </message>
@@ -5596,11 +5593,11 @@
     </message>
     <message>
         <source>Context full</source>
-        <translation>컨텍스트 참</translation>
+        <translation>컨텍스트 가득 참</translation>
     </message>
     <message>
         <source>Memory full</source>
-        <translation>메모리 부족</translation>
+        <translation>메모리 가득 참</translation>
     </message>
     <message>
         <source>Model changed</source>
@@ -5710,10 +5707,6 @@
 <context>
     <name>SamplingPage</name>
     <message>
-        <source>Sent at the start of every chat.</source>
-        <translation>모든 채팅을 시작할 때 보내요.</translation>
-    </message>
-    <message>
         <source>Example: Answer briefly, in Korean.</source>
         <translation>예: 한국어로 짧게 답해 주세요.</translation>
     </message>
@@ -5748,6 +5741,10 @@
     <message>
         <source>Now %1, this model&apos;s.</source>
         <translation>현재 값: %1(이 모델).</translation>
+    </message>
+    <message>
+        <source>Starts every chat.</source>
+        <translation>모든 채팅을 시작할 때 보내요.</translation>
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
@@ -5889,7 +5886,7 @@
     </message>
     <message>
         <source>Show</source>
-        <translation>표시</translation>
+        <translation>보기</translation>
     </message>
     <message>
         <source>Hide</source>
@@ -6111,6 +6108,16 @@
     <message>
         <source>Pin Chat</source>
         <translation>채팅 고정</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>채팅 삭제</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개 삭제</numerusform>
+        </translation>
     </message>
     <message>
         <source>New chat</source>

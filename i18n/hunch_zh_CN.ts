@@ -74,14 +74,6 @@
         <translation>Hunch</translation>
     </message>
     <message>
-        <source>Show in Finder</source>
-        <translation>在访达中显示</translation>
-    </message>
-    <message>
-        <source>Show folder</source>
-        <translation>显示文件夹</translation>
-    </message>
-    <message>
         <source>Reset…</source>
         <translation>还原…</translation>
     </message>
@@ -98,10 +90,6 @@
         <translation>只记录错误，不含对话内容。</translation>
     </message>
     <message>
-        <source>Much faster, but rounding may let a draft change replies. Needs a restart.</source>
-        <translation>快得多，但因舍入，草稿模型可能改变回复。需要重启。</translation>
-    </message>
-    <message>
         <source>Reset all settings</source>
         <translation>还原所有设置</translation>
     </message>
@@ -110,8 +98,16 @@
         <translation>草稿模型</translation>
     </message>
     <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+    <message>
         <source>Use OpenBLAS</source>
         <translation>使用 OpenBLAS</translation>
+    </message>
+    <message>
+        <source>Much faster, but a draft may change replies. Needs a restart.</source>
+        <translation>快得多，但草稿模型可能改变回复。需要重启。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
@@ -338,6 +334,10 @@
         <translation>附件对此模型来说太长。</translation>
     </message>
     <message>
+        <source>Keep only its beginning</source>
+        <translation>只保留开头</translation>
+    </message>
+    <message>
         <source>Keep only its end</source>
         <translation>只保留末尾</translation>
     </message>
@@ -432,8 +432,8 @@
         <translation>发送键</translation>
     </message>
     <message>
-        <source>Shift-Return always starts a new line.</source>
-        <translation>Shift+回车键始终换行。</translation>
+        <source>Shift-Return starts a new line.</source>
+        <translation>Shift+回车键换行。</translation>
     </message>
     <message>
         <source>Automatic titles</source>
@@ -1720,10 +1720,6 @@
         <translation>地址</translation>
     </message>
     <message>
-        <source>Empty: public hub.</source>
-        <translation>留空：公共 Hub。</translation>
-    </message>
-    <message>
         <source>Token</source>
         <translation>令牌</translation>
     </message>
@@ -1940,6 +1936,10 @@
         <translation>尚难判断</translation>
     </message>
     <message>
+        <source>This pair: %1.</source>
+        <translation>这组模型：%1。</translation>
+    </message>
+    <message>
         <source>The starter pair knows its text; others gain less.</source>
         <translation>入门模型已将内容背熟，其他模型组合不会快这么多。</translation>
     </message>
@@ -2119,11 +2119,9 @@
         <source>Cancel</source>
         <translation>取消</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln model(s)</source>
-        <translation>
-            <numerusform>%Ln 个模型</numerusform>
-        </translation>
+    <message>
+        <source>On disk: %1</source>
+        <translation>占用磁盘：%1</translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -4266,6 +4264,17 @@
     </message>
 </context>
 <context>
+    <name>ModelsPage</name>
+    <message>
+        <source>%1 was not downloaded</source>
+        <translation>未能下载 %1</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+</context>
+<context>
     <name>ModelsView</name>
     <message>
         <source>Models</source>
@@ -4736,10 +4745,6 @@
         <translation>权重：主模型 %1，草稿模型 %2</translation>
     </message>
     <message>
-        <source>Remembers %1; draft: %2</source>
-        <translation>对话中保留的内容：主模型 %1，草稿模型 %2</translation>
-    </message>
-    <message>
         <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>词表：主模型 %1 个 token，草稿模型 %2 个，共有 %3 个</translation>
     </message>
@@ -4778,18 +4783,6 @@
     <message>
         <source>Different chat templates; the main model&apos;s is used</source>
         <translation>对话模板不同，使用主模型的模板</translation>
-    </message>
-    <message>
-        <source>every token</source>
-        <translation>每个 token</translation>
-    </message>
-    <message>
-        <source>a window</source>
-        <translation>最近的一段</translation>
-    </message>
-    <message>
-        <source>a state</source>
-        <translation>状态</translation>
     </message>
 </context>
 <context>
@@ -5064,7 +5057,7 @@
     </message>
     <message>
         <source>too large</source>
-        <translation>过大</translation>
+        <translation>太大</translation>
     </message>
     <message>
         <source>Pictures left out: %1. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.</source>
@@ -5097,7 +5090,7 @@
     <message>
         <source>You</source>
         <comment>who wrote a message</comment>
-        <translation>你</translation>
+        <translation>我</translation>
     </message>
     <message>
         <source>Reply</source>
@@ -5284,7 +5277,7 @@
         <translation>问题</translation>
     </message>
     <message>
-        <source>Answer</source>
+        <source>Reply</source>
         <translation>回复</translation>
     </message>
     <message>
@@ -5308,7 +5301,7 @@
     </message>
     <message>
         <source>Measuring…</source>
-        <translation>测量中…</translation>
+        <translation>正在测量…</translation>
     </message>
     <message>
         <source>The race could not run</source>
@@ -5499,6 +5492,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>提速至约 %1 倍</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
     </message>
     <message>
         <source>%1 slower</source>
@@ -5710,10 +5707,6 @@
 <context>
     <name>SamplingPage</name>
     <message>
-        <source>Sent at the start of every chat.</source>
-        <translation>在每个对话开始时发送。</translation>
-    </message>
-    <message>
         <source>Example: Answer briefly, in Korean.</source>
         <translation>例如：请用中文简短回答。</translation>
     </message>
@@ -5748,6 +5741,10 @@
     <message>
         <source>Now %1, this model&apos;s.</source>
         <translation>目前为 %1，来自此模型。</translation>
+    </message>
+    <message>
+        <source>Starts every chat.</source>
+        <translation>在每个对话开始时发送。</translation>
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
@@ -6111,6 +6108,16 @@
     <message>
         <source>Pin Chat</source>
         <translation>置顶对话</translation>
+    </message>
+    <message>
+        <source>Delete Chat</source>
+        <translation>删除对话</translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %Ln chat(s)</source>
+        <translation>
+            <numerusform>删除 %Ln 个对话</numerusform>
+        </translation>
     </message>
     <message>
         <source>New chat</source>

@@ -26,7 +26,7 @@ from engine import ChatEngine, Event, ModelReady, ModelRole
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """A deletion of this run of the app, or a move of several chats."""
+    """A deletion of this run of the app, or a move of chats."""
 
     mark: float | None  # None: nothing of it went to the Trash
     put_back: Callable[[Stores], None]
@@ -69,8 +69,9 @@ class Deletions(QObject):
         self._changes.write(change, stored)
 
     def note_move(self, moved: FolderChange) -> None:
-        """A move of several chats, which is undone like a deletion."""
-        self._add(Undo(None, lambda stores: stores.folders.put_back(moved)))
+        """A move of chats, which is undone like a deletion."""
+        if moved.chats:
+            self._add(Undo(None, lambda stores: stores.folders.put_back(moved)))
 
     def delete_message(self, message: StoredMessage, following: bool, done: Callable[[], None]) -> None:
         """Delete a message, with all that follows if `following`."""

@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.draft_choices import CHAT_TOKENS, has_known_draft
-from app.storage.pair_records import PairGain
 from app.view_models.downloads import repository_in
 from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList, Partner
+from app.words.pairs import PairGain
 from engine import (
     Catalog,
     CatalogDraft,
@@ -106,6 +106,13 @@ class DiscoverController(QObject):
         if isinstance(self.error or self.missing, HubOffline):
             self.again()
         if self.page_of and isinstance(self.page_error, HubOffline):
+            self.read_page(self.page_of)
+
+    def ask_new_hub(self) -> None:
+        """What the former address, mirror or token brought or failed with is not the present one's."""
+        if self._search is not None:
+            self.search(self.filter)
+        if self.page_of:
             self.read_page(self.page_of)
 
     def read_page(self, repository: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from app.storage.pair_records import PairGain, PairRecord
+from app.storage.pair_records import PairRecord
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry
+from app.words.pairs import PairGain
 from engine import (
     Catalog,
     CatalogPair,

@@ -14,9 +14,10 @@ from app.bridge import EngineBridge
 from app.controllers.downloads import NEWEST
 from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, has_known_draft, model_entry, pair_gain, pair_offers
 from app.settings import Settings
-from app.storage.pair_records import PairGain, PairRecords
+from app.storage.pair_records import PairRecords
 from app.view_models.installed_list import ModelOffer, PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
+from app.words.pairs import PairGain
 from engine import (
     Catalog,
     DeleteFailed,
@@ -40,10 +41,12 @@ from engine import (
     VerifyProgress,
     load_catalog,
     model_memory_bytes,
+    published_acceptance,
 )
 
 _MOST_REMEMBERED = 200
 _CATALOG = Path(__file__).resolve().parents[2] / "resources" / "catalog.json"
+_STARTER_ACCEPTED = 0.9  # by the starter's README, with its draft model and each of its drafters, in four languages
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +58,11 @@ def open_catalog() -> Catalog:
     except ValueError:
         _log.exception("The catalog of models cannot be read")
         return Catalog()
+
+
+def accept_rate(starter: Path, main: str, draft: str) -> float:
+    """What is known of a pair's accept rate before it is used here; 0: nothing. Called on the engine thread."""
+    return _STARTER_ACCEPTED if Path(main) == starter / "main" else published_acceptance(_CATALOG, main, draft)
 
 
 class LibraryController(QObject):
@@ -145,10 +153,12 @@ class LibraryController(QObject):
         return pair_gain(record, self.catalog, main, draft, self._measured)
 
     def note_gain(self, main_folder: str, draft_folder: str, gain: float, *, of_race: bool = False) -> None:
-        """A reply or a race has measured it."""
-        put = self._records.put_race if of_race else self._records.put_gain
-        put(main_folder, draft_folder, gain)
+        """A reply or a race has measured it. Lists that are open are filled again after a race alone, which is rare."""
         self._offers = {}
+        if not of_race:
+            self._records.put_gain(main_folder, draft_folder, gain)
+            return
+        self._records.put_race(main_folder, draft_folder, gain)
         self.changed.emit()
 
     def repository(self, folder: str) -> str:
@@ -276,6 +286,7 @@ def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
 
 class ModelSources(QObject):
     went_online = Signal()  # after the store has applied it
+    hub_changed = Signal()  # another address, mirror, proxy or token; after the store has applied it
 
     def __init__(self, store: ModelLibrary, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -322,6 +333,8 @@ class ModelSources(QObject):
             self._tell_hub()
         if name == "hub_offline" and not self._settings.hub_offline:
             self.went_online.emit()
+        elif name.startswith("hub_") and name != "hub_offline":
+            self.hub_changed.emit()
 
     def _tell_hub(self) -> None:
         settings = self._settings

@@ -77,6 +77,7 @@ class ModelController(PairLoading):
         self.downloads.paired.connect(self.last_drafts.note)
         self.sources.went_online.connect(self.downloads.go_on)
         self.sources.went_online.connect(self.discover.go_on)
+        self.sources.hub_changed.connect(self.discover.ask_new_hub)
         bridge.text_arrived.connect(self._on_pair_event)  # whether the pair drafts may have changed
         bridge.event_arrived.connect(self._on_pair_event)
         bridge.event_arrived.connect(self._on_event)

@@ -2,8 +2,8 @@
 
 One lap at a time runs, because two replies at once would share their forwards without drafts. The first lap shows the
 text, prefills both models and finds how many tokens a lap has; it is not timed. All are background requests: one that
-is paused for another reply is resumed later, and its figures leave the pause out. Where auto drafts nothing in the
-first lap, the others draft all the same: the race measures what the draft brings, and the pair's history learns it.
+is paused for another reply is resumed later, and its figures leave the pause out. The timed laps draft also where auto
+would not: the race measures what the draft brings, and the pair's history learns it.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Race(QObject):
     def _after_lap(self, event: Finished) -> RaceView:
         stats = event.stats
         times = self._view.times
-        spent_s = stats.first_token_s + stats.decode_s
+        spent_s = stats.prefill_s + stats.decode_s  # without the queue: it may wait for a reply
         if stats.shared_rounds or stats.generated_tokens < 2:
             self._shared += 1
             return replace(self._view, times=times.with_spent(spent_s))
@@ -186,9 +186,19 @@ class Race(QObject):
         if verdict is Verdict.OPEN:
             self._go_on()
             return
-        if verdict is Verdict.KNOWN and self._view.times.factor is not None:
-            self._models.library.note_gain(*self._pair, self._view.times.factor, of_race=True)
+        if verdict is Verdict.KNOWN:
+            self._teach()
         self._end(RaceState.DONE)
+
+    def _teach(self) -> None:
+        """The pair's figure, and the engine's estimate of the next replies, learn what the clock said."""
+        factor = self._view.times.factor
+        stats = self._view.drafted
+        if factor is None:
+            return
+        self._models.library.note_gain(*self._pair, factor, of_race=True)
+        if stats.break_even and stats.tokens_per_pass:
+            self._engine.note_race(stats.proposer, stats.tokens_per_pass / stats.break_even / factor)
 
     def _verdict(self) -> Verdict:
         times = self._view.times
@@ -235,7 +245,7 @@ class Race(QObject):
             return replace(request, speculation=Speculation.off(), max_tokens=limit)
         own = request.speculation
         mode = SpeculationMode.AUTO if own.mode is SpeculationMode.OFF else own.mode
-        return replace(request, speculation=replace(own, mode=mode, insists=self._view.is_auto_plain), max_tokens=limit)
+        return replace(request, speculation=replace(own, mode=mode, insists=not self._is_first), max_tokens=limit)
 
     def _end(self, state: RaceState, error: EngineError | None = None) -> None:
         self._view = replace(self._view, state=state, error=error, lap_s=0.0)

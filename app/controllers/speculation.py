@@ -58,7 +58,7 @@ class PairGains(QObject):
         pair = self._loaded()
         stats = event.stats
         drafted = stats.proposer not in _WITHOUT_MODEL and not stats.shared_rounds and drafted_enough(stats)
-        if pair is not None and drafted and stats.speed_up is not None:
+        if pair is not None and drafted and stats.speed_up is not None and stats.is_speed_up_certain:
             self._models.library.note_gain(*pair, stats.speed_up)
 
     def _on_pair(self) -> None:

@@ -134,6 +134,7 @@ class Inspector(QObject):
         self.message_id = 0  # of the reply that they are of
         self.running = False
         self.of_starter = False
+        self.model = ""  # that wrote the reply
         self._timer = QTimer(self, interval=LIVE_INTERVAL_MS)
         self._timer.timeout.connect(self._update)
         for signal in (
@@ -161,7 +162,8 @@ class Inspector(QObject):
         message = self._message()
         self.message_id = 0 if message is None else message.id
         running = message is not None and message.under_way
-        self.of_starter = message is not None and message.model == STARTER_NAME
+        self.model = "" if message is None else message.model
+        self.of_starter = self.model == STARTER_NAME
         stats = None if message is None else self._replies.stats_of(message.id) or message.stats
         if running != self._timer.isActive():
             (self._timer.start if running else self._timer.stop)()

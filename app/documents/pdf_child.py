@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 from collections.abc import Iterator
 
@@ -12,6 +13,7 @@ from app.documents.problems import WhyNot
 from app.system.limited_child import given, set_limits
 
 _MOST_PAGES = 10_000
+_GAP = re.compile(r"[ \t]*\t[ \t]*")  # some programs write tabs between any two words
 
 
 def main(arguments: list[str]) -> int:
@@ -48,7 +50,7 @@ def _pages(path: str, most_characters: int) -> Iterator[dict[str, object]]:
         yield {"why": WhyNot.TOO_COMPLEX}
         return
     for number, page in enumerate(reader.pages, start=1):
-        text = _storable(page.extract_text())
+        text = _GAP.sub(" ", _storable(page.extract_text()))
         taken += len(text)
         if taken > most_characters:
             yield {"why": WhyNot.TOO_LONG}

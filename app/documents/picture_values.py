@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QSize, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QColorSpace, QImage, QImageReader, QImageWriter, QPainter, QTransform
 
 from app.documents.picture_files import MOST_READ_BYTES, UPRIGHT, check_file, orientation_in
@@ -21,8 +21,10 @@ from app.documents.problems import Refused, WhyNot
 from app.system.small_file import read_small
 
 Image = QImage  # the name for modules that only pass it on
-THUMBNAIL_PX = 128  # 64 on a screen of twice the density
-_THUMBNAIL_QUALITY = 80
+THUMBNAIL_PX = 400, 320  # half of it on a screen of twice the density
+_LEAST_THUMBNAIL_PX = 128  # its longer side, of a smaller picture
+_THUMBNAIL_QUALITIES = (80, 60, 40, 20)
+_MOST_THUMBNAIL_BYTES = 45_000
 _DOTS_PER_METER = 2835  # else Qt takes the screen's, and one picture would have different bytes
 # MEASURED: what reading takes for each pixel, with the copy that is made to scale it.
 _BYTES_A_PIXEL = {
@@ -142,8 +144,7 @@ def as_stored(image: QImage) -> StoredPicture:
     if max(image.width(), image.height()) > STORED_SIDE:
         image = _scaled(image)
     page = _on_white(_in_srgb(image))
-    small = base64.b64encode(_written(_square(page), b"jpeg", _THUMBNAIL_QUALITY)).decode()
-    return StoredPicture(page.width(), page.height(), _written(page, b"png", _PNG_QUALITY), small)
+    return StoredPicture(page.width(), page.height(), _written(page, b"png", _PNG_QUALITY), _thumbnail(page))
 
 
 def image_of(png: bytes) -> QImage | None:
@@ -197,11 +198,18 @@ def _on_white(image: QImage) -> QImage:
     return page
 
 
-def _square(image: QImage) -> QImage:
-    side = min(image.width(), image.height())
-    middle = QRect((image.width() - side) // 2, (image.height() - side) // 2, side, side)
+def _thumbnail(image: QImage) -> str:
+    """In the picture's shape, no larger than it is unless it is tiny; a JPEG as base64."""
+    most = QSize(*THUMBNAIL_PX)
+    size = image.size().scaled(most, Qt.AspectRatioMode.KeepAspectRatio)
+    if size.width() > image.width():
+        least = max(_LEAST_THUMBNAIL_PX, image.width(), image.height())
+        size = image.size().scaled(most.boundedTo(QSize(least, least)), Qt.AspectRatioMode.KeepAspectRatio)
     mode = Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
-    return image.copy(middle).scaled(THUMBNAIL_PX, THUMBNAIL_PX, *mode)
+    small = image.scaled(size.expandedTo(QSize(1, 1)), *mode)
+    tried = (_written(small, b"jpeg", quality) for quality in _THUMBNAIL_QUALITIES)
+    jpeg = next((each for each in tried if len(each) <= _MOST_THUMBNAIL_BYTES), b"")
+    return base64.b64encode(jpeg).decode()
 
 
 def _written(image: QImage, kind: bytes, quality: int) -> bytes:

@@ -36,7 +36,7 @@ _BMP_HEADERS = (12, 40, 52, 56, 108, 124)  # header sizes; a text may begin with
 
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
-    """`thumbnail`: a square JPEG, as base64."""
+    """`thumbnail`: a small JPEG, as base64."""
 
     width: int
     height: int

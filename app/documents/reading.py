@@ -70,6 +70,12 @@ def end_of(text: str, characters: int) -> str:
     return _LEFT_OUT + end[end.find("\n") + 1 :]
 
 
+def beginning_of(text: str, characters: int) -> str:
+    """The first lines with at most so many characters, before a mark that text is left out."""
+    beginning = text[: max(1, characters)]
+    return beginning[: beginning.rfind("\n") + 1 or len(beginning)] + _LEFT_OUT
+
+
 def kept(made: StoredPicture, name: str, keep: Keep) -> Attachment:
     """Store the bytes before anything names them. Raises Refused."""
     try:

@@ -6,7 +6,7 @@ Folders with cyclic or missing parents are shown at the top, so that nothing is 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.storage.codec import as_title
@@ -46,13 +46,12 @@ class FolderStore:
             for row in rows
         ]
 
-    def make(self, name: str, parent_id: int | None, *chats: int) -> int:
-        """Make a folder in a folder or at the top, with these chats in it."""
+    def make(self, name: str, parent_id: int | None) -> int:
+        """Make a folder in a folder or at the top."""
         with self._db.transaction():
             sql = "INSERT INTO folders (name, parent_id, created_at) VALUES (?, ?, ?)"
             folder_id = self._db.execute(sql, (name, parent_id, time.time()))
             self._open(parent_id)
-            self._put(chats, folder_id)
         return folder_id
 
     def rename(self, folder_id: int, name: str) -> None:
@@ -71,18 +70,15 @@ class FolderStore:
 
     def put_chats(self, chats: Sequence[int], folder_id: int | None) -> FolderChange:
         """Move chats into a folder; None: out of all folders."""
-        with self._db.transaction():
-            former = self._put(chats, folder_id)
-            self._open(folder_id)
-        return FolderChange((), former, (), None, folder_id)
-
-    def _put(self, chats: Iterable[int], folder_id: int | None) -> list[tuple[int, int | None]]:
-        """Returns the chats with their former folders."""
         sql = "SELECT id, folder_id FROM chats WHERE id = ?"
-        former = [(row["id"], _number(row["folder_id"])) for chat_id in chats for row in self._db.rows(sql, (chat_id,))]
-        rows = [(folder_id, number) for number, _ in former]
-        self._db.connection.executemany("UPDATE chats SET folder_id = ? WHERE id = ?", rows)
-        return former
+        with self._db.transaction():
+            found = [row for chat_id in chats for row in self._db.rows(sql, (chat_id,))]
+            former = [(row["id"], _number(row["folder_id"])) for row in found]
+            rows = [(folder_id, number) for number, _ in former]
+            self._db.connection.executemany("UPDATE chats SET folder_id = ? WHERE id = ?", rows)
+            if former:
+                self._open(folder_id)
+        return FolderChange((), former, (), None, folder_id)
 
     def chats_below(self, folder_id: int) -> int:
         """Number of chats in a folder and the folders below it."""

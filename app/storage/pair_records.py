@@ -25,9 +25,9 @@ from engine import write_atomically
 _MOST = 200  # pairs; the oldest gains are dropped
 _LIMIT_BYTES = 4 << 20
 _LARGEST_GAIN = 1e9
-_MOST_WEIGHT = 8.0  # so that old replies fade
+_MOST_WEIGHT = 8.0  # so that old measurements fade
+_MOST_OF_REPLIES = 4.0  # weight of any number of replies without a race
 _RACE_WEIGHT = 6.0
-_KNOWN_WEIGHT = 3.0
 _LOSS = 0.95
 _log = logging.getLogger(__name__)
 
@@ -41,19 +41,8 @@ class PairRecord:
 
     @property
     def loses(self) -> bool:
-        """Whether it is known that drafts make this pair slower."""
-        return self.gain is not None and self.weight >= _KNOWN_WEIGHT and self.gain < _LOSS
-
-
-@dataclass(frozen=True, slots=True)
-class PairGain:
-    """What a draft brings its main model: measured here, else estimated for this machine, else measured elsewhere."""
-
-    times: float
-    on: str = ""  # "chat", "code", "math", "mixed"; "" for what was measured here
-    machine: str = ""  # that measured it, where that was another one
-    is_estimate: bool = False
-    loses: bool = False  # it is known that it makes this pair slower here
+        """Whether a race found that drafts make this pair slower: a few replies may, where the machine was busy."""
+        return self.gain is not None and self.weight >= _RACE_WEIGHT and self.gain < _LOSS
 
 
 class PairRecords:
@@ -88,14 +77,15 @@ class PairRecords:
 
     def put_gain(self, main: str, draft: str, gain: float) -> None:
         """Of a reply."""
-        self._put_gain(main, draft, gain, 1.0)
+        known = self.get(main, draft)
+        self._put_gain(main, draft, gain, 1.0, max(known.weight, _MOST_OF_REPLIES))
 
     def put_race(self, main: str, draft: str, gain: float) -> None:
-        self._put_gain(main, draft, gain, _RACE_WEIGHT)
+        self._put_gain(main, draft, gain, _RACE_WEIGHT, _MOST_WEIGHT)
 
-    def _put_gain(self, main: str, draft: str, gain: float, weight: float) -> None:
+    def _put_gain(self, main: str, draft: str, gain: float, weight: float, most: float) -> None:
         known = self.get(main, draft)
-        before = min(known.weight, _MOST_WEIGHT - weight) if known.gain is not None else 0.0
+        before = min(known.weight, most - weight) if known.gain is not None else 0.0
         mean = (before * math.log(known.gain or 1.0) + weight * math.log(gain)) / (before + weight)
         self._put(main, draft, replace(known, gain=math.exp(mean), weight=before + weight))
 

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from PySide6.QtCore import QProcess
+
 from app.system import bundle_files
 from app.system.build import ROOT, own_version
 
@@ -93,7 +95,7 @@ def _unmark(bundle: Path) -> None:
 def start(bundle: Path) -> None:
     """Start it in another process, once this one has ended."""
     if sys.platform == "darwin":
-        subprocess.Popen([_OPEN, "-n", str(bundle)])
+        QProcess.startDetached(_OPEN, ["-n", str(bundle)])
 
 
 def can_write_app() -> bool:

@@ -7,10 +7,10 @@ from enum import StrEnum
 
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, QPersistentModelIndex, Qt
 
-from app.storage.pair_records import PairGain
 from app.words.formats import listed
 from app.words.hub import hub_line
 from app.words.model_names import human_name
+from app.words.pairs import PairGain
 from engine import HUB_FAMILIES, DrafterKind, FitLevel, HubModel, ModelInfo
 
 __all__ = [

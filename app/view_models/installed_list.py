@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.storage.pair_records import PairGain
 from app.view_models.model_list import ModelEntry
+from app.words.pairs import PairGain
 from engine import DrafterKind, FitLevel, MemoryFit
 
 

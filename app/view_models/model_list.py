@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from app.storage.pair_records import PairGain
+from app.words.pairs import PairGain
 from engine import (
     DrafterKind,
     DraftingState,

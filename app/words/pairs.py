@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.storage.pair_records import PairGain
 from app.words.formats import count, fill, listed, number, size, times
 from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for
 from engine import (
-    CacheKind,
     DrafterKind,
     FitLevel,
     MemoryFit,
@@ -28,6 +27,17 @@ LEAST_TOLD = 1.05  # smaller estimates are not shown
 _MOST_NAMES = 3
 _NAME_WORD = re.compile(r"[^\s_/-]+")
 _OWN_NAMES = {"en": "English", "es": "español", "pt": "português", "zh": "中文"}  # Qt's name a country, too
+
+
+@dataclass(frozen=True, slots=True)
+class PairGain:
+    """What a draft brings its main model: measured here, else estimated for this machine, else measured elsewhere."""
+
+    times: float
+    on: str = ""  # "chat", "code", "math", "mixed"; "" for what was measured here
+    machine: str = ""  # that measured it, where that was another one
+    is_estimate: bool = False
+    loses: bool = False  # it is known that it makes this pair slower here
 
 
 def source_text(source: ModelSource) -> str:
@@ -281,8 +291,6 @@ def pair_details(check: PairCheck) -> list[str]:
         lines.append(_yes_no(check.template_alike, *_template_words()))
     sizes = QCoreApplication.translate("Pairs", "Weights: %1, draft %2")
     lines.append(fill(sizes, size(check.main_bytes), size(check.draft_bytes)))
-    memory = QCoreApplication.translate("Pairs", "Remembers %1; draft: %2")
-    lines.append(fill(memory, _caches(check.main_caches), _caches(check.draft_caches)))
     return lines
 
 
@@ -326,12 +334,3 @@ def _template_words() -> tuple[str, str]:
 
 def _yes_no(yes: bool, yes_words: str, no_words: str) -> str:
     return yes_words if yes else no_words
-
-
-def _caches(kinds: tuple[CacheKind, ...]) -> str:
-    words = {
-        CacheKind.ROWS: QCoreApplication.translate("Pairs", "every token"),
-        CacheKind.WINDOW: QCoreApplication.translate("Pairs", "a window"),
-        CacheKind.STATE: QCoreApplication.translate("Pairs", "a state"),
-    }
-    return " + ".join(words[kind] for kind in kinds) or "–"

@@ -86,10 +86,11 @@ class FooterLine:
     tone: Tone
     tooltip: str
     link: str = ""  # text of the link to drafting options, where drafting costs time
+    note: str = ""  # what slowed it down, and whether it was stopped
 
     @property
     def text(self) -> str:
-        return SEPARATOR.join(part for part in (self.gain, self.details) if part)
+        return SEPARATOR.join(part for part in (self.gain, self.note, self.details) if part)
 
 
 def reply_footer(
@@ -98,10 +99,15 @@ def reply_footer(
     """`empty`: the reply has neither an answer nor thinking. `slowdown` explains why it was slow."""
     if stats is not None and stats.generated_tokens:
         line = footer_line(stats)
-        return replace(line, gain=SEPARATOR.join(filter(None, (line.gain, slowdown_text(slowdown)))))
+        stopped = _stopped_text() if status is ReplyStatus.STOPPED else ""
+        return replace(line, note=SEPARATOR.join(filter(None, (slowdown_text(slowdown), stopped))))
     if status is ReplyStatus.STOPPED and empty:
         return FooterLine(QCoreApplication.translate("ReplyStats", "stopped before the first word"), "", Tone.NONE, "")
-    return None
+    return FooterLine("", "", Tone.NONE, "", note=_stopped_text()) if status is ReplyStatus.STOPPED else None
+
+
+def _stopped_text() -> str:
+    return QCoreApplication.translate("ReplyStats", "stopped")
 
 
 def footer_line(stats: RequestStats) -> FooterLine:

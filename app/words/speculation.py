@@ -11,6 +11,8 @@ from PySide6.QtCore import QCoreApplication
 
 from app.words import formats
 from app.words.notices import QT_TRANSLATE_NOOP
+from app.words.pairs import PairGain
+from app.words.pairs import gain_text as pair_gain_text
 from app.words.replies import (
     Tone,
     against_text,
@@ -90,9 +92,14 @@ def headline(stats: RequestStats | None, *, running: bool) -> str:
     }.get(stats.drafting, unclear)
 
 
-def measured_against(stats: RequestStats | None) -> str:
-    """What the headline compares with; nothing where it compares nothing."""
-    return "" if stats is None else against_text(stats)
+def measured_against(stats: RequestStats | None, pair_gain: PairGain | None = None) -> str:
+    """What the headline compares with; where it compares nothing, what this pair brings elsewhere."""
+    if stats is None:
+        return ""
+    known = against_text(stats)
+    if known or pair_gain is None or not stats.generated_tokens:
+        return known
+    return formats.fill(QCoreApplication.translate("Inspector", "This pair: %1."), pair_gain_text(pair_gain))
 
 
 def plain_sentence(stats: RequestStats | None) -> str:

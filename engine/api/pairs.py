@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from engine.api.errors import EngineError
-
-
-class CacheKind(StrEnum):
-    """What a layer's cache holds."""
-
-    ROWS = "rows"  # keys and values of each token
-    WINDOW = "window"  # those of the last tokens
-    STATE = "state"  # all tokens folded into one state
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,5 +43,3 @@ class PairCheck:
     template_alike: bool = True
     main_bytes: int = 0
     draft_bytes: int = 0
-    main_caches: tuple[CacheKind, ...] = ()
-    draft_caches: tuple[CacheKind, ...] = ()

@@ -83,6 +83,11 @@ class ChatEngine(Protocol):
         more of a pair is measured than its first prices take.
         """
 
+    def note_race(self, source: str, longer: float) -> None:
+        """A race of the loaded pair, by the clock, found that its passes with drafts of `source` take this many times
+        as long as the race's own statistics say.
+        """
+
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         """Send every model event to `sink` from now on, also those of other callers' commands. Call the result to
         unsubscribe.

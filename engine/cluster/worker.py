@@ -12,7 +12,6 @@ import threading
 from engine.cluster.operations import Operation, Ping, Pong, RankBroken
 from engine.cluster.rank_group import hello_here
 from engine.cluster.wire import MOST_BYTES, Wire, WireBroken, WireEnded
-from engine.models import mlx_build
 from engine.models.openblas import put_in_front
 
 MOST_WAITING = 128  # operations
@@ -48,7 +47,6 @@ def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
     inbox = Inbox()
     threading.Thread(target=_listen, args=(wire, inbox), daemon=True).start()
     try:
-        mlx_build.prefer_newest()
         put_in_front()
         from engine.cluster.rank import Rank  # imports MLX
 

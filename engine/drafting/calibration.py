@@ -29,10 +29,12 @@ from engine.caches.checkpoints import append_rows, make_checkpoint, needs_checkp
 from engine.decoding.sampling import normalised
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
 from engine.drafting.examination import Examined, examination
+from engine.drafting.kept_rates import KeptRates
 from engine.models import mlx_build
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.memory import lacks
 from engine.models.openblas import is_in_front
+from engine.models.published import Published, nothing_published
 
 if TYPE_CHECKING:
     from engine.caches.base import CacheSet
@@ -53,6 +55,10 @@ _FEWEST_DEEP_TOKENS = 512  # after fewer tokens the cost of each is noise, which
 # Enough for a first reply's prices. It takes about 60 plain forwards, even where costs grow with the width and a
 # drafted token costs a quarter of a plain one.
 _ROUGH_WIDTHS = (2, 4, 8, 16)
+# Of a small model further rough comparisons take no time that a user notices, and on a busy machine some are off by a
+# factor.
+_ROUGH_AGAIN = 2
+_ROUGH_PASS_S = 0.1
 _ROUGH_ERROR = 0.1  # a relative error, until enough comparisons are made
 LEAST_COMPARISONS = 3
 MOST_COMPARISONS = 7
@@ -81,8 +87,9 @@ Slices = Generator[Calibration | None, None, Calibration]
 
 
 class Tuner:
-    def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path | None = None, published: Published = nothing_published) -> None:
+        self._folder = folder
+        self.rates = KeptRates(None if folder is None else folder / "rates", published)
         self._slices: Slices | None = None
         self._begun = False  # the caches of a measurement exist
         self._pair: tuple[LoadedModel, LoadedModel | None] | None = None  # being measured
@@ -125,7 +132,7 @@ class Tuner:
             costs.ratios.recall(content.get("baselines"))
 
     def _file(self, main: LoadedModel, draft: LoadedModel | None) -> Path | None:
-        return self.folder / f"{pair_key(main, draft)}.json" if self.folder is not None else None
+        return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
 
     def stop(self) -> None:
         self._slices = self._pair = None
@@ -142,7 +149,7 @@ class Tuner:
 
     def measured(self, main: LoadedModel) -> tuple[ForwardTimes, ...]:
         """Forward times of `main`, if it was measured, then those of other models on disk."""
-        files = sorted(self.folder.glob("*.json")) if self.folder is not None else []
+        files = sorted(self._folder.glob("*.json")) if self._folder is not None else []
         found = [times for path in files if (times := _times(_content(path))) is not None]
         by_model = {(times.weight_bytes, times.sparse): times for times in found}
         by_model.pop((main.info.weight_bytes, main.info.sparse), None)
@@ -199,9 +206,14 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
         _step_s(main, caches, max(_ROUGH_WIDTHS))
         yield None
     forwards = Comparisons(partial(_step_s, main, caches, 1), timed)
-    yield from forwards.compare([key for key in timed if key in _ROUGH_WIDTHS or not isinstance(key, int)])
-    yield from forwards.compare([key for key in timed if key in _ROUGH_TWICE])
+    rough = [key for key in timed if key in _ROUGH_WIDTHS or not isinstance(key, int)]
+    yield from forwards.compare(rough)
+    yield from forwards.compare([key for key in rough if key in _ROUGH_TWICE])
     yield _calibration_of(forwards.least_seconds, _ROUGH_ERROR, draft)
+    for _ in range(_ROUGH_AGAIN):
+        if forwards.shortest_s * len(rough) < _ROUGH_PASS_S:
+            yield from forwards.compare(rough)
+            yield _calibration_of(forwards.least_seconds, _ROUGH_ERROR, draft)
     for _ in range(MOST_COMPARISONS):
         yield from forwards.compare(forwards.unsettled)
     known = _calibration_of(forwards.seconds, forwards.error, draft)
@@ -344,6 +356,11 @@ class Comparisons:
     @property
     def unsettled(self) -> list[Timed]:
         return [key for key, shares in self._shares.items() if not _is_settled(key, shares)]
+
+    @property
+    def shortest_s(self) -> float:
+        """Seconds of the shortest forward of width 1."""
+        return self._shortest
 
     @property
     def shares(self) -> dict[Timed, float]:

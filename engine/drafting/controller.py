@@ -28,6 +28,7 @@ _START_CREDIT = 0.8
 _CREDIT_PER_ROUND = 0.004
 _MOST_CREDIT = 3.0
 _LEAST_CREDIT = 0.0
+_TRUSTED_RATE = 0.8  # a draft that is accepted as often begins with all credit
 _MOST_ROUNDS_WITHOUT_PLAIN = 96
 _COMPARED_ROUND = 2  # until enough plain passes are known this round of a reply is plain: replies may be short
 _TYPICAL_REPLY_TOKENS = 200.0
@@ -157,19 +158,22 @@ class History:
         if replies == 1:
             return self
         if self._shared.get(replies, (None,))[0] is not calibration:
-            costs = RoundCosts(calibration.shared_by(replies))
+            costs = RoundCosts(calibration.shared_by(replies), replies)
             known = (self.rates, self.worth, self.sharpness)
-            anew = History(costs, replies, *known, longest=self.longest, hopes=self.hopes)
+            credit = max(self.credit, _START_CREDIT)
+            anew = History(costs, replies, *known, credit=credit, longest=self.longest, hopes=self.hopes)
             self._shared[replies] = calibration, anew
         return self._shared[replies][1]
 
     def promise(self, kinds: Sequence[int]) -> float:
-        """Predicted tokens a second of replies of these kinds of text at the best draft length; 0 without prices.
+        """Predicted tokens a second of replies of these kinds of text at the best draft length; 0 without a draft.
 
         Kinds without trials count as good while there is credit.
         """
         best = 0.0
-        for source in self.costs.calibration.draft_s:
+        for source in {*self.hopes, *self.costs.calibration.draft_s}:
+            if self.costs.refuses(source):
+                continue
             seconds = self.costs.prices_s(source, MAX_DRAFT_TOKENS)
             known = [self.rates_of(source, kind) for kind in kinds]
             choices = [Choice(Plan(source), rates, seconds, hopeful=self.credit > 0) for rates in known]
@@ -181,10 +185,25 @@ class History:
             self.rates[source, grade] = AcceptRates(self.hopes.get(source, 0.0))
         return self.rates[source, grade]
 
+    def expect(self, source: str, rate: float) -> None:
+        """`rate`: the accept rate that is published or measured of this draft; 0: not known."""
+        self.hopes[source] = rate
+        self._trust(rate)
+
+    def _trust(self, rate: float) -> None:
+        """A draft that is right so often is tried although its prices say that it does not pay.
+
+        MEASURED: on a busy machine the first prices are of few forwards, some of which take ten times as long. A draft
+        that gains a half was then not tried in one first reply of ten.
+        """
+        if rate >= _TRUSTED_RATE:
+            self.credit = _MOST_CREDIT
+
     def recall(self, source: str, grade: int, kept: Sequence[Sequence[float]]) -> None:
         """Start with the accept rates of an earlier run. Raises ValueError if they are not valid."""
         rates = self.rates_of(source, grade)
         rates.recall(kept)
+        self._trust(rates.by_position(hopeful=False)[0])
         self.longest[source] = max(rates.longest, self.longest.get(source, _FIRST_TOKENS))
 
     def record_of(self, source: str) -> Record:

@@ -93,7 +93,9 @@ class RoundCosts:
     anything until `now` is known.
     """
 
-    def __init__(self, calibration: Calibration | None = None) -> None:
+    def __init__(self, calibration: Calibration | None = None, replies: int = 1) -> None:
+        """`replies` share each round; each drafts as many tokens as its price is asked for."""
+        self._guessed_token = replies * _GUESSED_TOKEN / (1 + (replies - 1) * _GUESSED_TOKEN)
         self.context_tokens = 0  # of the reply whose round is planned or observed; all prices depend on it
         self.calibration = calibration or Calibration()
 
@@ -212,7 +214,7 @@ class RoundCosts:
 
     def _calibrated_s(self, source: str, length: int, context_tokens: int) -> float:
         if not self.calibrated:
-            return 1 + length * self._token_share.get(source, (_GUESSED_TOKEN, 0))[0]
+            return 1 + length * self._token_share.get(source, (self._guessed_token, 0))[0]
         drafting = self._calibration
         width = self.padded(length + 1)
         token_s = drafting.draft_s.get(source, 0.0) + context_tokens * drafting.draft_deep_s.get(source, 0.0)
@@ -227,7 +229,7 @@ class RoundCosts:
         largest = _LARGEST_CORRECTION if self.calibrated else _LARGEST_STEP
         excess = max(-largest, min(largest, excess))
         if not self.calibrated:
-            share, tokens = self._token_share.get(source, (_GUESSED_TOKEN, 0))
+            share, tokens = self._token_share.get(source, (self._guessed_token, 0))
             seen = ((1 + drafted * share) * math.exp(excess) - 1) / drafted
             # the guess weighs as one token: a draft's first round includes one-time costs
             share += drafted / (tokens + drafted + 1) * (max(0.0, seen) - share)

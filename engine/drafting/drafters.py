@@ -239,7 +239,7 @@ def _memory_need(network: nn.Module, main: ModelAccess) -> MemoryNeed:
     """Bytes of a token's keys and values in its layers, and of main model states that wait to be read."""
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
     windows: int = getattr(network, "window_bytes", 0)
-    state_bytes = network.reads_width * main.embed(mx.array([0], dtype=mx.uint32)).dtype.size
+    state_bytes = network.reads_width * main.precision.size
     waiting = min(MOST_WAITING_BYTES, LEAST_CONTEXT_TOKENS * state_bytes)
     return MemoryNeed(sum(weight.nbytes for _, weight in weights), network.row_bytes, windows + waiting)
 

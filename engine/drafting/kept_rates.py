@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from engine.drafting.controller import History
 from engine.drafting.text_kind import TextKind
 from engine.models.kept_files import read_kept, write_kept
+from engine.models.published import Published, nothing_published
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -28,8 +29,9 @@ Kept = dict[str, list[list[float]]]  # by kind: (accepted, trials) of each group
 
 
 class KeptRates:
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, published: Published = nothing_published) -> None:
         self._folder = folder
+        self._published = published
         self._path: Path | None = None
         self._source = ""
         self._history = History()
@@ -40,7 +42,10 @@ class KeptRates:
         self.write()
         self._history = history
         self._path = None
-        if self._folder is None or main is None or draft is None:
+        if main is None or draft is None:
+            return
+        history.expect(draft.source, self._published(main.info.folder, draft.info.folder))
+        if self._folder is None:
             return
         pair = [_VERSION, main.identity, draft.identity]
         self._path = self._folder / f"{hashlib.sha256(json.dumps(pair).encode()).hexdigest()[:32]}.json"

@@ -33,6 +33,8 @@ _LEAST_DEPTH_TOKENS = 2048  # depth 0: up to so many tokens, where depth hardly 
 # Added to the error for one plain pass, in logs: few of them may all be slow because of other programs. MEASURED:
 # without it one of 200 replies on a busy machine is reported a gain that is a loss.
 _BAD_LUCK = 0.15
+_RACE_ERROR = 0.03  # one standard error of a race's figure
+_MOST_WRONG = 4.0  # times; a race that says more is not believed
 _MEMORY_PASSES = 1000.0  # time constant of `plain_passes`
 _RESTARTED = 0.06  # standard deviation of the excess between two runs of the program, in logs
 _MOST_KEPT = 16
@@ -81,6 +83,15 @@ class PassRatio:
         self.variance -= of_excess**2 / total
         self._covariance -= of_load * of_excess / total
 
+    def correct(self, by: float) -> None:
+        """Update with a race by the clock, whose drafted passes took `by` (in logs) longer than `excess` says."""
+        total = self.variance + _RACE_ERROR**2
+        self._load += self._covariance / total * by
+        self.excess += self.variance / total * by
+        self._load_variance -= self._covariance**2 / total
+        self._covariance -= self._covariance * self.variance / total
+        self.variance -= self.variance**2 / total
+
     def _learn_noise(self, beyond: float, drafted: bool) -> None:
         if self._latest is not None and self._latest[1] == drafted:
             seen = min((beyond - self._latest[0]) ** 2 / 2, _OUTLIER**2 * self._noise)
@@ -126,6 +137,12 @@ class PassRatios:
         self.of("", depth)
         for each in self._concerned(source, depth):
             each.see(beyond, drafted=bool(source))
+
+    def correct(self, source: str, longer: float) -> None:
+        """A race by the clock: passes of `source` take so many times as long as these ratios say, at all depths."""
+        for (name, _), each in self._known.items():
+            if name == source and 1 / _MOST_WRONG <= longer <= _MOST_WRONG:
+                each.correct(math.log(longer))
 
     def kept(self) -> list[dict[str, object]]:
         """The ratios to store for a later run: those of sources that drafted beside plain passes."""

@@ -24,6 +24,7 @@ from engine.api.types import (
     ModelInfo,
 )
 from engine.drafting.costs import acceptance_of, estimated_gain, times_like
+from engine.hub.staging import repository_of
 from engine.models.compatibility import RECOMMENDED_SHARE
 from engine.models.drafter_kinds import KINDS, known_kind
 from engine.models.fit import estimated_weight_bytes, fit_together
@@ -214,13 +215,21 @@ class Catalog:
             return None
         published = drafter.acceptance_for(main)
         times = times_like(measured, model.download_bytes, sparse=bool(model.active_parameters))
-        share = self._typical_acceptance(drafter.kind) if published is None else published.share
+        share = self.acceptance(main, draft)
         if times is None or share is None or (published is None and drafter.gain_for(main) is not None):
             return None
         weight = _step_bytes(drafter) / _step_bytes(model)
         by_block = drafter.kind is not None and KINDS[drafter.kind].in_one_forward
         gain = estimated_gain(times, weight, share, by_block=by_block)
         return PredictedGain(gain, TYPICAL_OF_KIND if published is None else published.on) if gain is not None else None
+
+    def acceptance(self, main: str, draft: str) -> float | None:
+        """The accept rate of a drafted token, by repositories: published, or else that of its kind."""
+        drafter = next((each for each in self.drafts if each.repository == draft and main in each.mains), None)
+        if drafter is None:
+            return None
+        published = drafter.acceptance_for(main)
+        return self._typical_acceptance(drafter.kind) if published is None else published.share
 
     def _typical_acceptance(self, kind: DrafterKind | None) -> float | None:
         """The lower median of the lowest accept rates of a kind's drafts, without code and maths."""
@@ -271,6 +280,15 @@ def load_catalog(path: Path | str) -> Catalog:
     except (FileError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
     return Catalog(models, drafts)
+
+
+def published_acceptance(catalog: Path, main: str, draft: str) -> float:
+    """The accept rate that the catalog has for two folders that were downloaded from a hub; 0: not known."""
+    repositories = (repository_of(Path(folder)) for folder in (main, draft))
+    try:
+        return load_catalog(catalog).acceptance(*repositories) or 0.0
+    except ValueError:
+        return 0.0
 
 
 def _step_bytes(model: CatalogModel | CatalogDraft) -> float:

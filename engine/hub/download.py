@@ -46,6 +46,7 @@ from engine.hub.staging import (
     alone_with,
     begun_commit,
     free_bytes,
+    keep_from_backups,
     keep_only,
     lists,
     publish,
@@ -71,6 +72,7 @@ INTERVAL_S = 0.1
 STALL_INTERVAL_S = 1.0
 SPEED_OVER_S = 3.0
 TIME_LEFT_OVER_S = 15.0
+_CONTRADICTS = 2.0  # the time left at the present speed, or its inverse, is that many times the reported one
 _STOPPED_S = 5.0  # a longer gap between calls: the download was stopped or reading files, so it does not count as speed
 _SPEED_AFTER_S = 1.0  # of bytes that arrive, until a speed is reported …
 _SURE_AFTER_S = 2.0  # … and until the remaining time is reported
@@ -139,7 +141,13 @@ class _Count:
 
     @property
     def seconds_left(self) -> float | None:
-        return self._long.seconds_for(self.total_bytes - self.done_bytes)
+        """None while unknown, or while it would contradict the speed that is shown beside it."""
+        left_bytes = self.total_bytes - self.done_bytes
+        soon = self._speed.seconds_for(left_bytes)
+        left_s = self._long.seconds_for(left_bytes)
+        if soon is None or left_s is None:
+            return None
+        return left_s if soon <= _CONTRADICTS * left_s and left_s <= _CONTRADICTS * soon else None
 
 
 class Meter:
@@ -272,6 +280,7 @@ class Download:
         self._meter = meter
         try:
             with alone_with(self._root, self.repository, self.stop.wait):
+                keep_from_backups(self._root)
                 recover(self._root, self.repository)
                 tidy(self.staging)
                 self._begun = begun_commit(self.staging)

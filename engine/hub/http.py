@@ -6,8 +6,8 @@ The token is sent to the hub's own origin only. No cookies, no telemetry.
 from __future__ import annotations
 
 import logging
-import platform
 import ssl
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -209,7 +209,7 @@ class HubHttp:
         peer = self._hub.peer
         if peer is not None:
             return Identity(Path(peer.identity)).client_context(Machine("", peer.fingerprint, ""))
-        return True if platform.system() == "Darwin" else trusted()
+        return True if sys.platform == "darwin" else trusted()
 
     def _timeout(self, *, of_file: bool) -> httpx2.Timeout:
         import httpx2

@@ -148,7 +148,6 @@ def tidy(staging: Path) -> None:
         if folder.is_symlink() or not folder.is_dir():
             remove(folder)
             folder.mkdir(parents=True)
-    keep_from_backups(staging.parent)
     for path in (*staging.iterdir(), *(staging / FILES).iterdir()):
         if path not in (staging / FILES, staging / FORMER) and not stat.S_ISREG(path.lstat().st_mode):
             remove(path)

@@ -49,6 +49,11 @@ class ModelAccess:
         embedded: mx.array = self.embedding(tokens)
         return embedded if self.scale == 1 else embedded * mx.array(self.scale, embedded.dtype)
 
+    @property
+    def precision(self) -> mx.Dtype:
+        """Of the states between layers."""
+        return self.embed(mx.array([0], dtype=mx.uint32)).dtype
+
     def logits(self, states: mx.array) -> mx.array:
         """The head's logits (n, vocabulary) for `states` (n, width), given as the body's output."""
         tokens = mx.zeros((1, states.shape[0]), dtype=mx.uint32)

@@ -28,14 +28,13 @@ def macos_version() -> tuple[int, int]:
 
 
 def prefer_newest(folder: Path = FOR_MACOS_26) -> None:
-    """Before the first import of MLX in this process."""
+    """Called as this module is imported: `engine` does so first of all, in every process that imports MLX later."""
     if sys.platform == "darwin" and folder.is_dir() and macos_version() >= _NEEDS and str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
 
 def wheel() -> str:
     """The platform of the wheel that has MLX's library, such as "macosx_15_0_arm64"; "" where there is none."""
-    prefer_newest()
     for package in ("mlx-metal", "mlx-cpu", "mlx"):
         with suppress(PackageNotFoundError):
             return (distribution(package).read_text("WHEEL") or "").rpartition("Tag: ")[2].strip().rpartition("-")[2]
@@ -45,3 +44,6 @@ def wheel() -> str:
 def is_too_new() -> bool:
     """Whether the system is older than the build asks for, which loads and then takes kernels that are not there."""
     return sys.platform == "darwin" and wheel().startswith("macosx_26") and macos_version() < _NEEDS
+
+
+prefer_newest()

@@ -14,16 +14,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from engine.api.errors import EngineError
-from engine.api.pairs import CacheKind, PairCheck, Probe, Vocabularies
+from engine.api.pairs import PairCheck, Probe, Vocabularies
 from engine.api.types import ModelInfo
 from engine.models.about import template_text
 from engine.models.children import OUR_FAULTS, PROBE, PROBES, TRY_MODEL, command, environment
 from engine.models.compatibility import draft_problem, draft_refusal
-from engine.models.inspect import inspect_model, read_config
+from engine.models.inspect import inspect_model
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
-    JsonObject,
-    object_at,
     object_in,
     stamp,
 )
@@ -32,8 +30,6 @@ from engine.models.vocabulary import MAX_TOKENS, TokenTable, meanings, read_tabl
 
 _PATIENCE_S = 5.0  # wall time
 _MOST_KEPT = 64
-_STATES = ("mamba", "linear_attention", "recurrent", "conv", "ssm", "rwkv", "gated_delta")
-_STATE_KEYS = ("state_size", "ssm_state_size", "mamba_d_state", "linear_num_value_heads", "conv_L_cache", "lru_width")
 
 Cuts = dict[str, list[int]]  # tokens, by language
 _log = logging.getLogger(__name__)
@@ -56,13 +52,7 @@ def check_pair(main_folder: Path | str, draft_folder: Path | str) -> PairCheck:
 
 
 def _with_sizes(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairCheck:
-    return replace(
-        checked,
-        main_bytes=main.weight_bytes,
-        draft_bytes=draft.weight_bytes,
-        main_caches=cache_kinds(read_config(Path(main.folder))),
-        draft_caches=cache_kinds(read_config(Path(draft.folder))),
-    )
+    return replace(checked, main_bytes=main.weight_bytes, draft_bytes=draft.weight_bytes)
 
 
 def _with_tokens(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairCheck:
@@ -139,22 +129,6 @@ def _cut(folder: Path, table: TokenTable) -> dict[str, list[str]] | None:
         return None
     said = meanings(table)
     return {language: [said.get(token, "") for token in cut] for language, cut in tokens.items()}
-
-
-def cache_kinds(config: JsonObject) -> tuple[CacheKind, ...]:
-    """Kinds by the config's entries for its layers, or a guess, since nothing depends on it."""
-    parts = (config, object_at(config, "text_config"))
-    given = [part.get(key) for part in parts for key in ("layer_types", "layers_block_type", "block_types")]
-    layers = {str(layer) for types in given if isinstance(types, list) for layer in types}
-    state = any(mark in layer for layer in layers for mark in _STATES) or any(
-        part.get(key) for part in parts for key in _STATE_KEYS
-    )
-    window = any("sliding" in layer for layer in layers) or (
-        not layers and any(part.get("sliding_window") and part.get("use_sliding_window", True) for part in parts)
-    )
-    rows = not layers or any("full" in layer or layer in ("attention", "global_attention") for layer in layers)
-    kinds = ((CacheKind.ROWS, rows), (CacheKind.WINDOW, window), (CacheKind.STATE, state))
-    return tuple(kind for kind, has in kinds if has)
 
 
 def _ends(folder: Path, table: TokenTable) -> set[str]:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import mlx.core as mx
@@ -44,8 +45,10 @@ class Batch:
     def __init__(self) -> None:
         self.replies: list[Reply] = []
         self._caches = MergedCaches()
+        self.typical = False  # the latest step can be measured: no reply joined, and drafts, if wanted, were verified
         self._padded = False  # the last row is a copy of the first
         self._states: mx.array | None = None  # of a wide step, for drafters: (rows, width, layers × width)
+        self._joined = False  # a reply has joined since the latest step
         self._drawn: mx.array | None = None  # tokens (rows,) drawn by a step started ahead, not read on the host
 
     @property
@@ -57,6 +60,7 @@ class Batch:
         if self.in_flight:
             raise RuntimeError("no reply can join while a step is in flight")
         self._pad(wanted=False)
+        self._joined = True
         self.replies.extend(replies)
         for reply in replies:
             reply.sequence.discard_in_flight()
@@ -72,6 +76,7 @@ class Batch:
         each row, or by a copied row if the chat is short. What this raises fails all replies.
         """
         started = time.perf_counter()
+        costs = history.shared_by(len(self.replies)).costs
         self._pad(wanted=not drafts and self._is_faster_with_a_row_more(history.costs))
         drafted = [NO_DRAFT] * len(self.replies)
         draft_s = 0.0
@@ -84,7 +89,7 @@ class Batch:
                 reply.rounds.rest()
         width = 1 + max(draft.tokens.size for draft in drafted)
         if width > 1:
-            padded = history.shared_by(len(self.replies)).costs.padded(width)
+            padded = costs.padded(width)
             width = padded if padded <= 1 + self._longest_draft() else width
             verdicts, failure = self._verified(drafted, width)
         if width == 1 or failure is not None:
@@ -92,6 +97,14 @@ class Batch:
             width = 1
             verdicts = self._drawn_alone(look_ahead=look_ahead)
         seconds = time.perf_counter() - started
+        measured = failure is None and not self._joined
+        self._joined = False
+        self.typical = measured and (width > 1 or not drafts)
+        if measured:
+            longest, reply = max(
+                zip((draft.tokens.size for draft in drafted), self.replies, strict=True), key=itemgetter(0)
+            )
+            costs.observe(reply.rounds.drafting.source if longest else "", longest, seconds)
         self._hand_out(
             drafted, verdicts, width, Times(seconds, draft_s, seconds - draft_s if draft_s else 0.0), failure
         )

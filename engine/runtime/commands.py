@@ -99,12 +99,20 @@ class SetSparing:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteRace:
+    """Correct the pass ratios of a source."""
+
+    source: str
+    longer: float
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """Finish everything and end the thread. The last command on the queue."""
 
 
 Change = (
-    Cancel | AnswerNow | SetSpeculation | KeepOnly | SetSparing
+    Cancel | AnswerNow | SetSpeculation | KeepOnly | SetSparing | NoteRace
 )  # of replies, or of how the engine works; no answer
 Command = Load | SetDraft | Unload | Submit | Count | Change | Close
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from engine.api.events import DrafterExamined, ModelMeasured
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
+from engine.drafting.costs import acceptance_of
 from engine.drafting.drafters import proposer_of
-from engine.drafting.kept_rates import KeptRates
+from engine.drafting.examination import LONGEST
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.forced import ForcedProposer
@@ -44,7 +45,7 @@ class LoadedPair:
         self.spares = False  # nothing is measured: the machine is hot or saves energy
         self.on_battery = False  # only first prices are measured
         self._tuner = tuner
-        self._rates = KeptRates(None if tuner.folder is None else tuner.folder / "rates")
+        self._rates = tuner.rates
         self._reported: bool  # the measurements were posted
         self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
         self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
@@ -139,6 +140,7 @@ class LoadedPair:
         if self._reported or self._tuner.pending or self.main is None:
             return []
         self._reported = True
+        self._expect_as_examined()
         news: list[DrafterExamined | ModelMeasured] = []
         known = self.history.costs.calibration
         if self.draft is not None and known.per_pass is not None:
@@ -164,6 +166,13 @@ class LoadedPair:
                 self._tuner.begin(self.main, self.draft, self.history.costs)
             except Exception:  # noqa: BLE001  replies can run without prices
                 _log.warning("%s cannot be measured", self.main.info.name, exc_info=True)
+        self._expect_as_examined()
+
+    def _expect_as_examined(self) -> None:
+        """A drafter's examination says more than what is published."""
+        per_pass = self.history.costs.calibration.per_pass
+        if self.draft is not None and per_pass is not None:
+            self.history.expect(self.draft.source, acceptance_of(per_pass, LONGEST))
 
     def _set_limits(self) -> None:
         set_limits(*(model.need for model in (self.main, self.draft) if model is not None))

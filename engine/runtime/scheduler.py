@@ -79,7 +79,8 @@ class Writing:
         else:
             self._step_batch(drafts=way is BatchWay.DRAFTED)
         written = sum(len(reply.sequence.tokens) for reply in replies) - before
-        self._pair.sharing.observe(way, len(replies), written, time.perf_counter() - started)
+        if way is BatchWay.TURNS or self.batch.typical:
+            self._pair.sharing.observe(way, len(replies), written, time.perf_counter() - started)
         return []
 
     def way(self, replies: Sequence[Reply]) -> BatchWay:

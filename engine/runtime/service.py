@@ -22,6 +22,7 @@ from engine.api.events import Event, ModelEvent, OwnThread, Queued, Sink
 from engine.api.ranks import Helping, RankPlan
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
 from engine.models import mlx_build
+from engine.models.published import Published, nothing_published
 from engine.runtime.commands import (
     AnswerNow,
     Cancel,
@@ -32,6 +33,7 @@ from engine.runtime.commands import (
     Count,
     KeepOnly,
     Load,
+    NoteRace,
     SetDraft,
     SetSparing,
     SetSpeculation,
@@ -39,6 +41,7 @@ from engine.runtime.commands import (
     Unload,
     refusal,
 )
+from engine.runtime.kept_bytes import KeptBytes
 from engine.runtime.requests import check_request, check_speculation, check_text
 from engine.runtime.state import state_after
 
@@ -59,21 +62,21 @@ class Engine:
         cache_disk_bytes: int = 8 << 30,
         openblas: bool = True,
         light_drafters: bool = True,
+        published: Published = nothing_published,
     ) -> None:
         """Kept caches take at most `cache_memory_share` of the memory; they and the calibrations are written to
         `cache_folder`.
 
         `openblas`: compute with that library, if it is installed. `light_drafters`: on a GPU, quantize drafters of 16
-        bits when they are loaded.
+        bits when they are loaded. `published`: called on the engine thread for each pair that is loaded.
         """
         self._commands = CommandQueue()
         self._make_worker: Callable[[], EngineThread] = partial(
             _make_worker,
-            cache_folder,
-            cache_memory_share,
-            cache_disk_bytes,
+            KeptBytes(cache_folder, cache_memory_share, cache_disk_bytes),
             openblas,
             light_drafters,
+            published,
             self._send_events,
             self._commands.ends,
         )
@@ -160,6 +163,9 @@ class Engine:
 
     def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
         self._send(SetSparing(on, on_battery))
+
+    def note_race(self, source: str, longer: float) -> None:
+        self._send(NoteRace(source, longer))
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()
@@ -296,11 +302,10 @@ class Engine:
 
 
 def _make_worker(
-    cache_folder: Path | None,
-    memory_share: float,
-    disk_bytes: int,
+    kept: KeptBytes,
     openblas: bool,
     light_drafters: bool,
+    published: Published,
     post: Callable[[Sink | None, Event], None],
     ends: Callable[[bool], bool],
 ) -> EngineThread:
@@ -309,12 +314,11 @@ def _make_worker(
 
     if mlx_build.is_too_new():
         raise MlxUnusable(mlx_build.system_name(), mlx_build.wheel(), "needs macOS 26.2")
-    mlx_build.prefer_newest()
     if openblas:
         put_in_front()
     from engine.runtime.worker import make_worker
 
-    return make_worker(cache_folder, memory_share, disk_bytes, light_drafters, post, ends)
+    return make_worker(kept, light_drafters, published, post, ends)
 
 
 def _why_no_worker(error: BaseException) -> EngineError:

@@ -104,6 +104,7 @@ class Sharing:
         shared = self.history.shared_by(replies)
         if way is BatchWay.DRAFTED:
             return replies * shared.promise(kinds)
-        plain_s = shared.costs.plain_s if way is BatchWay.SHARED else self.history.costs.plain_s
-        tokens = replies if way is BatchWay.SHARED else self.history.draft_speed
-        return tokens / plain_s if plain_s else 0.0
+        if way is BatchWay.SHARED:
+            return replies / shared.costs.prices_s("", 0)[0]
+        plain_s = self.history.costs.plain_s
+        return self.history.draft_speed / plain_s if plain_s else 0.0

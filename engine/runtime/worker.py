@@ -17,6 +17,7 @@ from engine.drafting.calibration import Tuner
 from engine.models.encoding import BETWEEN_S
 from engine.models.first_use import FirstUse
 from engine.models.memory import kept_caches_bytes
+from engine.models.published import Published
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.commands import (
@@ -28,6 +29,7 @@ from engine.runtime.commands import (
     Count,
     KeepOnly,
     Load,
+    NoteRace,
     SetDraft,
     SetSparing,
     SetSpeculation,
@@ -35,6 +37,7 @@ from engine.runtime.commands import (
     Unload,
 )
 from engine.runtime.counting import Counting
+from engine.runtime.kept_bytes import KeptBytes
 from engine.runtime.pair_loader import PairLoader, Post
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
@@ -46,17 +49,14 @@ LOOK_S = 1.0  # interval in which an idle engine checks that the ranks are alive
 Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
 
-def make_worker(
-    kept: Path | None, memory_share: float, disk_bytes: int, light_drafters: bool, post: Post, ends: Ends
-) -> EngineThread:
-    """`kept`: the folder of kept caches and calibrations."""
+def make_worker(kept: KeptBytes, light_drafters: bool, published: Published, post: Post, ends: Ends) -> EngineThread:
     calibration, prefixes, tried = (
-        None if kept is None else kept / name for name in ("calibration", "prefixes", "tried.json")
+        None if kept.folder is None else kept.folder / name for name in ("calibration", "prefixes", "tried.json")
     )
-    open_disk = partial(_open_disk, prefixes, disk_bytes)
-    store = PrefixStore(kept_caches_bytes(memory_share), open_disk(), open_disk=open_disk)
+    open_disk = partial(_open_disk, prefixes, kept.caches_on_disk)
+    store = PrefixStore(kept_caches_bytes(kept.caches_share), open_disk(), open_disk=open_disk)
     return EngineThread(
-        Scheduler(Tuner(calibration), store), post, ends, FirstUse(tried), light_drafters=light_drafters
+        Scheduler(Tuner(calibration, published), store), post, ends, FirstUse(tried), light_drafters=light_drafters
     )
 
 
@@ -127,6 +127,8 @@ class EngineThread:
             case SetSparing():
                 self._scheduler.pair.spares = command.on
                 self._scheduler.pair.on_battery = command.on_battery
+            case NoteRace():
+                self._scheduler.pair.history.costs.ratios.correct(command.source, command.longer)
 
     def take_next_draft(self) -> SetDraft | None:
         """The draft's command that waited for a main model, once that is loaded or has failed."""

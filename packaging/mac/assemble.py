@@ -48,6 +48,7 @@ LOCK = ROOT / "packaging" / "requirements.lock"
 _EPOCH = 1767225600  # 2026-01-01: of every file, where SOURCE_DATE_EPOCH says nothing
 _SOURCES = ("app", "engine", "resources", "i18n")
 _OF_SECOND_MLX = ("mlx/core.*.so", "mlx/lib/*.dylib", "mlx/lib/*.metallib", "mlx_metal-*/WHEEL", "mlx_metal-*/METADATA")
+_MACOS_OF_FIRST_MLX = (14, 4)  # as promised of a checkout
 _CHILD_S = 1200
 _TOLD_MB = 1.0  # packages that more than this is left out of are named
 
@@ -98,7 +99,7 @@ def main() -> int:
     for path in written:
         print(f"{checks.megabytes(path):7.1f} MB  {path}")
     if target.name == "mac":
-        print(checks.told_macos(app))
+        print(*checks.told(app), sep="\n")
     if options.python is None:
         print("without --python: this app has no Python in it and does not start")
     found = [*checks.beside_lock(app, LOCK), *(checks.problems(*written[::2]) if target.name == "mac" else [])]
@@ -118,17 +119,24 @@ def _parse() -> argparse.Namespace:
 
 def install(tools: Path, target: Target, packages: Path) -> None:
     """What the lock names, and Hunch itself."""
-    uv = [tools / "bin" / "uv", "pip", "install", "--quiet", "--target", packages, "--link-mode", "copy"]
-    uv += ["--python-platform", target.wheels, "--python-version", target.python]
-    environment = {**os.environ, "MACOSX_DEPLOYMENT_TARGET": "14.4"}  # else uv finds no wheels of PySide6
-    run([*uv, "--require-hashes", "--only-binary", ":all:", "-r", LOCK], environment)
+    install_wheels(tools, target, packages, LOCK, _MACOS_OF_FIRST_MLX)
     with tempfile.TemporaryDirectory() as copy:  # building leaves files in the folder that it builds
         for name in (*_SOURCES, "pyproject.toml", "README.md", "LICENSE"):
             source, ignored = ROOT / name, shutil.ignore_patterns("__pycache__")
             copied = Path(copy) / name
             shutil.copytree(source, copied, ignore=ignored) if source.is_dir() else shutil.copy(source, copied)
         own = ["--python", tools / "bin" / "python", "--no-deps", "--no-build-isolation", copy]
-        run([tools / "bin" / "uv", "pip", "install", "--quiet", "--target", packages, *own], environment)
+        run([tools / "bin" / "uv", "pip", "install", "--quiet", "--target", packages, *own])
+
+
+def install_wheels(
+    tools: Path, target: Target, folder: Path, lock: Path, macos: tuple[int, int], *, link: str = "copy"
+) -> None:
+    """Those for `macos`, on a Mac. `link`: to change none of the files, "hardlink" is faster."""
+    uv = [tools / "bin" / "uv", "pip", "install", "--quiet", "--target", folder, "--link-mode", link, "--no-deps"]
+    uv += ["--python-platform", target.wheels, "--python-version", target.python]
+    environment = {**os.environ, "MACOSX_DEPLOYMENT_TARGET": ".".join(map(str, macos))}
+    run([*uv, "--require-hashes", "--only-binary", ":all:", "-r", lock], environment)
 
 
 def install_second_mlx(tools: Path, target: Target, folder: Path) -> None:
@@ -137,17 +145,8 @@ def install_second_mlx(tools: Path, target: Target, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         lock, whole = Path(temporary) / "lock", Path(temporary) / "whole"
         lock.write_text("".join(named), "utf-8")
-        uv = [tools / "bin" / "uv", "pip", "install", "--quiet", "--target", whole, "--link-mode", "copy", "--no-deps"]
-        uv += ["--python-platform", target.wheels, "--python-version", target.python]
-        environment = {**os.environ, "MACOSX_DEPLOYMENT_TARGET": ".".join(map(str, checks.MACOS_OF_SECOND_MLX))}
-        run([*uv, "--require-hashes", "--only-binary", ":all:", "-r", lock], environment)
-        for pattern in (
-            "mlx/core.*.so",
-            "mlx/lib/*.dylib",
-            "mlx/lib/*.metallib",
-            "mlx_metal-*/WHEEL",
-            "mlx_metal-*/METADATA",
-        ):
+        install_wheels(tools, target, whole, lock, checks.MACOS_OF_SECOND_MLX)
+        for pattern in _OF_SECOND_MLX:
             for file in whole.glob(pattern):
                 kept = folder / file.relative_to(whole)
                 kept.parent.mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,9 @@ ENTITLEMENTS = Path(__file__).with_name("entitlements.plist")
 
 SDK = (15, 0)  # Qt's: with a newer one macOS 26 draws Qt's controls in a look that Qt is not ready for
 MACOS_OF_SECOND_MLX = (26, 2)
+_KERNEL = re.compile(rb"NAME(..)([ -~]+)\0", re.DOTALL)  # in a library of Metal, each with the length of its name
 _ACCELERATED = b"nax"  # in the names of kernels for neural accelerators
+_LEAST_ACCELERATED = 1000
 MOST_APP_MB = 660.0
 MOST_IMAGE_MB = 220.0
 _PYTHON_MB = 37.0, 13.0  # of these, for a Python that is not in it: estimated
@@ -60,8 +62,16 @@ def _of_mlx(app: Path) -> Iterator[str]:
     for is_second, path in kernels.items():
         if not (path.parent / "libmlx.dylib").exists():
             yield f"{path.relative_to(app)} is not beside libmlx.dylib"
-        if (_ACCELERATED in path.read_bytes()) is not is_second:
-            yield f"{path.relative_to(app)}: kernels for neural accelerators are {'missing' if is_second else 'in it'}"
+        _, accelerated = kernels_in(path)
+        if accelerated < _LEAST_ACCELERATED if is_second else accelerated:
+            yield f"{path.relative_to(app)}: {accelerated} kernels are for neural accelerators"
+
+
+def kernels_in(library: Path) -> tuple[int, int]:
+    """How many, and how many of them for neural accelerators."""
+    found = _KERNEL.findall(library.read_bytes())
+    names = {name for length, name in found if int.from_bytes(length, "little") == len(name) + 1}
+    return len(names), sum(_ACCELERATED in name for name in names)
 
 
 def _is_second_mlx(path: Path) -> bool:
@@ -89,10 +99,13 @@ def megabytes(path: Path) -> float:
     return sum(file.lstat().st_size for file in files if file.is_file()) / 1e6
 
 
-def told_macos(app: Path) -> str:
-    """For which macOS how many files of code say that they were built: "14.0: 12, 15.0: 27"."""
+def told(app: Path) -> Iterator[str]:
+    """For which macOS how many files of code say that they were built: "14.0: 12, 15.0: 27"; and what MLX's have."""
     least = sorted(Counter(code.minimum_macos for code in _binaries(app).values()).items())
-    return f"built for macOS {', '.join(f'{major}.{minor}: {count}' for (major, minor), count in least)}"
+    yield f"built for macOS {', '.join(f'{major}.{minor}: {count}' for (major, minor), count in least)}"
+    for library in sorted(app.rglob("mlx.metallib"), key=_is_second_mlx):
+        of_which = "{} kernels, {} of them for neural accelerators".format(*kernels_in(library))
+        yield f"MLX for macOS {'26.2' if _is_second_mlx(library) else '14'}: {of_which}"
 
 
 def _binaries(app: Path) -> dict[Path, macho.MachO]:
@@ -102,6 +115,7 @@ def _binaries(app: Path) -> dict[Path, macho.MachO]:
 def _of_code(app: Path) -> Iterator[str]:
     binaries = _binaries(app)
     names = {path.name for path in binaries}
+    contents = app / "Contents"
     for path, code in binaries.items():
         place = path.relative_to(app)
         if code.architecture != macho.ARM64:
@@ -113,8 +127,11 @@ def _of_code(app: Path) -> Iterator[str]:
         yield from (f"{place}: {problem}" for problem in _of_links(code, names))
         if path.parent.name == "MacOS" and code.sdk != SDK:
             yield f"{place}: built with SDK {code.sdk}, Qt with {SDK}"
-        if path.parent.name == "MacOS" and code.signature is not None:
+        is_main = path.parent.name == "MacOS"
+        if is_main and code.signature is not None:
             yield from (f"{place}: {problem}" for problem in _of_signature(code.signature))
+        sealed = {1: contents / "Info.plist", 3: contents / "_CodeSignature" / "CodeResources"} if is_main else {}
+        yield from (f"{place}: {problem}" for problem in macho.unlike_signature(path, sealed))
     signed = {path: code.signature.is_adhoc for path, code in binaries.items() if code.signature is not None}
     if len(set(signed.values())) > 1:  # a hardened runtime loads only what its own team signed
         yield from (f"{path.relative_to(app)}: signed ad hoc, unlike the rest" for path in signed if signed[path])
@@ -151,6 +168,7 @@ def _of_description(app: Path) -> Iterator[str]:
         "CFBundleShortVersionString": VERSION,
         "LSMinimumSystemVersion": ".".join(map(str, MINIMUM_MACOS)),
         "CFBundleLocalizations": list(LANGUAGES.values()),
+        "UIDesignRequiresCompatibility": True,
     }
     yield from (f"Info.plist: {key} is {info.get(key)}" for key, value in expected.items() if info.get(key) != value)
     resources = app / "Contents" / "Resources"
@@ -194,7 +212,7 @@ def main(app: str, image: str | None = None) -> int:
         print(problem)
     for path in filter(None, (app, image)):
         print(f"{megabytes(Path(path)):7.1f} MB  {path}")
-    print(told_macos(Path(app)))
+    print(*told(Path(app)), sep="\n")
     return 1 if found else 0
 
 

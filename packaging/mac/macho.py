@@ -5,9 +5,12 @@ Layouts as in Apple's <mach-o/loader.h>, <mach-o/fat.h> and <kern/cs_blobs.h>.
 
 from __future__ import annotations
 
+import hashlib
 import plistlib
 import struct
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import ne
 from pathlib import Path
 
 ARM64 = 0x0100000C
@@ -18,6 +21,8 @@ _ID, _LIBRARY, _WEAK, _REEXPORTED, _LAZY = 0xD, 0xC, 0x80000018, 0x8000001F, 0x2
 _RPATH, _BUILD, _VERSION_MIN, _SIGNATURE = 0x8000001C, 0x32, 0x24, 0x1D
 _BLOBS, _DIRECTORY, _ENTITLEMENTS = b"\xfa\xde\x0c\xc0", 0, 5
 _ADHOC, _HARDENED = 0x2, 0x10000
+_DIRECTORY_MAGIC = b"\xfa\xde\x0c\x02"
+_HASHES = {1: hashlib.sha1, 2: hashlib.sha256}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +63,42 @@ def read_macho(path: Path) -> MachO | None:
         if not parts:
             return None
         data = parts.get(ARM64) or next(iter(parts.values()))
-    architecture, _subtype, _kind, count, _size, _flags = struct.unpack_from("<6I", data, 4)
+        if not data.startswith(_MACHO_64):  # an archive for a linker
+            return None
+    (architecture,) = struct.unpack_from("<I", data, 4)
     found = _Commands()
-    offset = 32
-    for _ in range(count):
-        command, size = struct.unpack_from("<2I", data, offset)
+    for command, body in _load_commands(data):
         if command == _SIGNATURE:
-            at, length = struct.unpack_from("<2I", data, offset + 8)
+            at, length = struct.unpack_from("<2I", body, 8)
             found.signature = _read_signature(data[at : at + length])
-        _add(found, command, data[offset : offset + size])
-        offset += size
+        _add(found, command, body)
     return MachO(architecture, found.minimum, found.sdk, tuple(found.libraries), tuple(found.rpaths), found.signature)
+
+
+def unlike_signature(path: Path, sealed: Mapping[int, Path]) -> Iterator[str]:
+    """What was changed after it was signed: pages of its only architecture, and files by the number of their hash."""
+    data = path.read_bytes()
+    if not data.startswith(_MACHO_64):
+        yield "of several architectures"
+        return
+    at = next((struct.unpack_from("<I", body, 8)[0] for kind, body in _load_commands(data) if kind == _SIGNATURE), None)
+    if at is None:
+        return
+    (count,) = struct.unpack_from(">I", data, at + 8)
+    for index in range(count):
+        start = at + struct.unpack_from(">I", data, at + 16 + 8 * index)[0]
+        if data[start : start + 4] != _DIRECTORY_MAGIC:
+            continue
+        hashes, _name, files, pages, limit, size, kind, _platform, shift = struct.unpack_from(">5I4B", data, start + 16)
+        digest = _HASHES[kind]
+        told = [data[start + hashes + number * size :][:size] for number in range(-files, pages)]
+        ends = [min((page + 1) << shift, limit) for page in range(pages)]
+        own = [digest(data[page << shift : end]).digest()[:size] for page, end in enumerate(ends)]
+        if limit != at or own != told[files:]:
+            yield f"{sum(map(ne, own, told[files:]))} of {pages} pages are not those that were signed"
+        for number, file in sealed.items():
+            if number > files or told[files - number] != digest(file.read_bytes()).digest()[:size]:
+                yield f"signed with another {file.name}"
 
 
 def thin(path: Path, architecture: int = ARM64) -> bool:
@@ -94,6 +124,15 @@ def set_sdk(path: Path, sdk: tuple[int, int]) -> None:
             struct.pack_into("<I", data, offset + 16, sdk[0] << 16 | sdk[1] << 8)
         offset += size
     path.write_bytes(data)
+
+
+def _load_commands(data: bytes) -> Iterator[tuple[int, bytes]]:
+    (count,) = struct.unpack_from("<I", data, 16)
+    offset = 32
+    for _ in range(count):
+        command, size = struct.unpack_from("<2I", data, offset)
+        yield command, data[offset : offset + size]
+        offset += size
 
 
 def _architectures(data: bytes) -> dict[int, bytes]:

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# What the workflow mac.yml does on a Mac: `assemble` builds and verifies, `start` runs what was built, `tool` installs
-# Hunch as a tool, which writes its own app, `metal` compares the GPU with the CPU, `cask` has Homebrew judge the cask,
-# and `tests` runs them.
+# On a Mac, once: `packaging/mac/on_a_mac.sh [Hunch.app or Hunch.dmg]` looks at what needs no hands, in at most twenty
+# minutes, and writes build/on-a-mac.md, to attach to an issue (on_a_mac.py; --help has more).
+# The workflow mac.yml gives one word: `assemble` builds and verifies, `start` runs what was built, `tool` installs Hunch
+# as a tool, which writes its own app, `metal` compares the GPU with the CPU, `cask` has Homebrew judge the cask, and
+# `tests` runs them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 app=build/app/Hunch.app
@@ -50,19 +52,17 @@ notarize() {
     ditto -c -k --keepParent "$app" build/app/Hunch.zip
 }
 
+# Steps of on_a_mac.py, which makes .venv itself: until then it runs with the Python of macOS's tools.
+look() {
+    local python=.venv/bin/python status=0
+    [ -x "$python" ] || python=$(command -v python3)
+    "$python" packaging/mac/on_a_mac.py "$@" || status=$?
+    [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat build/on-a-mac.md >>"$summary"
+    return "$status"
+}
+
 start() {
-    local mounted
-    mounted=$(hdiutil attach -nobrowse -readonly build/app/Hunch.dmg | sed -n 's/.*\(\/Volumes\/.*\)/\1/p')
-    ditto "$mounted/Hunch.app" "$app"
-    hdiutil detach -quiet "$mounted"
-    xattr -w com.apple.quarantine "0081;00000000;Safari;" "$app"
-    echo "Gatekeeper: $(spctl -a -vv "$app" 2>&1 | head -n 1)" >>"$summary"
-    xattr -d com.apple.quarantine "$app"
-    local libraries
-    libraries=$(DYLD_PRINT_LIBRARIES=1 "$app/Contents/MacOS/Hunch" --smoke build/smoke.png 2>&1 >build/smoke.json |
-        sed -n 's/.*> \(\/.*\)/\1/p' | grep -v -e ^/usr/lib -e ^/System -e "$PWD/$app" || true)
-    [ -z "$libraries" ] || { echo "from outside the app: $libraries" && return 1; }
-    { sw_vers && /usr/sbin/sysctl -n machdep.cpu.brand_string && cat build/smoke.json && echo "Speeds here mean nothing."; } >>"$summary"
+    look --of app --only image,gatekeeper,libraries,start,seal
 }
 
 tool() {
@@ -78,14 +78,11 @@ tool() {
 }
 
 tests() {
-    local status=0
-    make test | tee build/tests.log || status=$?
-    tail -n 1 build/tests.log >>"$summary"
-    return "$status"
+    look --only setup,tests,crashes --minutes 50
 }
 
 metal() {
-    .venv/bin/python packaging/mac/on_metal.py >>"$summary"
+    look --of checkout --only mlx,drafters
 }
 
 cask() {
@@ -98,4 +95,7 @@ cask() {
     brew audit --cask hunch/local/hunch
 }
 
-"$@"
+case "${1:-}" in
+assemble | start | tool | tests | metal | cask) "$@" ;;
+*) look "$@" ;;
+esac

@@ -10,6 +10,7 @@ from datetime import date
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from app.system import licences
 from tests.architecture.project import ROOT
@@ -53,6 +54,12 @@ def test_lock_meets_what_the_project_asks_for(lock: str, platform: dict[str, str
     wanted = [one for one in _asked(lock) if one.marker is None or one.marker.evaluate(platform)]
     unmet = [str(one) for one in wanted if versions[canonicalize_name(one.name)] not in one.specifier]
     assert unmet == []
+
+
+@pytest.mark.parametrize("lock", [_USERS, _DEVELOPERS])
+def test_no_qt_comes_back_that_ends_the_app_on_macos_27(lock: str) -> None:
+    """When the menu of the menu bar icon opens (packaging/PINS.md)."""
+    assert Version(_versions(lock, _MAC)["pyside6-essentials"]) >= Version("6.11.3")
 
 
 def test_users_get_no_tools_of_developers() -> None:

@@ -66,3 +66,10 @@ def test_keys_that_are_held_are_read_at_one_place() -> None:
     """Which leaves out what a Mac says of its arrow keys."""
     files = [name_of(path) for path in python_files("app") if ".modifiers()" in path.read_text(encoding="utf-8")]
     assert files == ["app/views/widgets/held_keys.py"]
+
+
+def test_tests_wait_until_the_interface_is_still() -> None:
+    """One turn of the event loop is enough on an idle machine alone. Drills and the bench count such turns."""
+    files = [name_of(path) for path in python_files("tests") if ".processEvents" in path.read_text(encoding="utf-8")]
+    ours = [name for name in files if not name.startswith(("tests/bench/", "tests/drills/", "tests/architecture/"))]
+    assert ours == ["tests/helpers/stillness.py"]

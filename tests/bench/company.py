@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import statistics
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from unittest.mock import patch
 
+from engine import Speculation
 from engine.runtime.sharing import BatchWay, Sharing
-from tests.bench.opponents import interleaved
+from tests.bench.drafters import inflate_drafter
+from tests.bench.opponents import Ours, interleaved
 from tests.bench.rows import LENGTH, Measure, Row
 from tests.bench.setup import BenchSetup
+
+_FIRST_LENGTH = 64
 
 
 def pair2_vs_best(setup: BenchSetup, runs: int) -> Row:
@@ -40,4 +46,36 @@ def _rate(setup: BenchSetup, groups: Sequence[Sequence[Sequence[int]]], way: Bat
         return statistics.mean(setup.ours.run_together(group, LENGTH) for group in groups)
 
 
-COMPANY: tuple[Measure, ...] = (pair2_vs_best, pair4_vs_best)
+def company_first(setup: BenchSetup, runs: int) -> Row:
+    """The first four replies after a start, at once: auto beside always and never drafting; 4 groups a run and draft.
+
+    The calibration is known, but no accept rate: those of the groups before are deleted.
+    """
+    ratios: dict[str, list[float]] = {}
+    for kind in ("draft", "dflash", "eagle3"):
+        small = setup.starter / kind
+        draft = small if kind == "draft" else inflate_drafter(small, setup.folder / kind)
+        kept = setup.folder / f"kept-{kind}"
+        Ours(setup.main, draft, kept=kept).close()
+        for number in range(4 * runs):
+            group = [setup.guide[(4 * number + at) % len(setup.guide)] for at in range(4)]
+            ratios.setdefault(kind, []).append(_first_group(setup, draft, kept, group))
+    each = [ratio for known in ratios.values() for ratio in known]
+    near = statistics.fmean(ratio >= 0.95 for ratio in each)
+    detail = f"of {len(each)} groups within 5 % of the better; median ratios " + ", ".join(
+        f"{kind} {statistics.median(known):.2f}" for kind, known in ratios.items()
+    )
+    return Row("engine.company.first", near, "share", "≥ 0.95", detail, each)
+
+
+def _first_group(setup: BenchSetup, draft: Path, kept: Path, group: Sequence[Sequence[int]]) -> float:
+    shutil.rmtree(kept / "calibration" / "rates", ignore_errors=True)
+    engine = Ours(setup.main, draft, rests=False, kept=kept)
+    auto = engine.run_together(group, _FIRST_LENGTH)
+    others = [Speculation.off(), Speculation.fixed(4), Speculation.fixed(7)]
+    best = max(engine.run_together(group, _FIRST_LENGTH, how) for how in others)
+    engine.close()
+    return auto / best
+
+
+COMPANY: tuple[Measure, ...] = (pair2_vs_best, pair4_vs_best, company_first)

@@ -61,9 +61,16 @@ class Ours:
     """Our engine, with a pair loaded."""
 
     def __init__(
-        self, main: Path, draft: Path | None = None, *, rests: bool = True, plan: RankPlan | None = None
+        self,
+        main: Path,
+        draft: Path | None = None,
+        *,
+        rests: bool = True,
+        plan: RankPlan | None = None,
+        kept: Path | None = None,
     ) -> None:
-        self.engine = Engine(cache_memory_share=0.0)
+        """`kept`: the folder of calibrations and accept rates; None: neither is known."""
+        self.engine = Engine(kept, cache_memory_share=0.0)
         self._main, self._draft = main, draft
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.engine.load(main, self._events.put, draft, plan=plan)
@@ -123,12 +130,16 @@ class Ours:
                 forced = sum(each.accepted for each in event.rounds if each.source == "forced")
                 return Run(event.tokens, first - asked, at - first, event.stats, forced)
 
-    def run_together(self, prompts: Sequence[Sequence[int]], length: int) -> float:
+    def run_together(
+        self, prompts: Sequence[Sequence[int]], length: int, speculation: Speculation | None = None
+    ) -> float:
         """Tokens per second over all prompts, submitted at once, from asking to the last end."""
+        how = speculation or Speculation.auto()
         ends: queue.SimpleQueue[Event] = queue.SimpleQueue()
         asked = time.perf_counter()
         for prompt in prompts:
-            request = Request(tokens=tuple(prompt), sampling=Sampling(temperature=0), max_tokens=length)
+            greedy = Sampling(temperature=0)
+            request = Request(tokens=tuple(prompt), sampling=greedy, max_tokens=length, speculation=how)
             self.engine.submit(request, lambda event: ends.put(event) if isinstance(event, Finished | Failed) else None)
         done = [ends.get(timeout=600) for _ in prompts]
         seconds = time.perf_counter() - asked

@@ -25,11 +25,11 @@ from tests.bench.setup import BenchSetup
 _LIMIT_S = 300
 
 
-def child(what: str, profile: Path, *more: str) -> Any:
-    return _told(["tests.bench.app_child", what, str(profile), *more], profile)
+def child(what: str, profile: Path, *more: str, limit_s: float = _LIMIT_S) -> Any:
+    return _told(["tests.bench.app_child", what, str(profile), *more], profile, limit_s)
 
 
-def _told(program: Sequence[str], profile: Path) -> Any:
+def _told(program: Sequence[str], profile: Path, limit_s: float = _LIMIT_S) -> Any:
     environment = os.environ | {
         "HOME": str(profile),
         "LANG": "C.UTF-8",
@@ -39,7 +39,7 @@ def _told(program: Sequence[str], profile: Path) -> Any:
         "PYTHONDONTWRITEBYTECODE", None
     )  # or each start would compile all of the app, which a second never does
     ended = subprocess.run(
-        [sys.executable, "-m", *program], capture_output=True, text=True, env=environment, timeout=_LIMIT_S, check=True
+        [sys.executable, "-m", *program], capture_output=True, text=True, env=environment, timeout=limit_s, check=True
     )
     return json.loads(ended.stdout)
 
@@ -104,6 +104,48 @@ def app_scroll_ms_p99(setup: BenchSetup, runs: int) -> Row:
     return Row("app.scroll_ms_p99", _percentile(figures, 99), "ms", "≤ 8", detail)
 
 
+def _races(setup: BenchSetup, runs: int) -> list[dict[str, Any]]:
+    """Of the starter pair, as it comes with the app: so many questions in each of four languages."""
+    return _races_of(setup.starter.resolve(), tuple(question for question, _ in setup.questions(runs)))
+
+
+@cache
+def _races_of(starter: Path, questions: tuple[str, ...]) -> list[dict[str, Any]]:
+    pair = (str(starter / "main"), str(starter / "draft"))
+    with tempfile.TemporaryDirectory() as folder:
+        return list(child("races", Path(folder), *pair, *questions, limit_s=60.0 * len(questions)))
+
+
+def app_race_busy(setup: BenchSetup, runs: int) -> Row:
+    races = _races(setup, runs)
+    busy = [each for each in races if each["factor"] is None]
+    pairs = statistics.median(len(each["plain"]) for each in races)
+    seconds = statistics.median(each["spent_s"] for each in races)
+    detail = f"of {len(races)} races {len(busy)} told no figure; median {pairs:.0f} pairs of laps, {seconds:.0f} s"
+    return Row("app.race.busy", len(busy) / len(races), "share", "≤ 0.05", detail)
+
+
+def app_race_footer(setup: BenchSetup, runs: int) -> Row:
+    """The footer of the same question after the race, beside the race; and that of the reply before it."""
+    told = [each for each in _races(setup, runs) if each["factor"] is not None]
+
+    def ratios(side: str) -> list[float]:
+        return [each[side]["speed_up"] / each["factor"] for each in told if each[side]["speed_up"] is not None]
+
+    def near(side: str) -> float:
+        found = ratios(side)
+        return sum(1 / 1.1 <= each <= 1.1 for each in found) / max(1, len(found))
+
+    other = sum(
+        (each[side]["speed_up"] - 1) * (each["factor"] - 1) < 0
+        for each in told
+        for side in ("before", "after")
+        if each[side]["speed_up"] is not None
+    )
+    detail = f"{len(told)} races; before them {near('before'):.2f}; {other} footers on the other side of 1"
+    return Row("app.race.footer", near("after"), "share", "≥ 0.9", detail, ratios("after"))
+
+
 def _percentile(figures: Sequence[float], percent: int) -> float:
     return statistics.quantiles(figures, n=100)[percent - 1]
 
@@ -114,4 +156,6 @@ WINDOW: tuple[Measure, ...] = (
     app_stream_decode_share,
     app_open_chat_ms,
     app_scroll_ms_p99,
+    app_race_busy,
+    app_race_footer,
 )

@@ -20,6 +20,7 @@ from app.views.widgets.message_edit import MessageEdit
 from engine import FinishReason
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
+from tests.helpers.stillness import still
 
 _ELSEWHERE = ("Inspector", "Race", "Copy", "Delete This")  # what opens a window, or asks first
 
@@ -88,7 +89,7 @@ class Life:
         self._app.wait_until_quiet(self._qtbot)
         for dialog in self._app.window.findChildren(Dialog):
             dialog.close()
-        QApplication.processEvents()
+        still()
 
     @property
     def _view(self) -> TranscriptView:

@@ -55,7 +55,8 @@ def make(path: Path) -> None:
     with closing(Database(path)) as database:
         stores, parent = Stores(database), None
         for chat in range(1, _ROWS):
-            parent = stores.folders.make(f"folder {chat}", parent if chat % 2 else None, chat)
+            parent = stores.folders.make(f"folder {chat}", parent if chat % 2 else None)
+            stores.folders.put_chats([chat], parent)
             stores.edits.put(Edit(2 * chat, EditKind.EDIT, MessageRole.USER, "edited"))
             stores.unsent.put(chat, "unsent")
             stores.unsent.put_attachments(chat, (Attachment("a.txt", AttachmentKind.TEXT, "text", 4),))

@@ -117,7 +117,7 @@ class Person:
     def press_the_banner(self) -> None:
         """Not the one that cuts an attachment: that forgets its beginning, as its words say."""
         banner = self._harness.window.banner
-        if banner.isVisible() and banner.button.text() != "Keep only its end":
+        if banner.isVisible() and banner.button.text() != "Keep only its beginning":
             banner.button.click()
 
     def wait(self) -> None:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,7 +39,7 @@ from engine import (
     RepositoryNotFound,
     StorageFailed,
 )
-from engine.hub import writer
+from engine.hub import staging, writer
 from engine.hub.store import INSPECTED, VOCABULARIES
 from engine.hub.writer import _Part
 from tests.end2end.conftest import LARGE, REPO
@@ -84,6 +85,19 @@ def test_what_arrives_is_what_the_hub_has(
     (model,) = recorder.wait_for(LibraryScanned).models
     assert (model.repository, model.name, model.error) == (REPO, "tiny-4bit", None)
     assert model.info is not None
+
+
+def test_on_a_mac_backups_leave_out_the_folder_of_all_models(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "tmutil"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/told\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(staging, "TMUTIL", str(program))
+    monkeypatch.setattr(staging, "sys", SimpleNamespace(platform="darwin"))
+    install(store, recorder)
+    assert_installed(tmp_path, hub)
+    assert (tmp_path / "told").read_text() == f"addexclusion {tmp_path / 'models'}\n"
 
 
 def test_only_files_that_a_model_needs_are_fetched(

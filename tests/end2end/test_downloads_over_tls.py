@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import socket
 import ssl
 import threading
@@ -10,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
-import httpcore2  # noqa: F401  before a test says that this is a Mac: its certificates have code of their own there
 import pytest
 
 from engine import DownloadFinished, DownloadStopped, HubMisbehaved, HubSilence, HubUnreachable
-from engine.hub import connecting
+from engine.hub import connecting, http
 from engine.hub.client import HubClient
 from engine.hub.http import Hub
 from engine.hub.stop import Patience, StopSignal
@@ -148,7 +147,7 @@ def test_on_a_mac_one_silent_hub_does_not_hold_up_the_others(monkeypatch: pytest
     """There a certificate's verifier is locked for as long as a handshake waits."""
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    monkeypatch.setattr(http, "sys", SimpleNamespace(platform="darwin"))
     connecting.trusted.cache_clear()
     threads = []
     with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:

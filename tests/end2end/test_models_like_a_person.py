@@ -102,6 +102,8 @@ def install_and_pause(person: Person, hub: TinyHub) -> tuple[str, str]:
         # Both halves hold still in the middle, so that both are seen on their way.
         hub.faults[f"{repository}/model.safetensors"] = Fault(times=1, hold_after=HELD_BYTES)
     person.click(offered.install_button)
+    assert view.discover.isVisible()  # which shows it, too
+    view = person.open_models("Yours")
     row, downloads = only_row(view), person.application.models.downloads
     assert row.name.text() == f"{human_name(main)} + {human_name(draft)}"
     wait(lambda: downloads.entries[0].done_bytes > 2 * HELD_BYTES and downloads.entries[0].total_bytes)

@@ -342,3 +342,18 @@ def test_the_time_of_steps_that_drafted_in_company_is_split_as_alone(monkeypatch
         assert stats.shared_rounds == stats.rounds - 1
         assert (stats.draft_s > 0) is drafts
         assert 0 < stats.verify_s <= stats.decode_s - stats.draft_s
+
+
+def test_a_batch_learns_its_own_prices_and_drafts_though_nothing_is_calibrated() -> None:
+    """Where a reply joins, or nothing is drafted yet, a step is not measured."""
+    harness = Harness(model("qwen3"), draft())
+    history, batch = harness.scheduler.pair.history, harness.scheduler.writing.batch
+    recorders = [harness.submit(asking(prompt(9, salt), 30, speculation=Speculation.auto())) for salt in range(4)]
+    seen = []
+    while harness.scheduler.busy:
+        harness.scheduler.step()
+        seen.append((batch.typical, bool(history.shared_by(4).costs.plain_s)))
+    assert not history.costs.calibrated
+    assert seen[0] == (False, False)
+    assert (True, True) in seen
+    assert any(recorder.terminal[0].stats.drafted for recorder in recorders)

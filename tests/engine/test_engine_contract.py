@@ -206,6 +206,13 @@ def test_drafts_are_set_by_who_hears_that_it_is_queued(client: EngineClient) -> 
     assert (stats.drafted, stats.drafting) == (0, DraftingState.OFF)
 
 
+def test_a_race_is_noted_where_nothing_is_loaded_and_of_what_never_drafted(harness: Harness) -> None:
+    harness.engine.note_race("draft", 1.1)
+    harness.load()
+    harness.engine.note_race("nobody", 1.1)
+    assert harness.ask().finished().reason is not FinishReason.CANCELLED
+
+
 def test_answer_now_where_nothing_thinks_changes_nothing(harness: Harness) -> None:
     harness.load()
     recorder = Recorder()

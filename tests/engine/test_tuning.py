@@ -28,6 +28,7 @@ from engine.drafting.controller import AutoController, FixedController, History
 from engine.drafting.costs import RoundCosts
 from engine.drafting.drafters import loading_any_draft
 from engine.drafting.pass_ratio import tokens_at
+from engine.models import mlx_build
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.loading import LoadedModel
 from engine.runtime.queued import QueuedReply
@@ -251,8 +252,10 @@ def test_what_was_measured_of_other_models_is_told_too(
         write_kept(path, kept | {"main_bytes": odd}, 1 << 20)
         assert len(again.measured(small)) == 1
         write_kept(path, kept, 1 << 20)
-    monkeypatch.setattr("engine.drafting.calibration.mlx_build.wheel", lambda: "macosx_26_0_arm64")
-    assert len(again.measured(small)) == 1
+    for name in ("wheel", "system_name"):
+        with monkeypatch.context() as patch:
+            patch.setattr(mlx_build, name, lambda: "another")
+            assert len(again.measured(small)) == 1
 
 
 def test_a_machine_that_spares_measures_nothing_until_it_is_over(main: LoadedModel) -> None:
@@ -637,6 +640,24 @@ def test_forwards_that_meet_with_something_else_do_not_make_a_good_draft_look_us
     assert plain in (pytest.approx(1), pytest.approx(times))
     assert costs.price_s("draft", 1) == pytest.approx(1.2875 * plain, rel=0.25)
     assert costs.price_s("draft", 3) == pytest.approx(1.7375 * plain, rel=0.25)
+
+
+def test_short_forwards_are_compared_more_often_for_the_first_prices(
+    main: LoadedModel, draft: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each draft takes ten times as long in the comparisons before; a large model's are not repeated."""
+    for plain_s, share in ((0.001, 0.1), (1.0, 1.0)):
+        clock, costs, tuner, drafts = Clock(monkeypatch), RoundCosts(), Tuner(), itertools.count()
+        slow_s, fast_s = plain_s, plain_s / 10
+        timed = clock.timed(draft, lambda _width, _: slow_s if next(drafts) < 18 else fast_s)  # noqa: B023
+        tuner.begin(clock.timed(main, lambda _width, _: plain_s), timed, costs)  # noqa: B023
+        prices = []
+        for _ in range(100):
+            tuner.step()
+            if costs.calibrated:
+                prices.append(costs.calibration.draft_s[draft.source] / plain_s)
+        assert prices[0] == pytest.approx(1.0, rel=0.1)
+        assert prices[-1] == pytest.approx(share, rel=0.1)
 
 
 def test_kernels_that_a_gpu_builds_are_in_no_price(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:

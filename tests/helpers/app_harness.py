@@ -26,6 +26,7 @@ from app.views.transcript.view import TranscriptView
 from engine import EngineError, InstalledModel, ModelInfo, ModelLibrary, Sink
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.fake_model_store import FakeModelStore
+from tests.helpers.stillness import still
 
 _NEVER_MS = 2**31 - 1
 
@@ -141,7 +142,7 @@ def reset_process(application: Application) -> None:
     application.translation.switch("en")
     application.theme.set_appearance("auto")
     application.theme.set_scale(1.0)
-    QApplication.processEvents()
+    still()
     for window in QApplication.topLevelWidgets():
         window.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
+
+from tests.helpers.stillness import still
 
 _LEFT, _NO_KEY = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
 
-def double_click(widget: QWidget, between: Callable[[], object] = QApplication.processEvents) -> None:
+def double_click(widget: QWidget, between: Callable[[], object] = still) -> None:
     """In the middle of it; `between` the clicks the app goes on."""
     window = widget.window()
     at = widget.mapTo(window, widget.rect().center())
@@ -21,4 +23,4 @@ def double_click(widget: QWidget, between: Callable[[], object] = QApplication.p
     place: QPoint = under.mapFrom(window, at)
     QTest.mouseDClick(under, _LEFT, _NO_KEY, place)
     QTest.mouseRelease(under, _LEFT, _NO_KEY, place)
-    QApplication.processEvents()
+    still()

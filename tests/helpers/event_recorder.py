@@ -59,5 +59,6 @@ class EventRecorder:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Every file below, so that a test can say that nothing else is there."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """Every file below, so that a test can say that nothing else is there, but a Mac's mark for Spotlight."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".metadata_never_index"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}

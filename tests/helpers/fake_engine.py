@@ -177,6 +177,7 @@ class FakeEngine:
         self.kept: list[frozenset[str]] = []  # which conversations it was told to keep, each time
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         self.answers_now: list[RequestId] = []
+        self.races: list[tuple[str, float]] = []  # what it was told of them
         known: Mapping[str, ModelInfo | EngineError] = {MAIN.folder: MAIN, DRAFT.folder: DRAFT}
         self.models = dict(known if models is None else models)
         self.damaged: set[str] = set()  # folders of which that shows only when the loaded pair is gone
@@ -261,6 +262,9 @@ class FakeEngine:
 
     def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
         self.sparing.append((on, on_battery))
+
+    def note_race(self, source: str, longer: float) -> None:
+        self.races.append((source, longer))
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()

@@ -25,6 +25,7 @@ from app.view_models.hub import DiscoverFilter, DiscoverState
 from app.view_models.model_list import PairState
 from tests.helpers.event_loop import until
 from tests.helpers.model_folders import model_files, safetensors
+from tests.helpers.stillness import still
 from tests.helpers.tiny_models import make_pair
 from tests.helpers.tinyhub import TinyHub
 
@@ -102,7 +103,7 @@ class Soak(QObject):
         return bool(self._keep) and chat % self._keep == self._keep - 1
 
     def _held(self, turns: int) -> dict[str, int]:
-        QApplication.processEvents()
+        still()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
         folder = self._application.paths.cache

@@ -271,7 +271,7 @@ def peagle_served_config(**changes: Any) -> dict[str, Any]:
 
 def peagle_weights(config: dict[str, Any], seed: int = 5, *, head_norms: bool = False) -> dict[str, mx.array]:
     weights, flat = eagle_weights(config, seed, head_norms=head_norms), config.get("transformer_layer_config", config)
-    weights["embed_tokens.weight"] = _random("embed_tokens", (VOCABULARY, flat["hidden_size"]))
+    weights["embed_tokens.weight"] = _random("embed_tokens", (flat["vocab_size"], flat["hidden_size"]))
     weights["mask_hidden"] = mx.random.normal((1, 1, weights["fc.weight"].shape[1]))
     return weights
 
@@ -296,18 +296,18 @@ def eagle_weights(config: dict[str, Any], seed: int = 5, *, head_norms: bool = F
     if flat.get("fc_norm"):
         shapes |= {f"fc_norm.{part}.weight": (read,) for part in range(3)}
     if width != read:
-        shapes["embed_tokens.weight"] = (VOCABULARY, width)
+        shapes["embed_tokens.weight"] = (flat["vocab_size"], width)
     weights = {name: _random(name, shape) for name, shape in shapes.items()}
     weights["lm_head.weight"] = 3 * weights["lm_head.weight"]
-    return weights | (_reduction(drafted) if drafted != VOCABULARY else {})
+    return weights | (_reduction(drafted, flat["vocab_size"]) if drafted != flat["vocab_size"] else {})
 
 
-def _reduction(drafted: int) -> dict[str, mx.array]:
+def _reduction(drafted: int, vocabulary: int = VOCABULARY) -> dict[str, mx.array]:
     """Which tokens the rows of a reduced vocabulary are."""
-    kept: list[int] = mx.sort(mx.random.permutation(VOCABULARY)[:drafted]).tolist()  # type: ignore[assignment]
+    kept: list[int] = mx.sort(mx.random.permutation(vocabulary)[:drafted]).tolist()  # type: ignore[assignment]
     return {
         "d2t": mx.array(kept, dtype=mx.int64) - mx.arange(drafted),
-        "t2d": mx.array([token in kept for token in range(VOCABULARY)]),
+        "t2d": mx.array([token in kept for token in range(vocabulary)]),
     }
 
 
@@ -347,6 +347,7 @@ def save_drafter(folder: Path, config: dict[str, Any], weights: dict[str, mx.arr
 def _fitting(config: dict[str, Any], main: dict[str, Any]) -> dict[str, Any]:
     """`config` for a main model with that config."""
     sizes = {"hidden_size": main["hidden_size"], "target_hidden_size": main["hidden_size"]}
+    sizes["vocab_size"] = main.get("vocab_size", VOCABULARY)
     own = "target_num_hidden_layers" if "target_num_hidden_layers" in config else "num_target_layers"
     return config | sizes | {own: main["num_hidden_layers"]}
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QApplication
-
 from app.theme import Theme
 from app.view_models.transcript import ReplyStatus, TranscriptMessage, TranscriptModel
 from app.views.transcript import TranscriptView
 from app.views.transcript.parts import Part, PartKind, as_widget
 from app.views.transcript.text_parts import ReadOnlyText
 from engine import DraftingState, RequestStats
+from tests.helpers.stillness import still
 
 # A gain; were its rounds as long as 329 plain ones it would be a cost.
 STATS = RequestStats(
@@ -53,7 +52,7 @@ class TranscriptHarness:
         self.view = TranscriptView(self.theme, self.model)
         self.view.resize(800, 600)
         self.view.show()
-        QApplication.processEvents()
+        still()
         self.settle()
 
     @property
@@ -71,7 +70,7 @@ class TranscriptHarness:
     def settle(self) -> None:
         """On a busy machine what is in sight takes several turns of the event loop to be laid out."""
         while self.view.visible_parts.has_more:
-            QApplication.processEvents()
+            still()
 
     def parts(self, kind: PartKind) -> list[Part]:
         """The parts of a kind that have a widget, from above."""

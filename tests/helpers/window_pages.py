@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.views.link_dialog import ask_to_open
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.stillness import still
 
 SETTINGS_PAGES = ("general", "models", "chat", "appearance", "server", "machines", "advanced")
 
@@ -89,7 +90,7 @@ def model_row(app: AppHarness) -> QWidget:
     app.window.resize(app.window.minimumSize())
     row = view.yours.installed.rows[0]
     row.show_facts(True)
-    QApplication.processEvents()
+    still()
     view.yours.ensureWidgetVisible(row.reveal_button)
     return app.window
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEventLoop, QMimeData
+from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -23,6 +23,7 @@ from app.views.transcript.code_part import CodePart
 from app.views.transcript.overlay import OverlayMode
 from app.views.transcript.view import TranscriptView
 from tests.end2end.test_starter_eyes import unseen
+from tests.helpers.stillness import still
 
 SEED = 1
 SHOWCASE = "Markdown"
@@ -156,7 +157,7 @@ class ScreenshotHarness:
     def settle(self) -> None:
         """Until everything is stored, drawn and coloured."""
         self.until(lambda: not self.application.storage.pending)
-        QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents)
+        still()
         self.until(lambda: not any(_unfinished(part.widget) for part, _ in self.transcript.visible_parts.shown()))
         QTest.qWait(30)
 

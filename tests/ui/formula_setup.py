@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.markup.formula import LONGEST_SIDE_PX, MOST_PX, MOST_S, FormulaKey, draw
 from app.views.transcript.parts import PartKind
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import TranscriptHarness, reply
 
 
@@ -42,7 +42,7 @@ class FormulaSetup:
         self.harness.view.selectAll()
         self.harness.view.copy()
         self.harness.view.selection.clear()
-        QApplication.processEvents()
+        still()
 
     def _pending(self) -> bool:
         return any(getattr(part.widget, "pending", None) for part, _ in self.harness.view.visible_parts.shown())

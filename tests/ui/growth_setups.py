@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QMimeData
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
@@ -16,6 +15,7 @@ from app.views.shell.composer import Composer
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import Part, PartKind
 from app.views.widgets.long_text import LongText
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
 
 STEP_CHARS = 100
@@ -42,7 +42,7 @@ class GrowthSetup:
         data.setText(text)
         self.composer.set_text("")
         self.composer.edit.insertFromMimeData(data)
-        QApplication.processEvents()
+        still()
         self.composer.edit.viewport().repaint()
 
     def prompt(self, text: str) -> None:
@@ -65,7 +65,7 @@ class GrowthSetup:
         self._paint(self.race_text.text)
 
     def _paint(self, field: LongText) -> None:
-        QApplication.processEvents()
+        still()
         field.viewport().repaint()
 
     def ask(self, text: str) -> None:
@@ -87,11 +87,11 @@ class GrowthSetup:
         self.harness.model.set_messages([reply(1, f"```{language}\n{code}\n```\n")])
         self._show()
         while any(isinstance(part.widget, CodePart) and part.widget.is_coloring for part in self._code()):
-            QApplication.processEvents()
+            still()
 
     def _code(self) -> list[Part]:
         return self.harness.parts(PartKind.CODE)
 
     def _show(self) -> None:
-        QApplication.processEvents()
+        still()
         self.harness.view.viewport().repaint()

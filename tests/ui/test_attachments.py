@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.controllers.asking import block_of, prompt_of
@@ -29,6 +29,7 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import drag_over, drop, paste, text_data
 from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
+from tests.helpers.stillness import still
 from tests.helpers.tooltips import tooltip_text
 
 WORDS = "one two three four five"
@@ -161,13 +162,29 @@ def test_attachments_are_sent_opened_and_removed(app: AppHarness, qtbot: QtBot, 
     assert len(app.chats.transcript.messages[0].attachments) == 1
 
 
-def test_only_the_end_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    banner, log = app.window.banner, tmp_path / "app.log"
+def attach_long_log(app: AppHarness, qtbot: QtBot, log: Path) -> None:
     log.write_text("".join(f"line {number}\n" for number in range(5000)))
     app.window.composer.edit.insertFromMimeData(files(log))
-    qtbot.waitUntil(banner.isVisible)
+    qtbot.waitUntil(app.window.banner.isVisible)
     assert not app.window.composer.button.isEnabled()
+
+
+def test_only_the_beginning_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    banner = app.window.banner
+    attach_long_log(app, qtbot, tmp_path / "app.log")
+    assert banner.button.text() == "Keep only its beginning"
     banner.button.click()
+    qtbot.waitUntil(lambda: app.window.composer.button.isEnabled() and not banner.isVisible())
+    (row,) = rows(app)
+    assert row.attachment is not None
+    first, *_, before, last = row.attachment.text.splitlines()
+    assert (first, before[:5], last) == ("line 0", "line ", "[…]")
+
+
+def test_only_the_end_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    banner, log = app.window.banner, tmp_path / "app.log"
+    attach_long_log(app, qtbot, log)
+    banner.other_button.click()
     qtbot.waitUntil(app.window.composer.button.isEnabled)
     qtbot.waitUntil(lambda: not banner.isVisible())
     (row,) = rows(app)
@@ -293,7 +310,7 @@ def field_of(app: AppHarness, row: int, kind: EditKind = EditKind.EDIT) -> Edito
     message = app.chats.transcript.messages[row]
     app.chats.edits.begin(message.id, kind)
     app.transcript.editing.focus(message.id)
-    QApplication.processEvents()
+    still()
     shown = [part for part in app.transcript.findChildren(EditorPart) if part.isVisible()]
     (part,) = [part for part in shown if part.message_id == message.id]
     return part

@@ -23,6 +23,7 @@ from engine import (
     SpanKind,
     TextDelta,
 )
+from tests.helpers.stillness import one_turn
 
 
 def delta(text: str, request: int = 1, kind: SpanKind = SpanKind.ANSWER, generated: int = 0) -> TextDelta:
@@ -87,7 +88,7 @@ def test_streaming_text_comes_at_most_every_33_ms(qtbot: QtBot, qapp: QCoreAppli
     bridge, arrived = EngineBridge(clock=lambda: now_s[0]), list[Event]()
     bridge.text_arrived.connect(arrived.append)
     bridge.post(delta("a"))
-    QCoreApplication.processEvents()
+    one_turn()
     assert arrived == [delta("a")]
     bridge.post(delta("b"))
     bridge.post(delta("c"))
@@ -95,7 +96,7 @@ def test_streaming_text_comes_at_most_every_33_ms(qtbot: QtBot, qapp: QCoreAppli
     # However often the event loop comes round in the meantime: on the bridge's clock the time has not come.
     with qtbot.waitSignal(bridge.findChildren(QTimer)[0].timeout):
         pass
-    QCoreApplication.processEvents()
+    one_turn()
     assert arrived == [delta("a")]
     now_s[0] += 0.001
     qtbot.waitUntil(lambda: len(arrived) == 2)
@@ -108,7 +109,7 @@ def test_end_does_not_wait_for_the_next_drain(qtbot: QtBot, bridge: EngineBridge
     qtbot.waitUntil(lambda: len(arrived) == 1)
     bridge.post(delta("b"))
     bridge.post(finished())
-    QCoreApplication.processEvents()
+    one_turn()
     assert arrived[1:] == [delta("b"), finished()]
 
 
@@ -116,7 +117,7 @@ def test_closed_bridge_drops_late_events(bridge: EngineBridge, arrived: list[Eve
     bridge.post(Queued(RequestId(1)))
     bridge.close()
     bridge.post(finished())
-    QCoreApplication.processEvents()
+    one_turn()
     assert arrived == []
 
 
@@ -124,5 +125,5 @@ def test_slot_that_closes_the_bridge_gets_no_more_events(bridge: EngineBridge, a
     bridge.event_arrived.connect(lambda _: bridge.close())
     bridge.post(Queued(RequestId(1)))
     bridge.post(finished())
-    QCoreApplication.processEvents()
+    one_turn()
     assert arrived == [Queued(RequestId(1))]

@@ -28,6 +28,7 @@ from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN
+from tests.helpers.stillness import still
 
 pytestmark = pytest.mark.usefixtures("qapp")
 CHAT, MODEL = Scope.CHAT, Scope.MODEL
@@ -294,7 +295,7 @@ def test_damaged_presets_cost_only_themselves(tmp_path: Path) -> None:
 
 def opened(app: AppHarness) -> ChatSettings:
     app.window.chat_settings.action.trigger()
-    QApplication.processEvents()
+    still()
     assert app.window.chat_settings.panel.isVisible()
     return app.window.chat_settings.panel
 
@@ -430,7 +431,7 @@ def test_the_panel_has_defaults_of_a_model_picture_detail_and_thinking(app: AppH
     assert (field.choice.text(), field.choice.accessibleName()) == ("No", "Think first")
     field.choice.chosen.emit("limit")
     assert options.view(Scope.CHAT).own == {"thinking": 1024}
-    QApplication.processEvents()
+    still()
     leave = panel.fields["thinking"].leave
     assert abs(leave.geometry().center().y() - field.geometry().center().y()) <= 1
     panel.show_options(options.view(Scope.CHAT), "Odd-8B", thinks=True, limits=False, sees=False)

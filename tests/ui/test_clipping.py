@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QFontMetrics, QFontMetricsF
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.words.languages import LANGUAGES
 from tests.helpers.app_harness import open_app
 from tests.helpers.pseudo_language import Screen
 from tests.helpers.samples import sampled
+from tests.helpers.stillness import still
 from tests.helpers.window_pages import PAGES
 
 
@@ -42,7 +42,7 @@ def test_no_word_cut(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPat
         app.application.settings.language = language
         app.application.settings.text_scale = 2.0
         app.window.resize(1000, 760)
-        QApplication.processEvents()
+        still()
         cut = record_elided(monkeypatch)
         shown = PAGES[page](app)
         screen = Screen(monkeypatch, frozenset())

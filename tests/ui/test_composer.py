@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.composer import Composer
 from tests.helpers.composing import compose, paste
 from tests.helpers.double_click import double_click
+from tests.helpers.stillness import still
 from tests.helpers.tooltips import tooltip_text
 
 
@@ -87,17 +88,27 @@ def test_what_is_longer_than_the_model_can_read_is_not_sent(composer: Composer, 
 def test_grows_with_lines_and_stops_at_forty_percent(composer: Composer) -> None:
     one = composer.height()
     composer.set_text("\n" * 4)
-    QApplication.processEvents()
+    still()
     assert composer.height() > one
     composer.set_text("\n" * 400)
-    QApplication.processEvents()
+    still()
     assert composer.height() <= 0.4 * composer.window().height() + 1
     composer.set_text("")
-    QApplication.processEvents()
+    still()
     assert composer.height() == one
     compose(composer.edit, "가나다라" * 60)
-    QApplication.processEvents()
+    still()
     assert composer.height() > one
+
+
+def test_the_scroll_bar_of_a_tall_message_is_at_the_edge_of_the_card(composer: Composer) -> None:
+    composer.set_text("one\n" * 60)
+    still()
+    bar = composer.edit.verticalScrollBar()
+    assert bar.isVisible()
+    assert bar.mapTo(composer, bar.rect().topRight()).x() == composer.width() - 1
+    lines = composer.edit.viewport().geometry()
+    assert composer.edit.x() + lines.right() < composer.attach_button.mapTo(composer, QPoint()).x()
 
 
 def test_the_context_meter_says_what_a_chat_can_have_and_why(composer: Composer) -> None:

@@ -267,7 +267,7 @@ def test_each_draft_tells_what_it_takes_and_brings(tmp_path: Path, qtbot: QtBot)
         assert re.search(r"about \d\.\d× in chats \(estimate\)", detail(drafter.name))
         assert "estimate" not in detail(DRAFT.name)  # nobody told how far it is right
         with qtbot.waitSignal(harness.models.models_changed):
-            harness.models.library.note_gain(main.folder, drafter.folder, 1.7)
+            harness.models.library.note_gain(main.folder, drafter.folder, 1.7, of_race=True)
         assert detail(drafter.name).endswith("1.7× on this Mac"), "one figure: what was measured here"
         partner = harness.models.library.gain(names[main.folder], names[drafter.folder])
         assert partner == harness.models.library.gain_of(main.folder, drafter.folder)

@@ -191,7 +191,8 @@ def test_a_page_and_its_install_button(harness: ModelsHarness, panel: DiscoverPa
     assert "apache-2.0" in page.record.text()
     page.install_button.click()
     assert harness.store.asked == [MODEL.repository]
-    assert harness.view.yours.isVisible()  # where its row is
+    qtbot.waitUntil(lambda: page.install_button.text() == "Downloading")
+    assert (page.install_button.isEnabled(), page.isVisible()) == (False, True)
 
 
 def test_a_page_offers_drafts(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
@@ -351,6 +352,21 @@ def test_a_page_without_the_hub(harness: ModelsHarness, panel: DiscoverPanel, qt
     assert page.install_button.text() == "Installed"
     page.use_button.click()
     qtbot.waitUntil(lambda: harness.models.pair.main_folder == DRAFT.folder)
+
+
+def test_another_address_of_the_hub_is_asked_at_once(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    harness.store.hub_error = HubUnreachable("hub", "https://old.example", "no route")
+    panel.search("qwen")
+    wait_for_rest(harness, qtbot)
+    assert "old.example" in panel.status.text()
+    harness.store.hub_error = None
+    asked = len(harness.store.queries)
+    harness.models.sources.set_endpoint("https://new.example")
+    assert len(harness.store.queries) == asked + 1
+    wait_for_rest(harness, qtbot)
+    assert (harness.models.discover.error, "old.example" in panel.status.text()) == (None, False)
 
 
 def test_the_built_in_list_without_the_hub(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:

@@ -64,7 +64,7 @@ def becomes(app: AppHarness, machine: ScriptedMachine, power: Power) -> EnergyCo
 def footer(app: AppHarness) -> str:
     row = app.chats.transcript.messages[-1]
     line = reply_footer(row.stats, row.status, empty=row.empty, slowdown=row.slowdown)
-    return line.gain if line else ""
+    return line.note if line else ""
 
 
 def test_work_holds_an_activity_and_rest_holds_none(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:

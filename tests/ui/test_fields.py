@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
@@ -16,6 +16,7 @@ from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.search_field import SearchField
 from tests.helpers.composing import compose, paste
+from tests.helpers.stillness import still
 from tests.helpers.tooltips import tooltip_text
 
 
@@ -55,7 +56,7 @@ def test_typed_text_can_be_read_after_a_switch_of_theme(qtbot: QtBot, kind: type
         field.set_text("MMMMMMMMMMM")
     for appearance in ("light", "dark", "light"):
         theme.set_appearance(appearance)
-        QApplication.processEvents()
+        still()
         inner = field if isinstance(field, QLineEdit) else field.edit
         inner.setReadOnly(True)  # without a blinking cursor
         background = theme.palette.sidebar if kind is SearchField else theme.palette.surface
@@ -110,7 +111,7 @@ def test_the_wheel_scrolls_the_page_and_changes_no_field(qtbot: QtBot, focused: 
         before = page.verticalScrollBar().value()
         page.verticalScrollBar().setValue(before)
         QTest.wheelEvent(page.windowHandle(), field.mapTo(page, field.rect().center()), QPoint(0, -120))
-        QApplication.processEvents()
+        still()
         assert field.value() == 1
         assert page.verticalScrollBar().value() > before or number
         page.verticalScrollBar().setValue(0)

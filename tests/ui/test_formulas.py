@@ -64,9 +64,10 @@ from PySide6.QtWidgets import QApplication
 app = QApplication([])
 from tests.helpers.transcript_harness import TranscriptHarness, reply
 from tests.ui.test_formulas import HOSTILE
+from tests.helpers.stillness import still
 harness = TranscriptHarness([reply(1, "\\n\\n".join(f"$$\\n{tex}\\n$$\\n\\n${tex}$" for tex in HOSTILE))])
 for _ in range(5):
-    app.processEvents()
+    still()
     harness.view.grab()
 sys.exit(0)
 """

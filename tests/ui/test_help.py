@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
@@ -26,6 +26,7 @@ from app.views.widgets.roles import install_roles
 from app.views.widgets.spotlight import Spotlight
 from app.words.languages import Translation
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.stillness import still
 from tests.unit.test_help_pages import KEY
 
 SECRET = "zebra"
@@ -191,13 +192,13 @@ def test_every_route_and_key_in_it_is_there_and_nothing_is_stored(harness: AppHa
     window.search.clear()
     window.list.setCurrentRow(1)
     harness.application.settings.language = "ko"
-    QApplication.processEvents()
+    still()
     assert rows(window)[:2] == ["첫걸음", "초안 모델과 속도"]
     assert window.list.currentRow() == 1
     assert window.text.accessibleName() == "초안 모델과 속도"
     window.search.setText("qqqq")  # which is nowhere
     harness.application.settings.language = "ja"
-    QApplication.processEvents()
+    still()
     assert window.text.accessibleName() == "ドラフトと速さ"
 
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.inspector import InspectorPanel
+from app.words.pairs import PairGain
 from engine import DraftingState, RequestStats
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.stillness import still
 
 GAIN = RequestStats(
     generated_tokens=412,
@@ -71,6 +72,17 @@ def test_the_verdict_or_why_there_is_none(panel: InspectorPanel, stats: RequestS
     assert panel.sentence.isVisibleTo(panel) != has_said_all  # an empty one would keep a line free
 
 
+def test_where_a_reply_has_no_figure_the_pair_s_is_shown(panel: InspectorPanel) -> None:
+    """The same one as in the picker and in Models."""
+    short = replace(GAIN, generated_tokens=5)
+    panel.show_reply(short, running=False, pair_gain=PairGain(2.1))
+    assert panel.against.text() == "This pair: 2.1× on this Mac."
+    panel.show_reply(GAIN, running=False, pair_gain=PairGain(2.1))
+    assert "This pair" not in panel.against.text()
+    panel.show_reply(short, running=False)
+    assert not panel.against.isVisibleTo(panel)
+
+
 def test_every_chart_can_be_heard_and_shows_nothing_where_next_to_nothing_was_drafted(panel: InspectorPanel) -> None:
     for stats in (RequestStats(generated_tokens=9), replace(GAIN, rounds=3, draft_rounds=2)):
         panel.show_reply(stats, running=False)
@@ -123,7 +135,7 @@ def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(
     assert not window.sidebar.isVisible()  # it was the person who hid it
 
     app.application.settings.text_scale = 2.0
-    QApplication.processEvents()
+    still()
     button.action.trigger()
     assert not any((window.sidebar.isVisible(), button.panel.isVisible(), button.action.isChecked()))
     assert "Widen" in window.banner.sentence.text()

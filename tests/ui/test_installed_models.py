@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from app.view_models.downloads import DownloadState
@@ -40,6 +40,7 @@ from tests.architecture.project import ROOT
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
 from tests.helpers.models_harness import ModelsHarness, open_models
+from tests.helpers.stillness import still
 
 ABOUT = ModelAbout("Qwen3", template=True, thinking=True, tools=True, languages=("en", "ko"), licence="apache-2.0")
 OTHER = replace(model_info("/models/Other-4B", 4_000_000_000), about=ABOUT, caches=CacheSizes(100_000, 0), sees=True)
@@ -80,7 +81,7 @@ def recommended(harness: ModelsHarness) -> Recommended:
 
 
 def row(page: YoursPage, name: str) -> ModelRow:
-    QApplication.processEvents()  # a layout shows what was added to it a little later
+    still()  # a layout shows what was added to it a little later
     return next(row for row in page.installed.rows if row.folder.endswith(name))
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, EditKind
@@ -17,6 +16,7 @@ from app.views.shell.kept_words import unsaved
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose
 from tests.helpers.full_disk import fill_up, make_room
+from tests.helpers.stillness import still
 
 LONG = "precious " * 600
 
@@ -144,7 +144,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
     assert (banner.isVisible(), banner.sentence.text()) == (True, "Deleted “Third”.")
     for chat_id in (second.chat_id, 0):
         chats.open_chat(chat_id) if chat_id else chats.new_chat()
-        QApplication.processEvents()
+        still()
         hit = harness.window.childAt(banner.geometry().center())  # Qt raises the page that it shows
         assert hit is not None
         assert hit is banner or banner.isAncestorOf(hit)
@@ -162,6 +162,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
     chat_id, stored = chats.chat_id, harness.application.storage.read
     chats.folders.make(chats=[chat_id])
     harness.wait_until_stored(qtbot)
+    moved = chats.deletions.last  # which stays for Undo
     folder, question = chats.folders.folder_of(chat_id) or 0, chats.transcript.messages[0].id
     for delete in (
         partial(chats.delete_chat, chat_id),
@@ -179,7 +180,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
         summary = stored.chats.summary(chat_id)
         assert summary is not None
         assert (summary.folder_id, len(stored.messages.shown_branch(chat_id))) == (folder, 2), delete
-        assert (chats.deletions.latest(), chats.deletions.can_undo) == ([], False)
+        assert (chats.deletions.latest(), chats.deletions.last) == ([], moved)
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")

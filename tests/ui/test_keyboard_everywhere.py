@@ -17,6 +17,7 @@ from app.views.shell.help_menu import show_about
 from app.views.shell.shortcuts import show_shortcuts
 from app.views.widgets.fields import SegmentButton
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.stillness import still
 from tests.helpers.window_pages import SETTINGS_PAGES, activity
 
 # What says only that there is something.
@@ -78,7 +79,7 @@ def _leads_to(widget: QWidget, seen: list[QWidget]) -> bool:
 def check(window: QWidget, qtbot: QtBot) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
-    QApplication.processEvents()
+    still()
     assert unnamed(window) == []
     assert unreached(window) == []
     assert len(focusable(window)) > 0
@@ -169,7 +170,7 @@ def test_tab_goes_through_a_chat_its_requests_and_dialogs(harness: AppHarness, q
 
     for name, opened in DIALOGS.items():
         dialog = opened(harness)
-        QApplication.processEvents()
+        still()
         check(dialog, qtbot)
         QTest.keyClick(QApplication.focusWidget() or dialog, Qt.Key.Key_Escape)
         assert not dialog.isVisible(), name

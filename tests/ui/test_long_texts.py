@@ -27,6 +27,7 @@ from app.views.widgets.long_text import LongText
 from app.views.widgets.message_edit import MessageEdit
 from tests.helpers.composing import paste
 from tests.helpers.growth import MARKDOWN, TABLE_HEAD, growth
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question, reply
 from tests.ui.growth_setups import GrowthSetup
 
@@ -47,7 +48,7 @@ def large(unit: str) -> str:
 
 
 def paint(widget: QWidget) -> None:
-    QApplication.processEvents()
+    still()
     widget.grab()
 
 
@@ -177,7 +178,7 @@ def test_a_long_message_is_one_bubble_and_whole(qtbot: QtBot) -> None:
     harness = TranscriptHarness([question(1, text)])
     qtbot.addWidget(harness.view)
     harness.view.resize(800, 30_000)
-    QApplication.processEvents()
+    still()
     parts = harness.parts(PartKind.BUBBLE)
     widgets = [part.widget for part in parts if isinstance(part.widget, BubblePart)]
     assert len(widgets) > 5

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
@@ -17,6 +17,7 @@ from app.views.models.download_row import DownloadRow
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.buttons import PillButton
 from tests.helpers.double_click import double_click
+from tests.helpers.stillness import still
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def put(window: QWidget, *widgets: QWidget) -> None:
     assert layout is not None
     for widget in widgets:
         layout.addWidget(widget)
-    QApplication.processEvents()
+    still()
 
 
 def download(number: int) -> DownloadEntry:
@@ -63,7 +64,7 @@ def test_a_double_click_that_removes_a_row_leaves_the_next_one(window: QWidget) 
         row.show_entry(download(number))
     put(window, *rows)
     window.layout().setAlignment(Qt.AlignmentFlag.AlignTop)  # type: ignore[union-attr]
-    QApplication.processEvents()
+    still()
     double_click(rows[0].cancel_button)
     assert cancelled == [0]
 
@@ -73,7 +74,7 @@ def test_a_double_click_closes_one_of_two_warnings(window: QWidget) -> None:
     banner.show_warning(lambda: BannerText("first"))
     banner.show_warning(lambda: BannerText("second"))
     banner.place(10, 390, 600)
-    QApplication.processEvents()
+    still()
     double_click(banner.close_button)
     assert (banner.isVisible(), banner.sentence.text()) == (True, "first")
 

@@ -20,6 +20,7 @@ from app.views.widgets.dialog import Dialog
 from engine import MessageRole
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
+from tests.helpers.stillness import still
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -46,7 +47,7 @@ def id_of(harness: AppHarness, row: int) -> int:
 
 
 def editor(harness: AppHarness, row: int) -> EditorPart:
-    QApplication.processEvents()
+    still()
     view = harness.transcript
     shown = [part.widget for part, _ in view.visible_parts.shown() if part.message_id == id_of(harness, row)]
     return next(widget for widget in shown if isinstance(widget, EditorPart))
@@ -170,7 +171,7 @@ def test_an_edit_survives_scrolling_and_leaving_the_chat(harness: AppHarness, qt
     first = harness.chats.chat_id
     type_anew(begin_edit(harness, 0), "half a thought")
     harness.transcript.jump_to_end()
-    QApplication.processEvents()
+    still()
     focused = QApplication.focusWidget()
     assert focused is not None
     QTest.keyClicks(focused, " and more")
@@ -319,7 +320,7 @@ def test_keys_act_on_the_message_in_focus_which_goes_on_when_messages_go(harness
     for gone in (3, 0, 3):
         view.delete_requested.emit(id_of(harness, gone))
         harness.wait_until_quiet(qtbot)
-        QApplication.processEvents()
+        still()
         seen.append(view.focused_row())
     assert texts(harness) == ["one", "Second", "Third"]
     assert seen == [3, 2, 2], "the next one, the same one, and the last"

@@ -7,10 +7,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from PySide6.QtCore import QProcess
 from pytestqt.qtbot import QtBot
 
 from app import application
-from app.system.bundle import copy_to, is_mounted, own_bundle
+from app.system.bundle import copy_to, is_mounted, own_bundle, start
 from app.views.shell.start_notices import MoveOffer
 from tests.helpers.app_harness import AppHarness
 
@@ -75,6 +76,14 @@ def test_the_mark_of_a_download_goes_first(bundle: Path, tmp_path: Path, monkeyp
     copy_to(folder, bundle)
     seen = (tmp_path / "seen").read_text().splitlines()
     assert seen == [".new-Hunch.app", f"-dr com.apple.quarantine {folder}/.new-Hunch.app"]
+
+
+def test_a_copy_is_started_beside_this_app(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = list[tuple[object, ...]]()
+    monkeypatch.setattr(QProcess, "startDetached", lambda *command: started.append(command))
+    monkeypatch.setattr("sys.platform", "darwin")
+    start(bundle)
+    assert started == [("/usr/bin/open", ["-n", str(bundle)])]
 
 
 @pytest.mark.expect_log("not put into Applications")

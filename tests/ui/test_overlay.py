@@ -14,6 +14,7 @@ from app.view_models.transcript import ReplyStatus
 from app.views.transcript.overlay import Overlay, OverlayLayer, OverlayMode
 from app.words.overlay import card_words
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
 
 TEXT = "The draft **guesses** a few tokens.\n\n- one item\n- two\n\n```\ncode here\nand there\n```\n"
@@ -73,7 +74,7 @@ def test_marks_stand_under_the_words_of_the_rendered_text(qtbot: QtBot) -> None:
     setup.overlay.set_mode(OverlayMode.ACCEPTED)
     assert setup.tints() == ["guesses", "item", "here", "and"]
     assert setup.corrections() == ["few", "there"]
-    setup.overlay.set_mode(OverlayMode.FORESEEN)
+    setup.overlay.set_mode(OverlayMode.GUESSED)
     assert (setup.tints(), setup.corrections()) == (["guesses", "item", "here", "and"], [])
     setup.overlay.set_mode(OverlayMode.OFF)
     assert setup.layers() == []
@@ -105,7 +106,7 @@ def test_marks_that_grow_word_by_word_are_those_of_the_whole_text(qtbot: QtBot) 
     whole = OverlaySetup(text, *marks, status=ReplyStatus.STREAMING)
     whole.harness.view.resize(420, 900)
     whole.overlay.set_mode(OverlayMode.ACCEPTED)
-    QApplication.processEvents()
+    still()
     assert len(live.tints()) > 20
     assert sorted(live.tints()) == sorted(whole.tints())
     assert sorted(live.corrections()) == sorted(whole.corrections())
@@ -126,7 +127,7 @@ def test_marks_find_their_place_in_a_reply_of_many_sections(qtbot: QtBot) -> Non
     setup = OverlaySetup(text, mark(text, "very"))
     setup.overlay.set_mode(OverlayMode.ACCEPTED)
     setup.harness.view.jump_to_end()
-    QApplication.processEvents()
+    still()
     assert setup.tints() == ["very"]
 
 
@@ -233,7 +234,7 @@ def test_it_is_kept_and_a_key_shows_and_hides_the_marks_that_were_chosen(app: Ap
     menu, banner = app.window.overlay, app.window.banner
     for mode, words in (("accepted", "guessed right, corrected."), ("off", "hidden"), ("foreseen", "guessed right.")):
         if mode == "foreseen":
-            menu.choices[OverlayMode.FORESEEN].trigger()
+            menu.choices[OverlayMode.GUESSED].trigger()
             menu.shown.trigger()
         QTest.keyClick(app.window, Qt.Key.Key_D, keys)
         assert words in banner.sentence.text()
@@ -243,7 +244,7 @@ def test_it_is_kept_and_a_key_shows_and_hides_the_marks_that_were_chosen(app: Ap
     app.chats.new_chat()
     menu.shown.trigger()
     menu.shown.trigger()  # in a chat without a reply
-    assert menu.mode is OverlayMode.FORESEEN
+    assert menu.mode is OverlayMode.GUESSED
     assert banner.sentence.text() == "Marked: guessed right. None in sight."
     menu.choices[OverlayMode.ACCEPTED].trigger()
     menu.shown.trigger()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.views.chats.chat_list import RenameField
@@ -13,6 +12,7 @@ from app.views.shell.palette import CommandPalette
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
+from tests.helpers.stillness import still
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -123,10 +123,11 @@ def test_a_chat_is_opened_or_restored_by_its_title(harness: AppHarness, palette:
     harness.ask(qtbot, "How many whales")
     first = harness.chats.chat_id
     harness.chats.new_chat()
+    harness.window.search_chats()
     QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
     QTest.keyClicks(palette.field, "whales")
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
-    assert harness.chats.chat_id == first
+    assert (harness.chats.chat_id, harness.window.composer.edit.hasFocus()) == (first, True)
 
     harness.window.menu.delete.trigger()
     harness.wait_until_stored(qtbot)
@@ -160,14 +161,14 @@ def test_each_language_is_found_by_its_own_name(harness: AppHarness, palette: Co
         palette.open_palette()
     for language, typed in (("en", "japanese"), ("ko", "일본어"), ("ko", "japanese"), ("zh_CN", "日语")):
         harness.application.settings.language = language
-        QApplication.processEvents()
+        still()
         palette.refresh()
         palette.field.setText(typed)
         assert "日本語" in shown(palette)
 
     palette.field.clear()
     harness.application.settings.language = "ko"
-    QApplication.processEvents()
+    still()
     palette.refresh()
     compose(palette.field, "채티")
     assert "새 채팅" in shown(palette)

@@ -41,6 +41,7 @@ from tests.helpers.fake_engine import DRAFT, MAIN, Script
 from tests.helpers.figures import read
 from tests.helpers.full_disk import fill_up
 from tests.helpers.picture_files import image, rgb_png
+from tests.helpers.stillness import still
 
 NO_KEY = Qt.KeyboardModifier.NoModifier
 SEES = replace(MAIN, folder="/models/Eyes-4B", name="Eyes-4B", parameters=4_000_000_000, sees=True)
@@ -332,7 +333,7 @@ def test_what_waits_keeps_its_picture_over_a_restart_and_what_was_removed_goes(t
         app.wait_until_stored(qtbot)
         assert [chip.accessibleName() for chip in chips(app)] == ["Picture, 40 × 20"]
         assert len(files(app)) == 1
-        QApplication.processEvents()
+        still()
 
 
 def test_a_picture_that_is_gone_from_the_disk_costs_nothing_else(app: AppHarness, qtbot: QtBot) -> None:

@@ -87,6 +87,15 @@ def test_what_is_composed_finds_and_its_return_chooses_nothing(app: AppHarness, 
     assert edit.text() == "요약해 주세요:"
 
 
+def test_the_wide_sign_of_an_input_method_is_one(app: AppHarness, offered: PromptList) -> None:
+    edit = edit_of(app)
+    compose(edit, "", "／")
+    compose(edit, "", "요")
+    assert rows(offered) == ["요약"]
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    assert edit.text() == "요약해 주세요:"
+
+
 def test_a_preset_is_used_by_its_name(app: AppHarness, offered: PromptList) -> None:
     app.chats.options.presets.add([{"id": "p", "name": "Poet", "values": {"system_prompt": "You are a poet."}}])
     edit = edit_of(app)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.help_pages import HelpPage, help_pages
@@ -16,6 +15,7 @@ from app.views.shell import help_window
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.pseudo_language import Screen, compile_pseudo, pseudo, pseudo_language
 from tests.helpers.samples import sampled
+from tests.helpers.stillness import still
 from tests.helpers.window_pages import PAGES
 
 # Names, keys and units, and what the tests themselves put there.
@@ -79,7 +79,7 @@ def test_all_words_are_translated_and_whole(
 ) -> None:
     app.application.settings.text_scale = scale
     app.window.resize(1000, 760)
-    QApplication.processEvents()
+    still()
     shown = PAGES[page](app)
     screen = Screen(monkeypatch, NAMES)
 
@@ -92,7 +92,7 @@ def test_all_words_are_translated_and_whole(
 
 
 def test_every_menu_is_translated(app: AppHarness) -> None:
-    QApplication.processEvents()
+    still()
     texts = [action.text() for action in app.window.findChildren(QAction) if action.text()]
     assert len(texts) > 40
     assert [text for text in texts if "[" not in text and any(map(str.isalpha, text))] == []

@@ -25,6 +25,7 @@ from engine import ContextTooLong, DraftingState, Request, RequestStats, Specula
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, ROUND_S, Script
+from tests.helpers.stillness import still
 
 WORDS = ("a word ",) * 14
 LAPS = 1 + 2 * LEAST_PAIRS  # the first is not timed
@@ -89,6 +90,10 @@ def test_both_ways_run_in_turns_until_the_clock_is_sure(app: AppHarness, qtbot: 
     assert drafted.endswith("s · 62 tok/s")
     assert plain in window.bars.accessibleName()
     assert window.sentence.text().startswith("Median of 3 pairs of laps.")
+    (source, longer), *_ = app.engine.races
+    assert source == "draft model"
+    says = (view.drafted.tokens_per_pass or 0.0) / (view.drafted.break_even or 1.0)
+    assert longer == pytest.approx(says / (view.times.factor or 1.0)), "the next footer says the same"
     gain = app.models.records.get(MAIN.folder, DRAFT.folder).gain
     assert gain == pytest.approx(view.times.factor, rel=0.2), "the pair's figure has learnt it"
 
@@ -98,7 +103,7 @@ def test_the_bars_are_whole_at_the_least_size_with_the_largest_text(app: AppHarn
     window = open_race(app)
     app.application.settings.text_scale = 2.0
     window.resize(window.minimumSize())
-    QApplication.processEvents()
+    still()
     assert window.bars.height() >= window.bars.sizeHint().height()
     parts = (window.figure, window.sentence, window.bars, window.text, window.close_button)
     for above, below in pairwise(parts):

@@ -17,7 +17,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.controllers.server import _FAMILY_WITH_TOOLS, ServerController
@@ -36,6 +35,7 @@ from tests.helpers.fake_model_store import installed
 from tests.helpers.gui_waits import gui_waits
 from tests.helpers.picture_files import rgb_png
 from tests.helpers.served import PATIENCE_S, Asked, chat_body
+from tests.helpers.stillness import still
 from tests.helpers.window_pages import SETTINGS_PAGES
 
 SAYS_HOW_IT_WAS_STARTED = "import json, os, sys\nprint(json.dumps([sys.argv, dict(os.environ)]))\n"
@@ -349,7 +349,7 @@ def test_a_model_that_cannot_serve_a_program(harness: AppHarness, server: Server
     assert card.note.text().startswith("Claude Code works with tools, and Main 8B calls none. Qwen")
     assert card.note.text().endswith("can serve it: see Models.")
     harness.application.settings.language = "ko"
-    QApplication.processEvents()
+    still()
     assert card.note.text().startswith("Claude Code에는")
 
 

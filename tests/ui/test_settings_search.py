@@ -22,6 +22,7 @@ from app.views.transcript.status_parts import FoldPart
 from app.views.widgets.meanings import Meanings
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import TranscriptHarness, reply
 
 Role = QAccessible.Role
@@ -47,7 +48,7 @@ def test_a_setting_is_found_in_the_language_of_the_window(harness: AppHarness, w
         ("en", "predictable", "Temperature"),  # of its explanation
     ):
         harness.application.settings.language = language
-        QApplication.processEvents()
+        still()
         assert name in found(window, query), language
 
     assert found(window, "use a draft")[0].startswith("Use a draft")

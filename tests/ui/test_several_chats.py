@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
@@ -14,6 +13,7 @@ from app.views.transcript.status_parts import ProgressPart
 from engine import DraftingState
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
+from tests.helpers.stillness import still
 
 LINE_PX = 34  # with the gap below it
 
@@ -86,7 +86,7 @@ def test_a_chat_opens_where_its_reader_left_it(tmp_path: Path, qtbot: QtBot) -> 
         harness.ask(qtbot, "Long?")
         long_chat, view = harness.chats.chat_id, harness.transcript
         view.verticalScrollBar().setValue(700)
-        QApplication.processEvents()
+        still()
         left, bottom = view.verticalScrollBar().value(), view.verticalScrollBar().maximum()
         assert 0 < left < bottom - 500
         harness.chats.new_chat()

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QContextMenuEvent, QDrag
+from PySide6.QtGui import QAccessible, QContextMenuEvent, QDrag
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.controllers.exports import ExportFormat
-from app.views.chats.chat_list import ChatList
+from app.views.chats.chat_list import ChatList, more_place
 from app.views.files.export_dialog import ExportDialog
 from app.views.widgets.buttons import PillButton
 from tests.helpers.app_harness import AppHarness
@@ -95,6 +95,16 @@ def test_keys_select_and_escape_ends_it(app: AppHarness, qtbot: QtBot) -> None:
     assert chosen(app) == []
 
 
+def test_a_screen_reader_is_told_which_are_selected(app: AppHarness, qtbot: QtBot) -> None:
+    four(app, qtbot)
+    click(app, "D")
+    click(app, "B", COMMAND)
+    told = QAccessible.queryAccessibleInterface(chats_of(app))
+    assert told is not None
+    rows = [told.child(number) for number in range(told.childCount())]
+    assert [row.text(QAccessible.Text.Name) for row in rows if row.state().selected] == ["D", "B"]
+
+
 def test_folders_and_headings_between_them_are_not_selected(app: AppHarness, qtbot: QtBot) -> None:
     numbers = four(app, qtbot)
     folder = make_folder(app, qtbot, "Sea")
@@ -122,6 +132,18 @@ def test_those_selected_stay_selected_and_no_other_where_rows_move(app: AppHarne
     QTest.keyClick(chats_of(app), Qt.Key.Key_Backspace)
     app.wait_until_stored(qtbot)
     assert {"A", "B", "D"} <= set(listed(app))
+
+
+def test_the_open_chat_is_where_a_selection_begins_also_one_that_is_new_or_moves(app: AppHarness, qtbot: QtBot) -> None:
+    four(app, qtbot)
+    app.ask(qtbot, "New")
+    click(app, "C", COMMAND)
+    assert chosen(app) == ["New", "C"]
+    click(app, "A")
+    app.ask(qtbot, "Which makes it the first")
+    assert listed(app)[1] == "A"
+    click(app, "C", COMMAND)
+    assert chosen(app) == ["A", "C"]
 
 
 def test_several_are_deleted_by_key_and_come_back_as_one(app: AppHarness, qtbot: QtBot) -> None:
@@ -159,6 +181,37 @@ def test_the_menu_of_one_of_them_acts_on_all_and_of_another_on_that(app: AppHarn
     menu.close()
 
 
+def test_the_button_of_one_of_them_and_the_chat_menu_act_on_all(app: AppHarness, qtbot: QtBot) -> None:
+    numbers = four(app, qtbot)
+    click(app, "D")
+    click(app, "C", COMMAND)
+    chats = chats_of(app)
+    place = chats.visualRect(app.chats.conversations.index(row_named(app, "C")[0]))
+    QTest.mouseClick(
+        chats.viewport(), Qt.MouseButton.LeftButton, NONE, more_place(app.application.theme, place).center()
+    )
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert "Delete 2 chats" in entries(menu)
+    menu.close()
+    assert chosen(app) == ["D", "C"]
+
+    chat_menu = app.window.menu.menus["chat"]
+    for focused, words in ((chats, "Delete 2 chats"), (app.window.composer.edit, "Delete Chat")):
+        focused.setFocus()
+        chat_menu.aboutToShow.emit()
+        assert app.window.menu.delete.text() == words
+    chats.setFocus()
+    app.window.menu.move.aboutToShow.emit()
+    entries(app.window.menu.move)["New Folder…"].trigger()
+    app.wait_until_stored(qtbot)
+    (folder,) = app.chats.conversations.tree.folders
+    assert [app.chats.folders.folder_of(numbers[title]) for title in "ABCD"] == [None, None, folder, folder]
+    app.chats.deletions.undo()
+    app.wait_until_stored(qtbot)
+    assert [app.chats.folders.folder_of(numbers[title]) for title in "ABCD"] == [None] * 4
+
+
 def test_several_are_dragged_together_and_moved_back(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +234,19 @@ def test_several_are_dragged_together_and_moved_back(
     app.window.menu.undo.trigger()
     app.wait_until_stored(qtbot)
     assert [app.chats.folders.folder_of(numbers[title]) for title in "ABCD"] == [None] * 4
+
+
+def test_one_that_was_moved_is_moved_back_by_undo(app: AppHarness, qtbot: QtBot) -> None:
+    numbers = four(app, qtbot)
+    first, second = make_folder(app, qtbot, "First"), make_folder(app, qtbot, "Second")
+    for folder in (first, second):
+        app.chats.folders.move_chats([numbers["A"]], folder)
+        app.wait_until_stored(qtbot)
+    assert not app.window.banner.isVisible()
+    for folder_id in (first, None):
+        app.window.menu.undo.trigger()
+        app.wait_until_stored(qtbot)
+        assert app.chats.folders.folder_of(numbers["A"]) == folder_id
 
 
 def test_undo_is_offered_until_all_of_them_are_restored_or_gone(app: AppHarness, qtbot: QtBot) -> None:

@@ -19,7 +19,10 @@ from app.views.shell.picker import found_among
 from app.views.widgets.option_list import ListedOption, OptionList
 from app.words.notices_for_errors import notice_for
 from engine import (
+    DownloadFailed,
+    DownloadId,
     DraftVocabularyDiffers,
+    HubUnreachable,
     ModelChecking,
     ModelLoadProgress,
     ModelReady,
@@ -273,6 +276,10 @@ def test_many_models_have_a_line_each_with_the_latest_first(harness: AppHarness,
     qtbot.waitUntil(lambda: len(options(panel.mains)) > 50)
     assert [option.text for option in options(panel.mains)[:4]] == ["Recent", "Other 40B", "Main 8B", "All others"]
     assert {option.text: option.aside for option in options(panel.mains)}["Main 8B"] == "1.8×"
+    harness.models.library.note_gain(MAIN.folder, DRAFT.folder, 0.5, of_race=True)
+    harness.models.refresh()
+    qtbot.waitUntil(lambda: {option.text: option.aside for option in options(panel.drafts)}["Draft 1B"] == "slower")
+    assert {option.text: option.aside for option in options(panel.mains)}["Main 8B"] == "", "it is no slower without it"
     line = QFontMetrics(harness.application.theme.ui_font()).height()
     assert panel.mains.sizeHintForRow(1) < 2 * line
     panel.close()
@@ -444,3 +451,24 @@ def test_what_memory_refused_is_tried_again(tmp_path: Path, qtbot: QtBot, part: 
         window.banner.button.click()
         qtbot.waitUntil(lambda: (harness.models.pair.state, harness.models.pair.draft_state) == ("ready", "active"))
         assert len(engine.loads) == (2 if part == "main" else 1)
+
+
+def test_a_download_that_fails_out_of_sight_is_told(harness: AppHarness, qtbot: QtBot) -> None:
+    banner = harness.window.banner
+
+    def fail(repository: str) -> None:
+        harness.models.install(repository)
+        error = HubUnreachable(repository, "https://hub.test", "no route")
+        number = DownloadId(len(harness.store.asked))
+        with qtbot.waitSignal(harness.models.downloads.changed):
+            harness.application.bridge.post(DownloadFailed(number, repository, error, 0))
+        qtbot.waitUntil(lambda: all(each.error is not None for each in harness.models.downloads.entries))
+
+    fail("org/Gone-4B")
+    assert (banner.isVisible(), banner.title.text()) == (True, "Gone 4B was not downloaded")
+    assert "hub.test" in banner.sentence.text()
+    banner.button.click()
+    view = harness.window.models_view
+    assert (view.is_shown, view.view.tab, banner.isVisible()) == (True, "yours", False)
+    fail("org/Other-4B")
+    assert not banner.isVisible()  # its row is in sight

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
@@ -22,6 +22,7 @@ from app.views.widgets.buttons import PillButton
 from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_language
 from engine import NoModelLoaded
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.stillness import still
 
 ROOT = SOURCES.parent
 # Names and notations that are the same in every language.
@@ -56,7 +57,7 @@ def windows(harness: AppHarness) -> tuple[QWidget, SettingsWindow]:
 
 def switch(harness: AppHarness, language: str) -> None:
     harness.application.settings.language = language
-    QApplication.processEvents()
+    still()
 
 
 def test_words_that_are_not_used_are_found(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +103,7 @@ def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: 
         assert [question for question in asked if question.lower() not in taught] == []
 
     harness.application.settings.language = "en"
-    QApplication.processEvents()
+    still()
     harness.ask(qtbot, "Hello")
     before = [text for window in windows(harness) for text in texts(window)]
     menu_before = harness.window.menu.new_chat.text()
@@ -110,7 +111,7 @@ def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: 
         switch(harness, language)
         assert harness.window.menu.new_chat.text() != menu_before
     harness.application.settings.language = "en"
-    QApplication.processEvents()
+    still()
     assert [text for window in windows(harness) for text in texts(window)] == before
 
     harness.ask(qtbot, "Hello")
@@ -118,7 +119,7 @@ def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: 
     rows = harness.window.sidebar.chats.model()
     assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("No model loaded", "Today")
     harness.application.settings.language = "ko"
-    QApplication.processEvents()
+    still()
     assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델 없음", "오늘")
 
     harness.ask(qtbot, "Question")

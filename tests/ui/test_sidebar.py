@@ -28,6 +28,7 @@ from app.view_models.conversation_list import ROW, ConversationRow
 from app.views.chats.chat_list import ChatList, RenameField, carried, centred
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.dialog import Dialog
+from app.views.widgets.scrolling import RestingBar
 from app.words.chat_groups import copy_titles
 from tests.helpers.app_harness import AppHarness, open_app
 
@@ -492,6 +493,18 @@ def test_the_search_by_keys_and_button(app: AppHarness, qtbot: QtBot) -> None:
     QTest.keyClick(chats, Qt.Key.Key_Escape)
     assert (search.hasFocus(), search.text()) == (True, "")
     qtbot.waitUntil(lambda: "Hay" in listed(app))
+
+
+def test_the_scroll_bar_of_the_list_shows_only_while_it_moves(app: AppHarness, qtbot: QtBot) -> None:
+    make_chats(app, qtbot, *(f"Chat {number}" for number in range(40)))
+    bar = app.window.sidebar.chats.verticalScrollBar()
+    (resting,) = bar.findChildren(RestingBar)
+    resting.finish()
+    assert bar.property("rests") is True
+    bar.setValue(bar.maximum())
+    assert bar.property("rests") is False
+    resting.finish()
+    assert bar.property("rests") is True
 
 
 def test_a_long_list_stays_where_it_is_when_a_chat_moves(app: AppHarness, qtbot: QtBot) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QAccessible, QFontMetrics, QPainter
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import ReplyStatus
@@ -26,6 +25,7 @@ from app.words.requests import RequestColumn, all_state_words, cell_text, second
 from engine import DraftingState, RequestStats
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import STATS
 from tests.helpers.window_pages import activity
 
@@ -45,18 +45,18 @@ def test_the_header_keeps_its_names_in_little_room(harness: AppHarness, qtbot: Q
     window, header, settings = harness.window, harness.window.header, harness.application.settings
     pair = PairView("Hunch", "Hunch Draft", state=PairState.READY, draft_state=DraftState.ACTIVE)
     header.chip.set_pair(pair)
-    QApplication.processEvents()
+    still()
     assert shown_on(header) == ["Hunch", "←", "Hunch Draft", "· auto"]
     window.resize(720, 700)
     settings.text_scale = 2.0
     qtbot.waitUntil(lambda: not window.inspector.isVisible())
     pair = pair_that_just_fits(header, harness.application.theme)
     header.chip.set_pair(pair)
-    QApplication.processEvents()
+    still()
     assert shown_on(header) == [pair.main_name, "←", "Drafter"]
     assert pair.draft_name in header.chip.accessibleName()
     header.chip.set_pair(replace(pair, draft_state=DraftState.LOADING))
-    QApplication.processEvents()
+    still()
     assert shown_on(header)[:2] == [pair.main_name, "←"]
     begins, cut, _ = shown_on(header)[2].partition("…")
     assert cut
@@ -74,7 +74,7 @@ def test_the_header_keeps_its_names_in_little_room(harness: AppHarness, qtbot: Q
     qtbot.waitUntil(lambda: not any(button.isVisible() for button in aside))
     pair = pair_that_just_fits(header, harness.application.theme)
     header.chip.set_pair(pair)
-    QApplication.processEvents()
+    still()
     shown = [each for each in (header.title, header.chip, header.show_button) if each.isVisible()]
     assert all(header.rect().contains(each.geometry()) for each in shown)
     assert shown_on(header) == [pair.main_name, "←", "Drafter"]
@@ -82,6 +82,18 @@ def test_the_header_keeps_its_names_in_little_room(harness: AppHarness, qtbot: Q
     assert header.chip.width() - used <= harness.application.theme.px(40 + 2 * 5) + 2, "room that nothing uses"
     settings.text_scale = 1.0
     qtbot.waitUntil(lambda: all(button.isVisible() for button in aside))
+
+
+def test_title_and_pair_are_in_the_middle_whatever_is_beside_them(harness: AppHarness) -> None:
+    header = harness.window.header
+    harness.window.resize(1200, 700)
+    for title in ("Short", "A title that is longer"):
+        header.set_title(title)
+        for sidebar in (True, False):
+            harness.window.set_sidebar_wanted(sidebar)
+            still()
+            both = header.title.geometry() | header.chip.geometry()
+            assert abs(both.center().x() - header.rect().center().x()) <= 1
 
 
 def pair_that_just_fits(header: Header, theme: Theme) -> PairView:
@@ -112,7 +124,7 @@ def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) ->
     table = harness.window.speculation.activity.table
     for language in LANGUAGES:
         harness.application.settings.language = language
-        QApplication.processEvents()
+        still()
         seen, least = all_state_words(), QFontMetrics(table.font()).horizontalAdvance
         assert max(map(least, seen)) <= table.columnWidth(RequestColumn.STATE) - 14, language
         assert not [each for each in RequestColumn if table.isColumnHidden(each) and each != RequestColumn.PAIR], (

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.controllers.statistics import Grouping
@@ -22,6 +21,7 @@ from app.views.widgets.labels import TextLabel
 from app.words.requests import RequestColumn, total_columns
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
+from tests.helpers.stillness import still
 from tests.helpers.window_pages import activity
 
 LOSS = Script(pieces=("a loss ",) * 12, round_s=0.4)
@@ -76,7 +76,7 @@ def test_totals_and_clearing_them(app: AppHarness, qtbot: QtBot) -> None:
     assert [total.requests for total in page.totals.totals] == [1]
     for width_px, beside in ((1000, True), (560, False)):
         page.resize(width_px, 600)
-        QApplication.processEvents()
+        still()
         labels = [label for label in page.totals.findChildren(TextLabel) if label.isVisible()]
         captions = [label for label in labels if label.text() in total_columns()]
         assert [label.text() for label in captions] == total_columns()  # once, whatever the number of groups

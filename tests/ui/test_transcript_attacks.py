@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QImage, QTextCursor, QTextDocument
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.markup.blocks import Splitter, split
@@ -27,6 +27,7 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind
 from app.views.transcript.text_parts import TextPart
 from tests.helpers.hostile_markdown import ROWS, WHOLE, texts
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import Opener, TranscriptHarness, reply
 
 _TOUCHED = (
@@ -87,7 +88,7 @@ def show(harness: TranscriptHarness, text: str) -> None:
     harness.view.selectAll()
     harness.view.copy()
     harness.view.selection.clear()
-    QApplication.processEvents()
+    still()
 
 
 @pytest.mark.costly

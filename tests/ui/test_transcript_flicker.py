@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.markup.blocks import Splitter
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import Opener, TranscriptHarness, long_chat, question, reply
 
 WIDTH_PX, HEIGHT_PX = 440, 900
@@ -64,7 +64,7 @@ class Stream:
         self._height_px = height
 
     def _is_still(self) -> bool:
-        QApplication.processEvents()
+        still()
         widgets = [part.widget for part, _ in self._harness.view.visible_parts.shown()]
         colors = any(isinstance(widget, CodePart) and widget.is_coloring for widget in widgets)
         return not colors and not any(getattr(widget, "pending", None) for widget in widgets)
@@ -104,6 +104,6 @@ def test_a_reader_further_up_is_not_moved(open_transcript: Opener, name: str) ->
         harness.model.append_text(101, char)
         assert (harness.value, harness.place_of(100, PartKind.BUBBLE)) == above
     harness.model.change(101, status=ReplyStatus.DONE)
-    QApplication.processEvents()
+    still()
     assert harness.bottom > harness.value
     assert (harness.value, harness.place_of(100, PartKind.BUBBLE)) == above

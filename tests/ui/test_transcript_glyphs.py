@@ -8,7 +8,6 @@ from itertools import product
 
 import pytest
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.markup import growing_code, highlight
@@ -16,6 +15,7 @@ from app.view_models.transcript import ReplyStatus
 from app.views.transcript import code_colors
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import Opener, TranscriptHarness, question, reply
 
 
@@ -32,7 +32,7 @@ def test_fonts_follow_the_language_and_the_text_size_at_once(open_transcript: Op
     for language, scale in product(("ko", "ja", "zh_CN"), (1.0, 2.0)):
         harness.theme.set_language(language)
         harness.theme.set_scale(scale)
-        QApplication.processEvents()
+        still()
         expected = {look(harness.theme.reply_font()), look(harness.theme.mono_font())}
         parts = [part.selectable for part, _ in harness.view.visible_parts.shown() if part.selectable]
         documents = [document for each in parts if (document := each.document_of()) is not None]

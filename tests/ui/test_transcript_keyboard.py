@@ -23,6 +23,7 @@ from app.view_models.transcript import (
 )
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import ReadOnlyText, TextPart
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -45,13 +46,13 @@ class Window:
         self.view.link_requested.connect(self.asked.append)
         self.window.show()
         self.window.activateWindow()
-        QApplication.processEvents()
+        still()
 
     def press(self, *keys: Qt.Key | tuple[Qt.Key, Qt.KeyboardModifier]) -> None:
         for key in keys:
             pressed, modifiers = key if isinstance(key, tuple) else (key, Qt.KeyboardModifier.NoModifier)
             QTest.keyClick(self.window.windowHandle(), pressed, modifiers)
-            QApplication.processEvents()
+            still()
 
     def follow_all(self, key: Qt.Key | tuple[Qt.Key, Qt.KeyboardModifier]) -> list[str]:
         """Goes from link to link, opens each, until the focus leaves the links."""
@@ -262,7 +263,7 @@ def test_another_look_leaves_the_focus_where_it_is(open_window: Callable[..., Wi
             break
         before = stands_at(view, focused)
         theme.set_appearance(appearance)
-        QApplication.processEvents()
+        still()
         now = QApplication.focusWidget()
         assert now is not None
         assert stands_at(view, now) == before

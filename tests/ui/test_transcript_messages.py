@@ -23,6 +23,7 @@ from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TextPart
 from app.views.widgets.buttons import IconButton
 from app.words.notices import NoticeAction
 from engine import InvalidRequest
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import STATS, Opener, TranscriptHarness, long_chat, question, reply
 
 
@@ -120,13 +121,13 @@ def test_wide_code_is_shown_from_its_left_end(open_transcript: Opener, streamed:
         harness.model.append_text(900, code[start : start + 300])
     harness.model.change(900, status=ReplyStatus.DONE)
     for appearance in ("dark", "light"):
-        QApplication.processEvents()
+        still()
         assert code_of(harness).text.horizontalScrollBar().maximum() > 1000
         assert code_of(harness).text.horizontalScrollBar().value() == 0
         harness.theme.set_appearance(appearance)
     harness.scroll_to(0)
     harness.scroll_to(harness.bottom)
-    QApplication.processEvents()
+    still()
     assert code_of(harness).text.horizontalScrollBar().value() == 0
 
 
@@ -272,7 +273,7 @@ def test_icons_stay_under_the_pointer_when_another_version_takes_the_place(open_
     QApplication.sendEvent(text, QEvent(QEvent.Type.Enter))  # type: ignore[arg-type]
     second = replace(reply(3, "", ReplyStatus.QUEUED), sibling=2, siblings=2)
     harness.model.show_branch([harness.model.messages[0], second])
-    QApplication.processEvents()
+    still()
     assert {"regenerate", "more", "earlier", "later"} <= shown_acts(footer_of(harness, 3))
 
 
@@ -306,7 +307,7 @@ def test_a_narrow_footer_says_all_of_it_in_more_lines(open_transcript: Opener) -
     seen = []
     for rounds in (101, 111):
         harness.model.change(2, stats=replace(STATS, rounds=rounds))
-        QApplication.processEvents()
+        still()
         seen.append(footer_of(harness, 2).grab().toImage())
     assert seen[0].size() == seen[1].size()
     assert seen[0] != seen[1]
@@ -400,7 +401,7 @@ def test_nothing_overlaps_and_nothing_is_cut_off(open_transcript: Opener, scale:
     harness = open_transcript([question(1), reply(2, source)])
     harness.theme.set_scale(scale)
     harness.view.resize(420, 1600)
-    QApplication.processEvents()
+    still()
     shown = sorted((place.top(), place.bottom()) for _, place in harness.view.visible_parts.shown())
     assert all(above < below for (_, above), (below, _) in pairwise(shown))
     for part in harness.parts(PartKind.TEXT):
@@ -441,6 +442,6 @@ def test_a_message_that_cannot_be_shown(open_transcript: Opener, qtbot: QtBot, m
         harness.model.append(reply(2, "Two"))
     assert errors
     harness.model.append(question(3, "Three"))
-    QApplication.processEvents()
+    still()
     assert texts(harness) == ["Two"]
     assert [part.content for part in harness.parts(PartKind.BUBBLE)] == [Bubble("One"), Bubble("Three")]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript.parts import as_widget
 from app.views.transcript.reading_places import ReadingPlace
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
 
 CODE = "\n".join(f"value_{number} = {number}" for number in range(900))
@@ -28,7 +28,7 @@ def test_coming_back_shows_the_same_pixels(open_transcript: Opener, share: float
     harness.model.set_messages([question(900), *long_chat(30)])
     harness.model.set_messages(chat)
     harness.view.go_to(place)
-    QApplication.processEvents()
+    still()
     harness.settle()
     assert harness.view.viewport().grab().toImage() == before
 
@@ -44,7 +44,7 @@ def test_another_window_shows_the_same_words(open_transcript: Opener, size: tupl
     again.view.resize(*size)
     again.theme.set_scale(1.5)
     again.view.go_to(place)
-    QApplication.processEvents()
+    still()
     again.settle()
     assert top_words(again) == words
 

@@ -6,11 +6,11 @@ from itertools import groupby
 
 import pytest
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import TranscriptHarness, reply
 
 CODE = "> Words:\n>\n> ```py\n> x = 1\n> ```\n>\n> | a | b |\n> |---|---|\n> | 1 | 2 |\n>\n> more\n"
@@ -26,7 +26,7 @@ def opened(qtbot: QtBot, text: str, scale: float = 1.0, *, grown: bool = False) 
         for at in range(0, len(text), 3):
             harness.model.append_text(1, text[at : at + 3])
         harness.model.change(1, status=ReplyStatus.DONE)
-    QApplication.processEvents()
+    still()
     return harness
 
 

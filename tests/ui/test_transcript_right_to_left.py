@@ -16,6 +16,7 @@ from app.markup.links import links_of, places_of
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import TablePart
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import Opener, TranscriptHarness, reply, selected_words
 
 HEBREW = """| שם | תיאור ארוך מאוד | Price |
@@ -31,7 +32,7 @@ def opened(qtbot: QtBot, text: str, width_px: int = 800) -> TranscriptHarness:
     harness = TranscriptHarness([reply(1, text)])
     qtbot.addWidget(harness.view)
     harness.view.resize(width_px, 600)
-    QApplication.processEvents()
+    still()
     return harness
 
 
@@ -107,5 +108,5 @@ def test_a_growing_table_ends_as_the_whole_one(open_transcript: Opener, qtbot: Q
     for at in range(0, len(HEBREW), 3):
         harness.model.append_text(1, HEBREW[at : at + 3])
     harness.model.change(1, status=ReplyStatus.DONE)
-    QApplication.processEvents()
+    still()
     assert table_in(harness)[0].grab().toImage() == table_in(whole)[0].grab().toImage()

@@ -9,12 +9,13 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
+from PySide6.QtWidgets import QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import ReadOnlyText, TextPart
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
 
 NONE = Qt.KeyboardModifier.NoModifier
@@ -33,7 +34,7 @@ def wheel(widget: QWidget, delta_y: int, delta_x: int = 0, keys: Qt.KeyboardModi
     window = widget.window()
     at = widget.mapTo(window, widget.rect().center())
     QTest.wheelEvent(window.windowHandle(), at, QPoint(delta_x, delta_y), stateKey=keys)
-    QApplication.processEvents()
+    still()
 
 
 def test_a_chat_opens_at_its_end_keys_scroll_and_asking_goes_back_there(open_transcript: Opener) -> None:
@@ -58,7 +59,7 @@ def test_another_version_leaves_the_reader_there_or_at_the_end(open_transcript: 
     harness.scroll_to(900)
     place = harness.value
     harness.model.set_messages([*chat[:4], question(501), reply(502, "Short"), *long_chat(60)[50:]])
-    QApplication.processEvents()
+    still()
     assert harness.value == place < harness.bottom
     harness.scroll_to(harness.bottom)
     harness.model.set_messages([*harness.model.messages[:-1], reply(503, f"{PARAGRAPH}\n\n" * 20)])
@@ -146,8 +147,12 @@ def test_it_follows_the_end_until_a_reader_steps_up(open_transcript: Opener) -> 
     harness.scroll_to(harness.bottom - 40)
     harness.model.append_text(1002, PARAGRAPH * 5)
     assert harness.value == harness.bottom
-    harness.scroll_to(harness.bottom - 400)
-    assert button.isVisible()
+    for width_px in (400, 800, 1400):  # never over the text
+        harness.view.resize(width_px, 600)
+        harness.scroll_to(harness.bottom - 400)
+        assert button.isVisible()
+        assert button.x() > max(place.right() for _, place in harness.view.visible_parts.shown())
+        assert button.geometry().right() < harness.view.viewport().width()
     assert button.accessibleName()
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert harness.value == harness.bottom
@@ -196,7 +201,7 @@ def test_the_words_at_the_top_edge_stay_there_whatever_lays_them_out_anew(open_t
     ]
     for change in changes:
         change()
-        QApplication.processEvents()
+        still()
         after = harness.view.place()
         assert after is not None
         assert after.message_id == before.message_id
@@ -207,7 +212,7 @@ def test_nothing_moves_when_the_first_words_come(open_transcript: Opener) -> Non
     """Also where heights are rounded."""
     harness = open_transcript([*long_chat(5), question(1001), reply(1002, "", ReplyStatus.QUEUED)])
     harness.theme.set_scale(1.5)
-    QApplication.processEvents()
+    still()
     before = harness.value, harness.bottom
     harness.model.append_text(1002, "A word")
     harness.model.change(1002, status=ReplyStatus.STREAMING)
@@ -261,7 +266,7 @@ CODE = f"```py\nx = '{'wide ' * 60}'\n```"
 def wide(open_transcript: Opener) -> TranscriptHarness:
     harness = open_transcript([reply(1, f"{TABLE}\n\n{PARAGRAPH}"), question(2), reply(3, CODE)])
     harness.view.resize(600, 700)
-    QApplication.processEvents()
+    still()
     return harness
 
 
@@ -291,7 +296,7 @@ def test_wheel_and_trackpad_move_what_is_under_the_pointer(wide: TranscriptHarne
 
 def test_the_wheel_alone_scrolls_the_transcript(wide: TranscriptHarness) -> None:
     wide.view.resize(600, 200)
-    QApplication.processEvents()
+    still()
     wide.scroll_to(0)
     wheel(text_of(wide, PartKind.TABLE).viewport(), -120)
     assert wide.value > 0
@@ -318,5 +323,5 @@ def test_what_was_scrolled_stays_there_while_the_reply_grows(
     bar_of(harness, kind).setValue(150)
     for _ in range(5):
         harness.model.append_text(1, " and more\n\n")
-        QApplication.processEvents()
+        still()
     assert bar_of(harness, kind).value() == 150

@@ -18,6 +18,7 @@ from app.views.transcript.selection import TextPlace
 from app.views.transcript.selection_keys import SelectionPointer
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.view import TranscriptMenu
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import (
     PARAGRAPH,
     Opener,
@@ -70,7 +71,7 @@ def mouse(harness: TranscriptHarness, kind: str, at: QPoint, modifiers: Qt.Keybo
         act(window, at)
     else:
         act(window, Qt.MouseButton.LeftButton, modifiers or Qt.KeyboardModifier.NoModifier, at)
-    QApplication.processEvents()
+    still()
 
 
 def drag(harness: TranscriptHarness, start: QPoint, end: QPoint) -> None:
@@ -320,7 +321,7 @@ def press(harness: TranscriptHarness, *keys: Key, times: int = 1) -> None:
     for _ in range(times):
         for key in keys:
             QTest.keySequence(harness.view, QKeySequence(key))
-    QApplication.processEvents()
+    still()
 
 
 def begin_at(harness: TranscriptHarness, words: str) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.application import look_for_updates
@@ -20,6 +19,7 @@ from app.views.shell import start_notices
 from app.views.widgets.dialog import Dialog
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.notices import NoticeServer, answer, notice_server
+from tests.helpers.stillness import still
 
 DAY_S = 24 * 3600.0
 
@@ -146,7 +146,7 @@ def test_the_notes_are_in_the_users_language_and_lead_to_the_page(
     look_for_updates(harness.application)
     qtbot.waitUntil(lambda: banner.isVisible() and banner.sentence.text() == "Hunch 9.1 is available")
     harness.application.settings.language = "ko"
-    QApplication.processEvents()
+    still()
     banner.button.click()
     (dialog,) = harness.window.findChildren(Dialog)
     assert dialog.sentence.text() == "더 빨라요."

@@ -27,7 +27,9 @@ from engine import (
     is_made_for,
     is_wanted,
     load_catalog,
+    published_acceptance,
 )
+from engine.drafting.costs import acceptance_of
 from engine.hub.catalog import PAIR_CONTEXT_TOKENS
 from engine.models.drafter_kinds import drafter_kind
 from engine.models.families import FAMILIES, family_name
@@ -253,6 +255,19 @@ def test_what_a_draft_may_bring_is_told_where_a_model_like_its_main_one_was_meas
     assert of_kind.on == TYPICAL_OF_KIND
     assert 1 < of_kind.times < found.times
     assert catalog.predicted("nobody/nothing", draft, [like]) is None
+
+
+def test_a_pair_that_was_downloaded_has_the_accept_rate_that_is_published(tmp_path: Path) -> None:
+    folders = []
+    draft = next(draft for draft in load_catalog(FILE).drafts if draft.name == "dspark_qwen3_4b_block7")
+    for name, repository in (("main", draft.mains[0]), ("draft", draft.repository)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "hunch.json").write_text(json.dumps({"repository": repository}))
+        folders.append(str(tmp_path / name))
+
+    assert published_acceptance(FILE, *folders) == pytest.approx(acceptance_of(3.64, 7))
+    assert published_acceptance(FILE, folders[1], folders[1]) == 0
+    assert published_acceptance(tmp_path / "none", *folders) == 0
 
 
 def test_another_conversion_of_a_model_is_listed_as_the_one_that_is_known(catalog: Catalog) -> None:

@@ -187,6 +187,12 @@ def test_the_text_of_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
     assert shares == [0.5, 1.0]
 
 
+def test_tabs_between_the_words_of_a_pdf_are_spaces(tmp_path: Path) -> None:
+    """Some programs write a tab where a space belongs."""
+    path = write(tmp_path, "tabs.pdf", pdf_bytes(["Speculative\tdecoding \t\tpaper."]))
+    assert read(path).text == "Speculative decoding paper."
+
+
 def test_a_pdf_with_a_password_or_without_text_says_so(tmp_path: Path) -> None:
     data = pdf_bytes(["secret"])
     assert refusal(write(tmp_path, "locked.pdf", with_password(data, "pass"))) is WhyNot.ENCRYPTED

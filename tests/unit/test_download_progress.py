@@ -87,6 +87,21 @@ def test_each_file_and_the_whole_have_speed_and_time_left(clock: Clock) -> None:
     assert second.seconds_left == pytest.approx(3.0)
 
 
+def test_no_time_left_is_told_that_the_speed_beside_it_contradicts(clock: Clock) -> None:
+    """A line that became slow: the last 15 seconds said half a minute, the last three seven."""
+    told: list[DownloadProgress] = []
+    meter = Meter(DownloadId(1), "org/name", told.append)
+    meter.start([RemoteFile("a", 9_000_000, SUM)])
+    for number in range(400):
+        clock.now += 0.1
+        meter.add("a", 20_000 if number < 100 else 1_400, fresh=True)
+    shown = [(each.seconds_left, each.bytes_per_second, each.total_bytes - each.done_bytes) for each in told]
+    assert any(left_s is None for left_s, *_ in shown[100:])
+    for left_s, speed, left_bytes in shown[20:]:
+        assert left_s is None or left_bytes / speed / 2 <= left_s * 1.01 <= 2.1 * left_bytes / speed
+    assert shown[-1][0] is not None
+
+
 def test_progress_is_told_at_most_ten_times_a_second(clock: Clock) -> None:
     told: list[DownloadProgress] = []
     meter = Meter(DownloadId(1), "org/name", told.append)

@@ -27,7 +27,10 @@ def test_on_a_mac_any_folder_is_shown(opened: list[str], monkeypatch: pytest.Mon
     assert opened == [repr(("/usr/bin/open", ["-R", str(tmp_path / "x.app")]))]
 
 
-def test_elsewhere_a_folder_is_shown_or_that_of_a_file(opened: list[str], tmp_path: Path) -> None:
+def test_elsewhere_a_folder_is_shown_or_that_of_a_file(
+    opened: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
     (tmp_path / "chats.md").write_text("x")
     reveal(tmp_path)
     reveal(tmp_path / "chats.md")

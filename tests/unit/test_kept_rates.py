@@ -13,9 +13,10 @@ from engine.drafting.kept_rates import KeptRates
 from engine.drafting.plans import Plan, RoundOutcome
 from engine.drafting.text_kind import KindReader, TextKind, script_of
 
-MAIN: Any = SimpleNamespace(identity="main 1")
-DRAFT: Any = SimpleNamespace(identity="draft 1", source="draft")
-OTHER_WEIGHTS: Any = SimpleNamespace(identity="draft 2", source="draft")
+INFO = SimpleNamespace(folder="a folder")
+MAIN: Any = SimpleNamespace(identity="main 1", info=INFO)
+DRAFT: Any = SimpleNamespace(identity="draft 1", source="draft", info=INFO)
+OTHER_WEIGHTS: Any = SimpleNamespace(identity="draft 2", source="draft", info=INFO)
 
 
 def learn(history: History, kind: TextKind, drafted: int, accepted: int, rounds: int = 100) -> None:
@@ -88,6 +89,20 @@ def test_without_a_folder_nothing_is_kept() -> None:
     learn(history, TextKind.LATIN, 4, 4)
 
     assert not kept.has_news
+
+
+@pytest.mark.parametrize(("published", "rate", "credit"), [(0.0, 0.6, 0.8), (0.5, 0.6, 0.8), (0.9, 0.9, 3.0)])
+def test_a_pair_never_used_here_is_expected_to_be_as_published(published: float, rate: float, credit: float) -> None:
+    """But not worse than without: tries are paid from a credit. It is full for a draft that is nearly always right."""
+    history = History()
+    KeptRates(None, lambda _main, _draft: published).begin(MAIN, DRAFT, history)
+
+    assert first_rate(history, TextKind.LATIN) == pytest.approx(rate)
+    assert history.credit == history.shared_by(4).credit == credit
+
+
+def test_a_pair_that_was_good_before_begins_with_all_credit(folder: Path) -> None:
+    assert restarted(folder).credit == 3.0
 
 
 KOREAN = "초안 모델이 몇 토큰을 미리 추측하고 메인 모델이 확인해요."

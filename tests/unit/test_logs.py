@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication
 
 from app.system.logs import ErrorWatch, earlier_crash, open_log, put_aside
 from tests.architecture.project import ROOT
+from tests.helpers.stillness import still
 
 SECRET = "zebra"
 
@@ -74,7 +74,7 @@ def test_the_words_of_an_unexpected_error_are_not_kind_of(log: Path) -> None:
     watch.unexpected.connect(said.append)
     for error in (ValueError(SECRET), OSError(28, "No space left on device", SECRET)):
         watch.report(type(error), error, None)
-    QCoreApplication.processEvents()
+    still()
     assert said == ["ValueError", "OSError: No space left on device"]
     assert SECRET not in log.read_text(encoding="utf-8")
 

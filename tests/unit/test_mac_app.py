@@ -44,8 +44,11 @@ def linking(kind: int, name: str, start: int) -> bytes:
     return command(kind, struct.pack("<I", start).ljust(start - 8, b"\0") + name.encode() + b"\0")
 
 
-def signature(flags: int, entitlements: dict[str, bool]) -> bytes:
-    directory = struct.pack(">4I", 0xFADE0C02, 16, 0x20400, flags)
+def signature(flags: int, entitlements: dict[str, bool], signed: bytes) -> bytes:
+    """Of one page; the hashes of files beside it are there and say nothing yet."""
+    hashes = bytes(_FILES * 32) + hashlib.sha256(signed).digest()
+    numbers = struct.pack(">5I4B", 44 + _FILES * 32, 0, _FILES, 1, len(signed), 32, 2, 0, 12)
+    directory = struct.pack(">4I", 0xFADE0C02, 44 + len(hashes), 0x20400, flags) + numbers + bytes(4) + hashes
     told = plistlib.dumps(entitlements)
     blobs = {0: directory, 5: struct.pack(">2I", 0xFADE7171, 8 + len(told)) + told} if entitlements else {0: directory}
     starts = [12 + 8 * len(blobs), 12 + 8 * len(blobs) + len(directory)]
@@ -54,7 +57,9 @@ def signature(flags: int, entitlements: dict[str, bool]) -> bytes:
     return struct.pack(">3I", 0xFADE0CC0, 12 + len(content), len(blobs)) + content
 
 
-ADHOC = signature(0x2, {})
+Signed = tuple[int, dict[str, bool]]
+ADHOC: Signed = (0x2, {})
+_FILES = 3
 
 
 def code(
@@ -64,15 +69,25 @@ def code(
     sdk: int = 15,
     library: str = "",
     rpath: str = "",
-    signed: bytes = ADHOC,
+    signed: Signed | None = ADHOC,
 ) -> bytes:
     commands = [command(0x32, struct.pack("<4I", 1, macos << 16, sdk << 16, 0))]
     commands += [linking(0xC, library, 24)] if library else []
     commands += [linking(0x8000001C, rpath, 12)] if rpath else []
-    length = sum(map(len, commands)) + 16
-    commands += [command(0x1D, struct.pack("<2I", 32 + length, len(signed)))] if signed else []
+    end = 32 + sum(map(len, commands)) + 16
+    commands += [command(0x1D, struct.pack("<2I", end, 1 << 12))] if signed else []
     header = struct.pack("<7I", 0xFEEDFACF, architecture, 0, 6, len(commands), sum(map(len, commands)), 0) + bytes(4)
-    return header + b"".join(commands) + signed
+    whole = header + b"".join(commands)
+    return whole + signature(*signed, whole) if signed else whole
+
+
+def fat(*parts: bytes) -> bytes:
+    """For Intel and arm64, or for Intel alone."""
+    header, body = struct.pack(">2I", 0xCAFEBABE, len(parts)), b""
+    for kind, part in zip((0x01000007, 0x0100000C), parts, strict=False):
+        header += struct.pack(">5I", kind, 0, 64 + len(body), len(part), 3)
+        body += part
+    return header.ljust(64, b"\0") + body
 
 
 def test_what_code_is_for_and_links_is_read(tmp_path: Path, tools: Callable[[str], Any]) -> None:
@@ -89,20 +104,88 @@ def test_what_code_is_for_and_links_is_read(tmp_path: Path, tools: Callable[[str
 
 def test_the_sdk_is_set_and_nothing_else(tmp_path: Path, tools: Callable[[str], Any]) -> None:
     file = tmp_path / "code"
-    file.write_bytes(code(sdk=27, library="@rpath/libmlx.dylib"))
+    file.write_bytes(code(sdk=27, library="@rpath/libmlx.dylib", signed=None))
     tools("macho").set_sdk(file, (15, 0))
-    assert file.read_bytes() == code(sdk=15, library="@rpath/libmlx.dylib")
+    assert file.read_bytes() == code(sdk=15, library="@rpath/libmlx.dylib", signed=None)
 
 
 def test_one_architecture_is_left(tmp_path: Path, tools: Callable[[str], Any]) -> None:
-    intel, arm = code(architecture=0x01000007), code()
-    offsets = (64, 64 + len(intel))
-    table = struct.pack(">5I", 0x01000007, 3, offsets[0], len(intel), 3)
-    table += struct.pack(">5I", 0x0100000C, 0, offsets[1], len(arm), 3)
     file = tmp_path / "code"
-    file.write_bytes((struct.pack(">2I", 0xCAFEBABE, 2) + table).ljust(64, b"\0") + intel + arm)
+    file.write_bytes(fat(code(architecture=0x01000007), code()))
     assert tools("macho").thin(file)
-    assert file.read_bytes() == arm
+    assert file.read_bytes() == code()
+
+
+def test_an_archive_for_a_linker_is_no_code(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    (tmp_path / "archive.a").write_bytes(fat(b"!<arch>\n", b"!<arch>\n"))
+    assert tools("macho").read_macho(tmp_path / "archive.a") is None
+
+
+def test_code_that_changed_after_it_was_signed_is_named(app: Path, tools: Callable[[str], Any]) -> None:
+    contents = app / "Contents"
+    main, info = contents / "MacOS" / "Hunch", contents / "Info.plist"
+    assert list(tools("macho").unlike_signature(main, {1: info})) == []
+    whole = main.read_bytes()
+    main.write_bytes(whole.replace(b"libSystem", b"libsystem"))
+    assert list(tools("macho").unlike_signature(main, {})) == ["1 of 1 pages are not those that were signed"]
+    main.write_bytes(whole)
+    info.write_bytes(info.read_bytes() + b"\n")
+    assert list(tools("checks").problems(app)) == ["Contents/MacOS/Hunch: signed with another Info.plist"]
+
+
+def test_the_launcher_is_of_qt_s_sdk(
+    tmp_path: Path, tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assemble = tools("assemble")
+    monkeypatch.setattr(assemble, "run", lambda command: Path(command[-1]).write_bytes(code(sdk=27, signed=None)))
+    assemble.write_launcher(Path("tools"), assemble.TARGETS["mac"], tmp_path / "MacOS" / "Hunch")
+    assert tools("macho").read_macho(tmp_path / "MacOS" / "Hunch").sdk == (15, 0)
+
+
+def test_of_the_second_build_what_is_compiled_is_kept(
+    tmp_path: Path, tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assemble = tools("assemble")
+    kept = [
+        "mlx/core.cpython-313-darwin.so",
+        "mlx/lib/libmlx.dylib",
+        "mlx/lib/mlx.metallib",
+        "mlx_metal-1.dist-info/WHEEL",
+    ]
+
+    def install(command: list[object], environment: dict[str, str]) -> None:
+        assert environment["MACOSX_DEPLOYMENT_TARGET"] == "26.2"
+        lock = Path(str(command[-1])).read_text("utf-8")
+        assert re.findall(r"(?m)^\S+(?===)", lock) == ["mlx", "mlx-metal"]
+        for name in (*kept, "mlx/nn/__init__.py", "mlx/include/mlx.h"):
+            file = Path(str(command[command.index("--target") + 1])) / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+
+    monkeypatch.setattr(assemble, "run", install)
+    assemble.install_second_mlx(Path("tools"), assemble.TARGETS["mac"], tmp_path / "second")
+    files = [path for path in (tmp_path / "second").rglob("*") if path.is_file()]
+    assert sorted(str(path.relative_to(tmp_path / "second")) for path in files) == kept
+
+
+def test_wheels_are_asked_for_as_bootstrap_does_and_what_needs_a_newer_macos_is_named(
+    tmp_path: Path, tools: Callable[[str], Any]
+) -> None:
+    wheels = tools("wheels")
+    cases = wheels.cases((ROOT / "packaging" / "bootstrap.sh").read_text("utf-8"))
+    oldest = [(python, (14, 4)) for python in ("3.11", "3.12", "3.13", "3.14")]
+    assert cases == [*oldest, ("3.13", (15, 0)), ("3.13", (26, 2))]
+    assert "macOS 14.4 or newer" in (ROOT / "README.md").read_text("utf-8")
+    for name, macos in (("PySide6/QtCore.so", 15), ("shiboken6/x.so", 16), ("mlx/core.so", 15), ("numpy/x.so", 14)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(code(macos=macos))
+    needed = wheels.needs(tmp_path)
+    assert list(wheels.too_new(needed, (14, 4))) == [
+        "mlx/core.so: needs macOS 15.0",
+        "shiboken6/x.so: needs macOS 16.0",
+    ]
+    assert list(wheels.too_new(needed, (16, 0))) == []
+    assert list(wheels.too_new({}, (14, 4))) == ["there is no code in it"]
 
 
 def test_an_image_has_the_bytes_of_the_volume(tmp_path: Path, tools: Callable[[str], Any]) -> None:
@@ -132,6 +215,12 @@ def test_an_image_has_the_bytes_of_the_volume(tmp_path: Path, tools: Callable[[s
     assert struct.unpack_from(">Q", trailer, 492)[0] == len(volume) // 512
 
 
+def kernels(accelerated: int) -> bytes:
+    """A library of Metal, as far as names go."""
+    names = [b"steel_gemm", *(f"steel_gemm_nax_{number}".encode() for number in range(accelerated))]
+    return b"MTLB" + b"".join(b"NAME" + struct.pack("<H", len(name) + 1) + name + b"\0" for name in names)
+
+
 LIBRARIES = Path("Contents/Resources/python/lib/python3.13/site-packages/mlx/lib")
 UP = "../../../.."  # from there to Python's lib
 SECOND = Path("Contents/Resources/python/lib", FOR_MACOS_26.name, "mlx/lib")
@@ -151,10 +240,10 @@ def sound(tmp_path_factory: pytest.TempPathFactory, tools: Callable[[str], Any])
     (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(library="/usr/lib/libSystem.B.dylib"))
     (app / LIBRARIES / "libmlx.dylib").write_bytes(code())
     (app / LIBRARIES / "core.so").write_bytes(code(library="@rpath/libmlx.dylib", rpath="@loader_path/lib"))
-    (app / LIBRARIES / "mlx.metallib").write_bytes(b"metal")
+    (app / LIBRARIES / "mlx.metallib").write_bytes(kernels(0))
     (app / SECOND).mkdir(parents=True)
     (app / SECOND / "libmlx.dylib").write_bytes(code(macos=26))
-    (app / SECOND / "mlx.metallib").write_bytes(b"steel_gemm_nax")
+    (app / SECOND / "mlx.metallib").write_bytes(kernels(1000))
     for language in ("en", "ko", "ja", "zh_CN"):
         (app / LIBRARIES / f"hunch_{language}.qm").write_bytes(b"qm")
     bundle_files.write(app, tools("checks").VERSION)
@@ -169,11 +258,21 @@ def seal(app: Path) -> None:
     (contents / "_CodeSignature").mkdir(exist_ok=True)
     entries = {"files2": {name: {"hash2": value} for name, value in hashes.items()}}
     (contents / "_CodeSignature" / "CodeResources").write_bytes(plistlib.dumps(entries))
+    main = bytearray((contents / "MacOS" / "Hunch").read_bytes())
+    start_of_hashes = main.index(struct.pack(">I", 0xFADE0C02)) + 44
+    for number, name in ((1, "Info.plist"), (3, "_CodeSignature/CodeResources")):
+        at = start_of_hashes + (_FILES - number) * 32
+        main[at : at + 32] = hashlib.sha256((contents / name).read_bytes()).digest()
+    (contents / "MacOS" / "Hunch").write_bytes(main)
 
 
 def test_an_app_without_faults_has_none(app: Path, tools: Callable[[str], Any]) -> None:
     assert list(tools("checks").problems(app)) == []
-    assert tools("checks").told_macos(app) == "built for macOS 14.0: 3, 26.0: 1"
+    assert list(tools("checks").told(app)) == [
+        "built for macOS 14.0: 3, 26.0: 1",
+        "MLX for macOS 14: 1 kernels, 0 of them for neural accelerators",
+        "MLX for macOS 26.2: 1001 kernels, 1000 of them for neural accelerators",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -181,18 +280,15 @@ def test_an_app_without_faults_has_none(app: Path, tools: Callable[[str], Any]) 
     [
         ("core.so", code(architecture=0x01000007), "not for arm64"),
         ("core.so", code(macos=26), "needs macOS (26, 0)"),
-        ("core.so", code(signed=b""), "not signed"),
+        ("core.so", code(signed=None), "not signed"),
         ("core.so", code(rpath="/opt/homebrew/lib"), "looks for libraries in /opt/homebrew/lib"),
         ("core.so", code(library="/opt/homebrew/lib/libpq.dylib"), "links /opt/homebrew/lib/libpq.dylib"),
         ("core.so", code(library="@rpath/QtSql"), "links @rpath/QtSql, which is not there"),
         ("libmlx.dylib", None, "mlx.metallib is not beside libmlx.dylib"),
         ("mlx.metallib", None, "1 builds of MLX, not 2"),
-        ("mlx.metallib", b"steel_gemm_nax", "mlx.metallib: kernels for neural accelerators are in it"),
-        (
-            f"../../../../{FOR_MACOS_26.name}/mlx/lib/mlx.metallib",
-            b"metal",
-            "mlx.metallib: kernels for neural accelerators are missing",
-        ),
+        ("core.so", fat(code()), "of several architectures"),
+        ("mlx.metallib", kernels(1), "mlx.metallib: 1 kernels are for neural accelerators"),
+        (f"{UP}/{FOR_MACOS_26.name}/mlx/lib/mlx.metallib", kernels(999), ": 999 kernels are for neural accelerators"),
         (f"{UP}/../../../MacOS/Hunch", code(sdk=27), "built with SDK (27, 0), Qt with (15, 0)"),
         ("extra.pth", b"import os", "there is a .pth file"),
         ("hunch_ko.qm", None, "not all languages are compiled"),
@@ -244,9 +340,9 @@ OURS = plistlib.loads((ROOT / "packaging" / "mac" / "entitlements.plist").read_b
 def test_entitlements_are_those_of_ours_and_none_without_a_developer_id(
     app: Path, tools: Callable[[str], Any], flags: int, entitlements: dict[str, bool], problems: list[str]
 ) -> None:
-    (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(signed=signature(flags, entitlements)))
+    (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(signed=(flags, entitlements)))
     for library in (LIBRARIES / "libmlx.dylib", LIBRARIES / "core.so", SECOND / "libmlx.dylib"):
-        (app / library).write_bytes(code(signed=signature(flags, {})))
+        (app / library).write_bytes(code(signed=(flags, {})))
     seal(app)
     found = list(tools("checks").problems(app))
     assert len(found) == len(problems)
@@ -254,9 +350,9 @@ def test_entitlements_are_those_of_ours_and_none_without_a_developer_id(
 
 
 def test_a_library_that_another_team_or_none_signed_is_named(app: Path, tools: Callable[[str], Any]) -> None:
-    (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(signed=signature(0x10000, OURS)))
+    (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(signed=(0x10000, OURS)))
     for library in (LIBRARIES / "core.so", SECOND / "libmlx.dylib"):
-        (app / library).write_bytes(code(signed=signature(0x10000, {})))
+        (app / library).write_bytes(code(signed=(0x10000, {})))
     seal(app)
     (found,) = tools("checks").problems(app)
     assert found.endswith("libmlx.dylib: signed ad hoc, unlike the rest")

@@ -16,17 +16,18 @@ def test_models_are_kept_from_backups_and_from_the_index_once(tmp_path: Path, mo
     program.chmod(0o755)
     models.mkdir()
     monkeypatch.setattr(staging, "TMUTIL", str(program))
-    staging.tidy(models / ".downloads")
+    monkeypatch.setattr(sys, "platform", "linux")
+    staging.keep_from_backups(models)
     assert not calls.exists(), "nothing of it on Linux"
     monkeypatch.setattr(sys, "platform", "darwin")
     for _ in range(2):
-        staging.tidy(models / ".downloads")
+        staging.keep_from_backups(models)
     assert calls.read_text() == f"addexclusion {models}\n"
     assert (models / ".metadata_never_index").is_file()
 
 
-def test_a_mac_without_that_program_downloads_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mac_without_that_program_tries_again_the_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "TMUTIL", str(tmp_path / "none"))
     monkeypatch.setattr(sys, "platform", "darwin")
-    staging.tidy(tmp_path / ".downloads")
-    assert (tmp_path / ".downloads").is_dir()
+    staging.keep_from_backups(tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -170,10 +170,13 @@ def test_where_macos_offers_none_the_app_starts_without(monkeypatch: pytest.Monk
 
     taken = FakePasteboard(b"")
     taken.names.append(b"HunchService")
-    assert offer_service(print) is None  # no Mac
+    monkeypatch.setattr("sys.platform", "linux")
+    assert offer_service(print) is None
     monkeypatch.setattr("sys.platform", "darwin")
     monkeypatch.setattr(services, "Service", refused)
     assert offer_service(print) is None
+    taken = FakePasteboard(b"")
+    assert offer_service(print) is not None
 
 
 # Notifications: blocks of Objective-C in both directions.
@@ -252,3 +255,20 @@ def test_a_process_that_is_no_app_never_asks_for_the_centre() -> None:
     with pytest.raises(OSError, match="not an app"):
         UserNotifications(print, mac)
     assert "currentNotificationCenter" not in [name for _, name in mac.sent]
+
+
+def test_macos_s_notifications_are_used_where_it_has_them_for_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = list[UserNotifications]()
+
+    def made(clicked: Callable[[str], None]) -> UserNotifications:
+        used.append(UserNotifications(clicked, mac))
+        return used[-1]
+
+    monkeypatch.setattr(notifications, "UserNotifications", made)
+    monkeypatch.setattr("sys.platform", "linux")
+    mac = FakeCenter()
+    assert notifications.user_notifications(print) is None
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert [notifications.user_notifications(print)] == used != []
+    mac = FakeCenter("org.python.python")
+    assert notifications.user_notifications(print) is None

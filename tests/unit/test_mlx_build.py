@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from app.system.build import libraries
 from engine.models import mlx_build
 
 
@@ -41,6 +43,24 @@ def test_the_second_build_is_imported_where_it_runs(
     assert sys.path.count(str(tmp_path)) == is_taken
     assert (sys.path[0] == str(tmp_path)) is is_taken
     assert str(tmp_path / "none") not in sys.path
+
+
+def test_every_process_prefers_it_before_it_imports_mlx(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whatever else of the engine it begins with."""
+    (tmp_path / "lib" / mlx_build.FOR_MACOS_26.name).mkdir(parents=True)
+    first = (
+        "import sys, platform; sys.prefix = sys.argv[1]; sys.platform = 'darwin'; platform.release = lambda: '25.2.0'"
+    )
+    then = "import engine.api; assert 'mlx.core' not in sys.modules; print(sys.path[0])"
+    command = [sys.executable, "-c", f"{first}; {then}", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == str(tmp_path / "lib" / mlx_build.FOR_MACOS_26.name)
+
+
+def test_about_says_which_one_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_darwin(monkeypatch, "25.2.0", "macosx_26_0_arm64")
+    monkeypatch.setattr("app.system.build.mlx_wheel", mlx_build.wheel)
+    assert libraries()["MLX"].endswith(" (macosx_26_0_arm64)")
 
 
 def test_what_is_compiled_comes_from_the_second_build_and_the_rest_from_the_first(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ import pytest
 
 from app.words.pairs import pair_details
 from engine import (
-    CacheKind,
     DraftIsMain,
     DraftTooLarge,
     DraftVocabularyDiffers,
@@ -29,7 +28,7 @@ from engine import (
 )
 from engine.models import first_use_child, pair_check
 from engine.models.children import PROBES
-from engine.models.pair_check import cache_kinds, check_pair
+from engine.models.pair_check import check_pair
 from engine.models.pair_check import cuts as real_cuts
 from tests.helpers.model_folders import TENSORS, model_files, write_folder
 
@@ -91,7 +90,6 @@ def test_the_same_tokenizer_shares_all(tmp_path: Path) -> None:
     assert found.ends_alike
     assert found.template_alike
     assert found.main_bytes > found.draft_bytes > 0
-    assert found.main_caches == (CacheKind.ROWS,)
 
 
 def test_tokens_that_only_steer_are_told_from_those_of_texts(tmp_path: Path) -> None:
@@ -213,25 +211,6 @@ def test_a_tokenizer_that_lists_no_tokens_is_only_told_apart(tmp_path: Path) -> 
     found = check_pair(found.main, found.draft)
     assert isinstance(found.error, DraftVocabularyDiffers)
     assert found.error.shared_tokens == -1
-
-
-@pytest.mark.parametrize(
-    ("config", "kinds"),
-    [
-        ({"model_type": "qwen3"}, (CacheKind.ROWS,)),
-        ({"sliding_window": 4096}, (CacheKind.ROWS, CacheKind.WINDOW)),
-        ({"sliding_window": 4096, "use_sliding_window": False}, (CacheKind.ROWS,)),
-        (
-            {"text_config": {"layer_types": ["sliding_attention", "full_attention"]}},
-            (CacheKind.ROWS, CacheKind.WINDOW),
-        ),
-        ({"layer_types": ["linear_attention", "full_attention"]}, (CacheKind.ROWS, CacheKind.STATE)),
-        ({"layer_types": ["mamba"]}, (CacheKind.STATE,)),
-        ({"ssm_state_size": 128}, (CacheKind.ROWS, CacheKind.STATE)),
-    ],
-)
-def test_caches_by_what_a_config_says(config: dict[str, object], kinds: tuple[CacheKind, ...]) -> None:
-    assert cache_kinds(config) == kinds
 
 
 def test_the_store_answers_with_an_event(tmp_path: Path) -> None:

@@ -41,6 +41,9 @@ def test_a_gain_is_a_mean_in_which_a_race_counts_for_several_replies(tmp_path: P
         records.put_gain("/m", "/d", gain)
     assert records.get("/m", "/d").gain == pytest.approx(2 ** (1 / 3))
     assert not records.get("/m", "/d").loses
+    for _ in range(20):
+        records.put_gain("/m", "/d", 0.5)
+    assert not records.get("/m", "/d").loses, "no number of replies on a busy machine is a proof"
     for _ in range(3):
         records.put_race("/m", "/d", 0.8)
     record = PairRecords(tmp_path / "pairs.json", HERE).get("/m", "/d")

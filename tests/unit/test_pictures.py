@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import resource
 import signal
 import struct
@@ -59,6 +60,10 @@ def refusal(folder: Path, data: bytes, reads: Callable[[Path, bytes], StoredPict
 def stored(picture: QImage) -> tuple[int, int, bytes]:
     made = picture_values.as_stored(picture)
     return pixels_of_png(made.png)
+
+
+def thumbnail_of(made: StoredPicture) -> QImage:
+    return QImage.fromData(QByteArray.fromBase64(made.thumbnail.encode()))
 
 
 def first_pixel(picture: QImage) -> tuple[int, ...]:
@@ -168,7 +173,16 @@ def test_the_screenshot_of_a_large_screen_with_deep_colours_is_read(tmp_path: Pa
 def test_a_large_one_is_stored_smaller(tmp_path: Path) -> None:
     made = read(tmp_path, written(image(4100, 1025), "jpeg"))
     assert (made.width, made.height) == (2048, 512)
-    assert QImage.fromData(QByteArray.fromBase64(made.thumbnail.encode())).size().toTuple() == (128, 128)
+    assert thumbnail_of(made).size().toTuple() == (400, 100)
+
+
+def test_a_thumbnail_has_the_pictures_shape_and_few_bytes_whatever_is_in_it() -> None:
+    for size, small in (((300, 200), (300, 200)), ((30, 20), (128, 85)), ((1000, 2000), (160, 320))):
+        assert thumbnail_of(picture_values.as_stored(image(*size))).size().toTuple() == small
+    noise = QImage(random.Random(1).randbytes(400 * 320 * 4), 400, 320, QImage.Format.Format_RGB32)
+    made = picture_values.as_stored(noise)
+    assert thumbnail_of(made).size().toTuple() == (400, 320)
+    assert len(made.thumbnail) < 64_000
 
 
 def test_alpha_lies_on_white_and_what_is_deep_or_in_other_colours_becomes_srgb() -> None:

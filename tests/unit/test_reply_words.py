@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from app.view_models.transcript import ReplyStatus
 from app.words import formats
-from app.words.replies import FooterLine, Tone, break_even_text, footer_line, speed_up_text, tone_of
+from app.words.replies import FooterLine, Tone, break_even_text, footer_line, reply_footer, speed_up_text, tone_of
 from app.words.requests import RequestColumn, second_line
 from app.words.speculation import plain_sentence, time_shares, time_words
 from engine import DraftingState, RequestStats
@@ -162,3 +163,12 @@ def test_reply_without_draft_says_its_speed_only() -> None:
 
 def test_fill_leaves_placeholders_inside_values_alone() -> None:
     assert formats.fill("%2 then %1", "%2", "a") == "a then %2"
+
+
+@pytest.mark.parametrize("stats", [None, RequestStats(generated_tokens=9, rounds=4)])
+def test_a_stopped_reply_says_so(stats: RequestStats | None) -> None:
+    line = reply_footer(stats, ReplyStatus.STOPPED, empty=False)
+    assert line is not None
+    assert (line.note, "stopped" in line.text) == ("stopped", True)
+    done = reply_footer(stats, ReplyStatus.DONE, empty=False)
+    assert done is None or not done.note

@@ -136,6 +136,22 @@ def test_a_draft_that_nobody_has_seen_is_hoped_for_and_tried() -> None:
     assert Sharing(history).choose([0] * 2, list(BatchWay), 0) is BatchWay.SHARED
 
 
+@pytest.mark.parametrize(("hopes", "way"), [({"draft": 0.9}, BatchWay.DRAFTED), ({}, BatchWay.SHARED)])
+def test_company_right_after_a_start_drafts_before_anything_is_calibrated(
+    hopes: dict[str, float], way: BatchWay
+) -> None:
+    chooser = Sharing(History(hopes=hopes))
+    assert chooser.choose([0] * 4, list(BatchWay), 0) is way
+
+
+def test_drafts_that_were_wrong_alone_are_not_tried_in_company() -> None:
+    history = History(hopes={"draft": 0.9})
+    for _ in range(50):
+        history.rates_of("draft", 0).learn(4, 0)
+    assert Sharing(history).choose([0] * 4, list(BatchWay), 0) is BatchWay.SHARED
+    assert Sharing(history).choose([1] * 4, list(BatchWay), 0) is BatchWay.DRAFTED, "of another kind of text"
+
+
 def test_what_was_measured_is_not_forgotten_while_there_is_no_choice() -> None:
     chooser = sharing(9.0)
     chooser.observe(BatchWay.TURNS, 2, 1, 10.0)

@@ -78,7 +78,8 @@ def test_deletions_of_one_moment_are_taken_back_one_by_one(stores: Stores, monke
     """Two windows, an import, or a clock that was put back."""
     chat, other, imported, inside = (stores.chats.create(name) for name in ("Chat", "Other", "Imported", "In it"))
     asked, answered = exchange(stores, chat, None, "q", "a")
-    folder = stores.folders.make("Folder", None, inside)
+    folder = stores.folders.make("Folder", None)
+    stores.folders.put_chats([inside], folder)
     monkeypatch.setattr("time.time", lambda: 2e9)
     marks = [
         stores.messages.delete_one(answered),

@@ -23,9 +23,16 @@ def folder_of(stores: Stores, chat_id: int) -> int | None:
     return summary.folder_id
 
 
+def made(stores: Stores, name: str, parent_id: int | None, chat_id: int) -> int:
+    """A folder with a chat in it."""
+    folder_id = stores.folders.make(name, parent_id)
+    stores.folders.put_chats([chat_id], folder_id)
+    return folder_id
+
+
 def test_a_folder_holds_chats_and_folders(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
-    work = stores.folders.make("Work", None, chat)
+    work = made(stores, "Work", None, chat)
     stores.folders.make("Papers", work)
     stores.folders.make("Home", None)
     assert names(stores) == [("Work", 0), ("Papers", 1), ("Home", 0)]
@@ -60,8 +67,8 @@ def test_what_is_put_into_a_closed_folder_is_shown_and_of_a_closed_one_that_it_w
 def test_deleting_a_folder_can_be_undone(stores: Stores, with_chats: bool) -> None:
     inside, deeper = stores.chats.create("Inside"), stores.chats.create("Deeper")
     outer = stores.folders.make("Outer", None)
-    folder = stores.folders.make("Folder", outer, inside)
-    inner = stores.folders.make("Inner", folder, deeper)
+    folder = made(stores, "Folder", outer, inside)
+    inner = made(stores, "Inner", folder, deeper)
     deleted = stores.folders.delete(folder, with_chats)
     if with_chats:
         assert names(stores) == [("Outer", 0)]
@@ -96,7 +103,7 @@ def test_what_was_moved_since_its_folder_was_deleted_stays_there(stores: Stores,
 
 def test_a_chat_that_was_in_a_deleted_folder_comes_back_outside(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
-    folder = stores.folders.make("Folder", None, chat)
+    folder = made(stores, "Folder", None, chat)
     stores.folders.delete(folder, with_chats=True)
     stores.trash.restore_chat(chat)
     assert [each.id for each in stores.chats.listing(9).chats] == [chat]
@@ -104,7 +111,7 @@ def test_a_chat_that_was_in_a_deleted_folder_comes_back_outside(stores: Stores) 
 
 def test_folders_in_a_circle_and_of_lost_parents_are_all_shown(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
-    first = stores.folders.make("First", None, chat)
+    first = made(stores, "First", None, chat)
     second = stores.folders.make("Second", first)
     third = stores.folders.make("Third", 777)
     stores.folders.make("Own", None)
@@ -120,7 +127,7 @@ def test_folders_in_a_circle_and_of_lost_parents_are_all_shown(stores: Stores) -
 
 def test_a_copy_lies_beside_its_original_with_its_options(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
-    folder = stores.folders.make("Folder", None, chat)
+    folder = made(stores, "Folder", None, chat)
     stores.database.execute("UPDATE chats SET options = '{}', pinned = 1 WHERE id = ?", (chat,))
     stores.chats.create("Chat copy")
     copy = stores.chats.duplicate(chat, iter(["Chat copy", "Chat copy 2"]))
@@ -175,7 +182,7 @@ def test_a_copy_of_a_chat_that_the_person_has_named_keeps_its_name(stores: Store
 
 def test_a_closed_folder_shows_nothing_of_the_trash(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
-    stores.folders.make("Folder", None, chat)
+    made(stores, "Folder", None, chat)
     stores.chats.set_unseen(chat, True)
     portable.put_in_trash(stores, [chat])
     assert [folder.unseen for folder in stores.folders.all()] == [False]

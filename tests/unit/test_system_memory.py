@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from engine.models import memory
+from engine.cluster import lend_child
+from engine.models import first_use_child, memory
 from engine.models.fit import physical_bytes
 from engine.models.memory import free_bytes
 
@@ -96,3 +99,32 @@ def test_the_system_is_asked_twice_a_second_at_most(tmp_path: Path, monkeypatch:
         clock.now = now
         found.append(free_bytes())
     assert found == [0, 0, 2048, 2048, 4096]
+
+
+class Process:
+    """As <libproc.h> and <sys/resource.h> declare it: what counts for a process is the tenth number."""
+
+    def proc_pid_rusage(self, pid: int, flavor: int, into: Any) -> int:
+        into._obj[9] = 4096 * pid
+        return flavor
+
+
+def test_a_mac_tells_what_counts_for_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(ctypes, "CDLL", lambda _name: Process())
+    assert lend_child.memory_of(7) == 7 * 4096
+
+
+def test_a_mac_without_that_library_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(ctypes, "CDLL", lambda _name: object())
+    assert lend_child.memory_of(7) == 0
+
+
+def test_a_mac_counts_the_most_resident_memory_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+    for platform in ("linux", "darwin"):
+        monkeypatch.setattr(sys, "platform", platform)
+        monkeypatch.setattr(resource, "getrusage", lambda _who: SimpleNamespace(ru_maxrss=3))
+        counted.append(first_use_child._most_resident_bytes())
+    assert counted == [3 * 1024, 3]

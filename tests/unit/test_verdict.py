@@ -103,6 +103,22 @@ class Passes:
         return self.costs.in_plain_rounds({("draft", 2, depth): 10})
 
 
+def test_a_race_corrects_what_passes_have_told() -> None:
+    """It is known better than they are; what cannot be, or is of another source, changes nothing."""
+    passes = Passes(RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.1})))
+    for _ in range(4):
+        passes.see("", 0, 1.0)
+        passes.see("draft", 2, 1.4)
+    before = passes.took()
+    for source, longer in (("other", 1.2), ("draft", 0.0), ("draft", 90.0)):
+        passes.costs.ratios.correct(source, longer)
+        assert passes.took() == before
+    passes.costs.ratios.correct("draft", 1.2)
+    after = passes.took()
+    assert before.plain_rounds * 1.1 < after.plain_rounds < before.plain_rounds * 1.2
+    assert after.error < before.error
+
+
 def test_without_a_calibration_passes_of_both_kinds_bring_certainty() -> None:
     passes = Passes(RoundCosts())
     passes.see("", 0, 1.0)

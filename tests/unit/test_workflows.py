@@ -92,6 +92,20 @@ def test_with_a_key_of_apples_the_image_and_the_app_are_notarized_before_their_c
     assert (app / "Hunch.rb").read_text() == cask
 
 
+def test_uv_comes_by_the_pip_of_a_folder_of_its_own(checkout: Path) -> None:
+    """The .venv that uv itself has made has none."""
+    (checkout / "build" / "uv" / "bin" / "uv").rename(checkout / "uv")
+    program(checkout / "python", "mv uv build/uv/bin/uv")  # with pip
+    venv = 'case "$2" in pip) exit 1 ;; venv) mkdir -p "$3/bin" && mv python "$3/bin/python" ;; esac'
+    program(checkout / ".venv" / "bin" / "python", venv)
+    (checkout / "packaging" / "requirements-uv.lock").touch()
+    log = checkout / "log"
+    environment = {"PATH": f"{checkout / 'bin'}:{os.environ['PATH']}", "LOG": str(log), "TMPDIR": str(checkout)}
+    script = checkout / "packaging" / "mac" / "on_a_mac.sh"
+    subprocess.run([script, "assemble"], env=environment, capture_output=True, check=True, timeout=60)
+    assert [line for line in log.read_text("utf-8").splitlines() if line.startswith("uv python install")]
+
+
 @pytest.mark.parametrize("fails", ["", "lint"])
 def test_a_checkout_is_proved_as_newcomers_are_told_and_then_with_more_fonts(tmp_path: Path, fails: str) -> None:
     """`make` is a stand-in, and so is what installs packages."""
@@ -105,7 +119,8 @@ def test_a_checkout_is_proved_as_newcomers_are_told_and_then_with_more_fonts(tmp
     path = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run([tmp_path / ".ci" / "run", "app"], env=path, capture_output=True, text=True, check=False)
     told = log.read_text("utf-8").splitlines()
-    makes = [line for line in told if line.startswith("make")]
+    again = {"tests.as_mac.darwin": "make test as on a Mac", "tests.as_mac.half": "make test in half precision"}
+    makes = [again.get(line.rpartition(" -p ")[2], line) for line in told if line.startswith("make")]
     installed = " ".join(line for line in told if line.startswith("apt-get install"))
     assert {"python3-venv", "libegl1", "fonts-noto-cjk"} <= set(installed.split())
     if fails:
@@ -116,9 +131,10 @@ def test_a_checkout_is_proved_as_newcomers_are_told_and_then_with_more_fonts(tmp
             "make run",
             "make test",
             "make lint",
-            "make test ARGS=tests/ui --system-fonts -p tests.as_mac.keys",
+            "make test as on a Mac",
+            "make test in half precision",
             "make smoke",
             "make app",
         ]
-        assert done.stdout.splitlines()[-2:] == ["3 passed in 1.0s"] * 2
+        assert done.stdout.splitlines()[-3:] == ["3 passed in 1.0s"] * 3
         assert done.returncode == 0

@@ -296,6 +296,7 @@ class RaceWindow(Translated, SideWindow):
         )
         layout = self.layout()
         assert layout is not None
+        layout.activate()  # it knows the height of a sentence that has become longer
         self.setMinimumSize(width_px, layout.totalMinimumHeightForWidth(max(self.width(), width_px)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -31,6 +31,7 @@ REQUESTS = "requests"
 TOTALS = "totals"
 _SIDE_PX = 20
 _LEAST_PX = (560, 360)
+_LEAST_SCALED_PX = 360  # that five figures need in a row
 _MOST_TOTALS = 12
 _POSITIONS = 2  # number of the total that is bars
 _SPEED_UP = 3  # index of the figure that is coloured as a gain or loss
@@ -84,7 +85,8 @@ class ActivityWindow(Translated, SideWindow):
         return page
 
     def _arrange(self) -> None:
-        self.setMinimumSize(*_LEAST_PX)
+        self._theme.changed.connect(self._restyle)
+        self._restyle()
         self.begin_with(960, 600)
         for page in self._pages.values():
             self._stack.addWidget(page)
@@ -93,6 +95,9 @@ class ActivityWindow(Translated, SideWindow):
         column.setSpacing(8)
         column.addWidget(self.tabs, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(self._stack, 1)
+
+    def _restyle(self) -> None:
+        self.setMinimumSize(max(_LEAST_PX[0], self._theme.px(_LEAST_SCALED_PX)), _LEAST_PX[1])
 
     def show_tab(self, tab: str) -> None:
         self.tabs.set_value(tab)
@@ -177,8 +182,7 @@ class Totals(Translated, QWidget):
         grid.setVerticalSpacing(self._theme.px(_ROWS_APART_PX))
         captions = total_columns()
         first = 1 if self._is_wide else 0
-        for column in range(first + len(captions)):
-            grid.setColumnStretch(column, int(column == 0 or not self._is_wide))
+        grid.setColumnStretch(0, first)
         self._place(grid, [TextLabel(self._theme, TextStyle.FINE, text=each) for each in captions], first)
         for total in totals:
             grid.addWidget(Hairline(self._theme), grid.rowCount(), 0, 1, first + len(captions))

@@ -40,6 +40,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPen,
+    QPixmap,
     QTextCharFormat,
     QTextLayout,
 )
@@ -65,7 +66,7 @@ from app.views.widgets.fields import LineField
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, asks_for_menu, deletes_all, is_held, modifiers_of, popup_menu
 from app.views.widgets.painting import paint_row_ground
 from app.views.widgets.row_list import RowRing, set_up_row_list
-from app.words.formats import fill, in_menu, sentences
+from app.words.formats import count, fill, in_menu, sentences
 
 Identity = tuple[int, int, Match | None]  # chat, folder
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
@@ -435,6 +436,7 @@ class ChatList(RowRing, QListView):
         self._place_before_search = 0
         self._chosen: list[int] = []
         self._taken: set[int] = set()  # selected chats whose rows were removed: they may be listed elsewhere
+        self._left = 0  # the current one among such
         set_up_row_list(self, theme)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
@@ -456,14 +458,17 @@ class ChatList(RowRing, QListView):
         self.viewport().update()
 
     def _go_to_open_chat(self) -> None:
-        """Without scrolling to it."""
         row = self._rows().row_of(self.open_chat_id)
         index = QModelIndex() if row is None else self._rows().index(row)
         current = self.currentIndex()
         if not current.isValid() or row_of(current).chat_id != self.open_chat_id:
-            self.setAutoScroll(False)
-            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-            self.setAutoScroll(True)
+            self._make_current(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+
+    def _make_current(self, index: QModelIndex, select: QItemSelectionModel.SelectionFlag) -> None:
+        """Without scrolling to it, as Qt would."""
+        self.setAutoScroll(False)
+        self.selectionModel().setCurrentIndex(index, select)
+        self.setAutoScroll(True)
 
     def search(self, words: str) -> None:
         if not self._shown_query:
@@ -489,9 +494,15 @@ class ChatList(RowRing, QListView):
         self.viewport().update()
 
     def _on_refreshed(self) -> None:
-        """Select again what a change of place has removed and inserted."""
+        """Select again rows that moved, which were removed and inserted; a new chat's row becomes the current one."""
         listed = [row for chat_id in self._taken if (row := self._rows().row_of(chat_id)) is not None]
+        left = self._rows().row_of(self._left)
         self._taken.clear()
+        self._left = 0
+        if left is not None:
+            self._make_current(self._rows().index(left), QItemSelectionModel.SelectionFlag.NoUpdate)
+        elif not self.currentIndex().isValid() and not self.chosen():
+            self._go_to_open_chat()
         for row in listed:
             self.selectionModel().select(self._rows().index(row), QItemSelectionModel.SelectionFlag.Select)
 
@@ -525,11 +536,28 @@ class ChatList(RowRing, QListView):
         row = row_of(index)
         drag.setMimeData(carried(row.folder_id, *self._meant(row)))
         picture = self.viewport().grab(self.visualRect(index))
+        if self.chosen():
+            self._paint_number(picture, len(self._meant(row)))
         drag.setPixmap(picture)
         # A row's height below the pointer: over the pointer the picture would hide the row that is dropped on.
         drag.setHotSpot(QPoint(self.theme.px(24), -round(picture.deviceIndependentSize().height())))
         drag.exec(Qt.DropAction.MoveAction)
         self._show_target(QRect())
+
+    def _paint_number(self, picture: QPixmap, number: int) -> None:
+        """How many are dragged, at the right edge of the row."""
+        side = self.theme.px(22)
+        size = picture.deviceIndependentSize()
+        place = QRectF(size.width() - side - self.theme.px(8), (size.height() - side) / 2, side, side)
+        colors = self.theme.palette
+        with QPainter(picture) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.ink)
+            painter.drawEllipse(place)
+            painter.setFont(self.theme.ui_font(FOOTER_PX, QFont.Weight.DemiBold))
+            painter.setPen(colors.on_ink)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, count(number))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         event.setAccepted(dragged(event) is not None)
@@ -670,6 +698,16 @@ class ChatList(RowRing, QListView):
         items = (self._rows().index(row, 0) for row in rows)
         return next(filter(self._is_item, items), index)
 
+    def selectionCommand(  # noqa: N802 - Qt's name
+        self, index: Index, event: QEvent | None = None
+    ) -> QItemSelectionModel.SelectionFlag:
+        """The menu button of one of several leaves them selected."""
+        is_one = isinstance(event, QMouseEvent) and self._is_item(index) and row_of(index).chat_id in self.chosen()
+        button = more_place(self.theme, self.visualRect(index)) if is_one else QRect()
+        if isinstance(event, QMouseEvent) and button.contains(event.position().toPoint()):
+            return QItemSelectionModel.SelectionFlag.NoUpdate
+        return super().selectionCommand(index, event)
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed = self._identity(self.indexAt(event.position().toPoint()))
         super().mousePressEvent(event)
@@ -700,7 +738,7 @@ class ChatList(RowRing, QListView):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         index = self.indexAt(event.position().toPoint())
-        if self._is_item(index) and row_of(index).match is None:
+        if self._is_item(index) and row_of(index).match is None and not modifiers_of(event) & _SELECTING:
             self.start_rename(index)
 
     def open_first(self) -> None:
@@ -838,10 +876,9 @@ class ChatList(RowRing, QListView):
         """If the current row is removed, a neighbour becomes current, neither scrolled to nor selected, as by Qt."""
         self._taken |= {row.chat_id for row in self._rows().rows[first : last + 1]} & set(self._chosen)
         if first <= self.currentIndex().row() <= last:
+            self._left = row_of(self.currentIndex()).chat_id
             rows = (*range(last + 1, self._rows().rowCount()), *range(first - 1, -1, -1))
             items = (self._rows().index(row) for row in rows)
-            self.setAutoScroll(False)
             nearest = next(filter(self._is_item, items), QModelIndex())
-            self.selectionModel().setCurrentIndex(nearest, QItemSelectionModel.SelectionFlag.NoUpdate)
-            self.setAutoScroll(True)
+            self._make_current(nearest, QItemSelectionModel.SelectionFlag.NoUpdate)
         super().rowsAboutToBeRemoved(parent, first, last)

@@ -58,14 +58,13 @@ class DiscoverPanel(Translated, QWidget):
         super().__init__()
         self.theme = theme
         self._models = models
-        self._show_yours = show_yours
         self._discover = models.discover
         self._filter = DiscoverFilter()
         self._started = False
         self.found = Page(theme)  # large text has no room for all of it at once
         self.found.most_px = COLUMN_PX
         self.found.title.hide()  # the header says it
-        self.recommended = Recommended(theme, models, self, show_yours)
+        self.recommended = Recommended(theme, models, self)
         self.install = InstallCard(theme, models, show_yours)
         self.text = LineField(theme)
         self.family, self.bits, self.size_limit, self.kind, self.sort = buttons = [
@@ -80,7 +79,7 @@ class DiscoverPanel(Translated, QWidget):
         self.main_button = PillButton(theme, Emphasis.PLAIN, "x")
         self.list = HubListView(theme, self._discover.results)
         self._list_card = in_card(self.list)
-        self.page = ModelPage(theme, models, show_yours)
+        self.page = ModelPage(theme, models)
         self._fits_words = TextLabel(theme, TextStyle.FINE)
         self._stack = QStackedWidget()
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
@@ -159,7 +158,7 @@ class DiscoverPanel(Translated, QWidget):
         self.page.drafts_requested.connect(self.show_drafts_for)
         self._discover.changed.connect(self._show_state)
         self.more_button.clicked.connect(self._discover.more)
-        self.list.install_requested.connect(self._install_here)
+        self.list.install_requested.connect(self._install)
         self.list.current_moved.connect(self._keep_in_sight)
         self._models.downloads.changed.connect(lambda: self.list.set_coming(self._models.downloads.coming))
 
@@ -201,11 +200,7 @@ class DiscoverPanel(Translated, QWidget):
         self.list.setFocus()
 
     def _install(self, repository: str) -> None:
-        self._install_here(repository)
-        self._show_yours()
-
-    def _install_here(self, repository: str) -> None:
-        """Install without leaving the list: the row shows the progress."""
+        """Without leaving the list or the page: its button shows what becomes of it, the sidebar how far it is."""
         main = self._filter.drafts_for
         self._models.downloads.install(repository, draft_for=main.folder if main is not None else "")
 
@@ -324,10 +319,9 @@ class Recommended(Translated, QWidget):
     Hidden if the catalog has none for this machine.
     """
 
-    def __init__(self, theme: Theme, models: ModelController, parent: QWidget, show_yours: Callable[[], None]) -> None:
+    def __init__(self, theme: Theme, models: ModelController, parent: QWidget) -> None:
         super().__init__(parent)  # which it shows itself in, not as a window of its own
         self._models = models
-        self._show_yours = show_yours
         self._shown: tuple[list[PairOffer], dict[str, DownloadState], PairOffer | None] | None = None
         self._heading = TextLabel(theme, TextStyle.HEADING)
         self.card = Card(theme)
@@ -362,7 +356,6 @@ class Recommended(Translated, QWidget):
             self._models.use_offer(offer)
         else:
             self._models.install_pair(offer.main, offer.draft)
-            self._show_yours()
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("Recommended for this Mac"))
@@ -422,12 +415,11 @@ class ModelPage(Translated, Page):
     install_requested = Signal(str)  # repository
     drafts_requested = Signal(object)  # ModelInfo of a main model
 
-    def __init__(self, theme: Theme, models: ModelController, show_yours: Callable[[], None]) -> None:
+    def __init__(self, theme: Theme, models: ModelController) -> None:
         super().__init__(theme)
         discover = models.discover
         self._models = models
         self._discover = discover
-        self._show_yours = show_yours
         self.back_button = PillButton(theme, Emphasis.PLAIN, "chevron-left")
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
         self.use_button = PillButton(theme, Emphasis.PLAIN)
@@ -453,6 +445,7 @@ class ModelPage(Translated, Page):
         self.hub_button.clicked.connect(self._open)
         self.card.link_requested.connect(lambda link: ask_to_open(link, self.theme, self))
         discover.page_changed.connect(self.show_page)
+        models.downloads.changed.connect(lambda: self._show_install(discover.page_entry))
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -526,8 +519,9 @@ class ModelPage(Translated, Page):
             known = page.download_bytes > 0
             words = fill(self.tr("Install, %1"), size(page.download_bytes)) if known else self.tr("Nothing to install")
         installed = entry is not None and entry.installed
-        self.install_button.setText(self.tr("Installed") if installed else words)
-        self.install_button.setEnabled(page is not None and page.download_bytes > 0 and not installed)
+        coming = "" if installed else coming_text(self._models.downloads.coming.get(repository))
+        self.install_button.setText(coming or (self.tr("Installed") if installed else words))
+        self.install_button.setEnabled(page is not None and page.download_bytes > 0 and not installed and not coming)
         self.install_button.updateGeometry()
         usable = bool(self._discover.folder_of(repository)) and not self._discover.is_main(repository)
         self.use_button.setVisible(usable)
@@ -557,7 +551,6 @@ class ModelPage(Translated, Page):
             self._models.use_pair(main_folder, draft.folder)
         else:
             self._models.install_pair(self._discover.page_of, draft.repository)
-            self._show_yours()
 
     def _open(self) -> None:
         if self._discover.page is not None:

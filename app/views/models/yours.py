@@ -505,8 +505,7 @@ class InstalledCard(Translated, QWidget):
 
     def _total(self, found: Sequence[ModelEntry]) -> str:
         own = [entry for entry in self._entries if entry.can_delete]
-        number = self.tr("%Ln model(s)", "", len(self._entries))
-        everything = f"{number} · {size(disk_bytes(self._entries))}"
+        everything = fill(self.tr("On disk: %1"), size(disk_bytes(self._entries)))
         if own:
             everything = fill(self.tr("%1 · Installed by Hunch: %2"), everything, size(disk_bytes(own)))
         if len(found) == len(self._entries):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -149,9 +148,8 @@ class AdvancedPage(Translated, Page):
         self._speculation_heading.setText(self.tr("Drafting"))
         self._hub_heading.setText(self.tr("Hub"))
         self._rest_heading.setText(self.tr("Hunch"))
-        show = self.tr("Show in Finder") if sys.platform == "darwin" else self.tr("Show folder")
-        self.data_button.setText(show)
-        self.log_button.setText(show)
+        for button in (self.data_button, self.log_button):
+            button.setText(self.tr("Show"))
         self.reset_button.setText(self.tr("Reset…"))
         self._data_row.set_words(self.tr("Data folder"), str(self._paths.data))
         self._data_row.explanation.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -159,7 +157,7 @@ class AdvancedPage(Translated, Page):
         self._reset_row.set_words(self.tr("Reset all settings"))
         self.openblas_row.set_words(
             self.tr("Use OpenBLAS"),
-            self.tr("Much faster, but rounding may let a draft change replies. Needs a restart."),
+            self.tr("Much faster, but a draft may change replies. Needs a restart."),
         )
         self.fusion_row.set_words(
             self.tr("Use Fusion style"),
@@ -275,7 +273,7 @@ class HubCard(Translated, Card):
         self.mirrors.setText(" ".join(self._settings.hub_mirrors))
 
     def _retranslate(self) -> None:
-        self._endpoint_row.set_words(self.tr("Address"), self.tr("Empty: public hub."))
+        self._endpoint_row.set_words(self.tr("Address"))
         self.endpoint.setPlaceholderText("https://huggingface.co")
         self._say_token()
         self._token_in_clear_row.set_words(

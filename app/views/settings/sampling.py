@@ -47,7 +47,7 @@ class ChatCard(Translated, Card):
         self.words.setEnabled(self._settings.notifications)
 
     def _retranslate(self) -> None:
-        self._key_row.set_words(self.tr("Send with"), self.tr("Shift-Return always starts a new line."))
+        self._key_row.set_words(self.tr("Send with"), self.tr("Shift-Return starts a new line."))
         self._titles_row.set_words(self.tr("Automatic titles"))
         self._notifications_row.set_words(self.tr("Notifications"), self.tr("When a reply finishes in the background."))
         self._words_row.set_words(self.tr("Show the reply in notifications"))
@@ -114,7 +114,7 @@ class SamplingPage(Translated, Page):
 
     def _retranslate(self) -> None:
         self.show_words()
-        self._prompt_words.set_words(option_name("system_prompt"), self.tr("Sent at the start of every chat."))
+        self._prompt_words.set_words(option_name("system_prompt"), self.tr("Starts every chat."))
         self.prompt.setPlaceholderText(self.tr("Example: Answer briefly, in Korean."))
         self.prompt.setAccessibleName(option_name("system_prompt"))
         self.reset.setText(self.tr("Restore defaults"))

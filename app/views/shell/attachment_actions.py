@@ -18,7 +18,7 @@ from app.controllers.chat import ChatController
 from app.controllers.message_changes import can_drop
 from app.controllers.models import ModelController
 from app.documents.problems import NotAttached
-from app.documents.reading import end_of
+from app.documents.reading import beginning_of, end_of
 from app.settings import STARTER_EYES
 from app.theme import Theme
 from app.view_models.installed_list import best_that_sees
@@ -66,6 +66,7 @@ class AttachmentActions(QObject):
         self._folder = str(Path.home())  # where files were chosen last
         self.drop_target = DropTarget(theme, window, lambda: not window.composer.isHidden())
         self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
+        self._parts = partial(self._keep_part, beginning_of), partial(self._keep_part, end_of)
         self._withdraw_refused: Callable[[], None] = lambda: None
         self._connect_composer()
         self._connect_fields(transcript.editing)
@@ -120,26 +121,28 @@ class AttachmentActions(QObject):
         self._composer.take_focus()
 
     def _offer_end(self) -> None:
-        """Offer to attach the end of a text that is too long, such as a log."""
+        """Offer to attach the beginning of a text that is too long, or its end, such as that of a log."""
         if not self._composer.excess or self._room() < _LEAST_ROOM:
             self._banner.withdraw(self._end_offer)
         elif not self._banner.shows(self._end_offer):
-            self._banner.show_info(self._end_offer, self._keep_end, stays=True)
+            self._banner.show_info(self._end_offer, *self._parts, stays=True)
 
     def _end_text(self) -> BannerText:
-        return BannerText(self.tr("Attachment too long for this model."), button=self.tr("Keep only its end"))
+        sentence = self.tr("Attachment too long for this model.")
+        beginning = self.tr("Keep only its beginning")
+        return BannerText(sentence, button=beginning, other_button=self.tr("Keep only its end"))
 
     def _room(self) -> int:
         """Tokens that the longest attachment may have."""
         longest = self.model.longest
         return (longest.tokens or 0) - self._composer.excess - self._composer.used_tokens if longest is not None else 0
 
-    def _keep_end(self) -> None:
+    def _keep_part(self, part_of: Callable[[str, int], str]) -> None:
         longest = self.model.longest
         room = self._room()
         if longest is not None and longest.attachment is not None and longest.tokens and room >= _LEAST_ROOM:
             whole = longest.attachment
-            text = end_of(whole.text, round(_OF_ROOM * room / longest.tokens * len(whole.text)))
+            text = part_of(whole.text, round(_OF_ROOM * room / longest.tokens * len(whole.text)))
             self._attached.remove(longest.number)
             self._attached.add(replace(whole, text=text, size_bytes=len(text.encode()), tokens=0))
 

@@ -367,9 +367,7 @@ class ChatSettingsButton(Translated, IconButton):
         self._window = window
         self._differs = False
         self.action = window.menu.add("chat", SHORTCUT)
-        header = window.header.layout()
-        assert isinstance(header, QHBoxLayout)
-        header.insertWidget(header.indexOf(window.header.chip) + 1, self)
+        window.header.add_button(self, at=0)
         window.header.let_give_way(self)
         self.clicked.connect(self.toggle_panel)
         self.action.triggered.connect(self.toggle_panel)

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextCursor,
 )
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.changes import KEEP_DELAY_MS
 from app.controllers.chat import ChatController
@@ -40,6 +40,7 @@ from app.words.model_names import human_name, question_hint
 
 _GROWS_TO = 0.4  # of the window's height
 _WORDS_NEED_PX = 180  # beside the buttons
+_BESIDE_BUTTONS_PX = 12  # between text and buttons
 _LEAST_SHARE = 1 / 16  # smallest visible arc
 SPEAKS_UP_AT = 0.8
 _Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
@@ -387,10 +388,14 @@ class Composer(Translated, QWidget):
         self.unsent.restore(chats.keeping.unsent())
 
     def _arrange(self) -> None:
-        buttons = arrange(QHBoxLayout(), self.ring, self.attach_button, self.button, spacing=10)
-        foot = arrange(QVBoxLayout(), 0, buttons)
-        row = arrange(QHBoxLayout(), (self.edit, 1, Qt.AlignmentFlag.AlignVCenter), foot, spacing=12)
-        self._column = arrange(QVBoxLayout(self), self.attached, row, self.queue_note, self.unseen_note, spacing=4)
+        """The field is as wide as the card, with its scroll bar at the card's edge; its lines end left of the
+        buttons."""
+        self._foot = QWidget(self)
+        arrange(QHBoxLayout(self._foot), self.ring, self.attach_button, self.button, spacing=10, margins=(0, 0, 0, 0))
+        both = QGridLayout()
+        both.addWidget(self.edit, 0, 0, Qt.AlignmentFlag.AlignVCenter)
+        both.addWidget(self._foot, 0, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
+        self._column = arrange(QVBoxLayout(self), self.attached, both, self.queue_note, self.unseen_note, spacing=4)
 
     def show_for(self, main: str) -> None:
         """`main`: as the settings name it."""
@@ -502,6 +507,10 @@ class Composer(Translated, QWidget):
     def _show_tokens(self) -> None:
         self._tokens.show(self.ring)
         self._show_button()
+        self._keep_room()
+
+    def _keep_room(self) -> None:
+        self.edit.set_room_right(self._foot.sizeHint().width() + self._theme.px(_BESIDE_BUTTONS_PX))
 
     def take_focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -596,7 +605,11 @@ class Composer(Translated, QWidget):
     def _restyle(self) -> None:
         self.setMaximumWidth(self._theme.px(COLUMN_PX))
         self.edit.restyle()
-        self._column.setContentsMargins(self._theme.px(18), self._padding(), self._padding(), self._padding())
+        edge = self._padding()
+        self._column.setContentsMargins(self._theme.px(18), edge, 0, edge)
+        for part in (self._foot, self.queue_note, self.unseen_note):
+            part.setContentsMargins(0, 0, edge, 0)
+        self._keep_room()
         self._fit()
         self.update()
 

@@ -53,7 +53,7 @@ class FileActions(QObject):
         if isinstance(application, HunchApplication):
             application.open_with(self.opener.open)
         menu.import_chats.triggered.connect(self.import_chats)
-        menu.export_chat.triggered.connect(lambda: self.export([chats.chat_id], chats.title))
+        menu.export_chat.triggered.connect(lambda: self.export(window.sidebar.meant(), chats.title))
         window.sidebar.chats.export_requested.connect(self.export)
         menu.export_all.triggered.connect(lambda: self.export(None, ""))
         chats.current_chat_changed.connect(lambda chat_id, _title: menu.export_chat.setEnabled(chat_id != 0))

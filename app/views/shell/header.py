@@ -48,9 +48,15 @@ class Header(Translated, QWidget):
         self._retranslate()
 
     def _arrange(self) -> None:
-        row = arrange(QHBoxLayout(self), self.show_button, self.new_button, spacing=6, margins=(12, 0, 12, 0))
-        # Both are aligned to an edge, so that neither moves when the other changes.
-        arrange(row, (self.title, 0), 1, (self.chip, 0))
+        """Both sides are as wide as each other while there is room, so that title and chip are in the middle."""
+        left = arrange(QHBoxLayout(), self.show_button, self.new_button, 1, spacing=6)
+        self._right = arrange(QHBoxLayout(), 1, spacing=6)
+        middle = arrange(QHBoxLayout(), self.title, self.chip, spacing=10, margins=(6, 0, 6, 0))
+        arrange(QHBoxLayout(self), (left, 1), middle, (self._right, 1), spacing=0, margins=(12, 0, 12, 0))
+
+    def add_button(self, button: QWidget, at: int = -1) -> None:
+        """On the right; `at`: its place from the left, else the last."""
+        self._right.insertWidget(at if at < 0 else at + 1, button)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

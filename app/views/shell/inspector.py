@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
 from app.controllers.statistics import Inspector
 from app.settings import Settings
 from app.theme import FOOTER_PX, TITLE_PX, Theme
@@ -30,6 +31,7 @@ from app.views.widgets.sparkline import paint_sparkline, paint_time, time_colors
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats, speculation
+from app.words.pairs import PairGain
 from app.words.replies import Tone, tone_of
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class InspectorPanel(Translated, QWidget):
         self._stats: RequestStats | None = None
         self._running = False
         self._of_starter = False
+        self._pair_gain: PairGain | None = None
         self._updates = 0  # since this reply has been running
         self.title = TextLabel(theme, TextStyle.HEADING)
         self.headline = TextLabel(theme, TextStyle.TITLE)
@@ -92,12 +95,20 @@ class InspectorPanel(Translated, QWidget):
         arrange(QVBoxLayout(self.pictures), *self.charts, spacing=14, margins=(0, 8, 0, 8))
         return self.pictures
 
-    def show_reply(self, stats: RequestStats | None, *, running: bool, of_starter: bool = False) -> None:
+    def show_reply(
+        self,
+        stats: RequestStats | None,
+        *,
+        running: bool,
+        of_starter: bool = False,
+        pair_gain: PairGain | None = None,
+    ) -> None:
         goes_on = running and self._running
         self._updates = self._updates + 1 if goes_on else 0
         self._stats = stats
         self._running = running
         self._of_starter = of_starter and stats is not None and stats.drafted > 0
+        self._pair_gain = pair_gain
         for chart in self.charts:
             chart.show_stats(stats or RequestStats())
         self._show_words()
@@ -108,7 +119,7 @@ class InspectorPanel(Translated, QWidget):
         self.pictures.setVisible(has_charts)
         if self._updates % _READING_UPDATES == 0:
             _set(self.headline, speculation.headline(stats, running=self._running))
-            _set(self.against, speculation.measured_against(stats))
+            _set(self.against, speculation.measured_against(stats, self._pair_gain))
             _set(self.sentence, speculation.plain_sentence(stats))
             self._color_headline()
         _set(self.starter, speculation.starter_sentence() if self._of_starter else "")
@@ -176,9 +187,7 @@ class InspectorButton(Translated, IconButton):
         self._has_room_of_sidebar = False
         self.action = window.menu.add("view", SHORTCUT, checkable=True)
         self.setCheckable(True)
-        header = window.header.layout()
-        assert header is not None
-        header.addWidget(self)
+        window.header.add_button(self)
         window.header.let_give_way(self)
         self.clicked.connect(self.set_wanted)
         self.action.triggered.connect(self.set_wanted)
@@ -208,9 +217,9 @@ class InspectorButton(Translated, IconButton):
     def _is_shown(self) -> bool:
         return "panel" in vars(self) and self.panel.isVisibleTo(self._window)
 
-    def bind(self, chats: ChatController, view: TranscriptView) -> None:
+    def bind(self, chats: ChatController, models: ModelController, view: TranscriptView) -> None:
         inspector = self._inspector = Inspector(chats.transcript, chats.replies, self)
-        inspector.changed.connect(lambda: self._show(inspector))
+        inspector.changed.connect(lambda: self._show(inspector, models))
         highlights = view.message_keys.highlights
 
         def follow() -> None:
@@ -221,8 +230,13 @@ class InspectorButton(Translated, IconButton):
         highlights.changed.connect(follow)
         self._watch()
 
-    def _show(self, inspector: Inspector) -> None:
-        self.panel.show_reply(inspector.stats, running=inspector.running, of_starter=inspector.of_starter)
+    def _show(self, inspector: Inspector, models: ModelController) -> None:
+        pair = models.pair
+        is_loaded = bool(pair.draft_folder) and pair.main_name == inspector.model
+        gain = models.library.gain_of(pair.main_folder, pair.draft_folder) if is_loaded else None
+        self.panel.show_reply(
+            inspector.stats, running=inspector.running, of_starter=inspector.of_starter, pair_gain=gain
+        )
 
     @property
     def message_id(self) -> int:

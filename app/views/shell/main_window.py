@@ -5,7 +5,7 @@ It can be painted without controllers; `bind` connects them once the database an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from app.controllers.files import FileControllers
 from app.controllers.models import ModelController
 from app.settings import STARTER_EYES, STARTER_EYES_NAME, STARTER_FOLDER, STARTER_NAME, Settings
 from app.theme import Theme
+from app.view_models.downloads import DownloadEntry, DownloadState
 from app.view_models.model_list import PairState, PairView
 from app.views.link_dialog import ask_to_open
 from app.views.shell.attachment_actions import AttachmentActions
@@ -40,7 +41,7 @@ from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.model_names import human_name
 from app.words.notices import NoticeAction
-from app.words.notices_for_errors import Problem, notice_for
+from app.words.notices_for_errors import Problem, notice_for, reason_text
 
 if TYPE_CHECKING:
     from app.views.models.view import ModelsView
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
     from app.views.transcript import TranscriptView
 
+YOURS = "yours"  # the tab of the Models view
 _CHAT_NEEDS_PX = 360  # beside the sidebar
 _SIDE_PX = 24
 
@@ -66,10 +68,11 @@ class ModelsPage(QObject):
         self._settings = settings
         self._downloads = window.sidebar.downloads
         self._models: ModelController | None = None
+        self._failed: set[int] = set()  # downloads that have failed, by row
         self.is_shown = False
         self.changed.connect(window.banner.leave_place)
         window.sidebar.models_button.clicked.connect(self.toggle)
-        self._downloads.clicked.connect(lambda: self.show("yours"))
+        self._downloads.clicked.connect(lambda: self.show(YOURS))
         menu = window.menu
         menu.models.triggered.connect(self.toggle)
         for act in (menu.write, menu.attach, menu.find, menu.find_next, menu.find_previous, menu.use_selection):
@@ -79,7 +82,24 @@ class ModelsPage(QObject):
         self._models = models
         chats.chat_wanted.connect(self.leave)
         models.chat_wanted.connect(self.leave)
-        models.downloads.changed.connect(lambda: self._downloads.show_entries(models.downloads.entries))
+        models.downloads.changed.connect(lambda: self._show_downloads(models.downloads.entries))
+
+    def _show_downloads(self, entries: Sequence[DownloadEntry]) -> None:
+        """The ring in the sidebar; and a notice of what fails where its row is not in sight."""
+        self._downloads.show_entries(entries)
+        failed = {entry.id: entry for entry in entries if entry.state is DownloadState.FAILED}
+        in_sight = self.is_shown and self.view.tab == YOURS
+        for number in () if in_sight else failed.keys() - self._failed:
+            self._tell_failure(failed[number])
+        self._failed = set(failed)
+
+    def _tell_failure(self, entry: DownloadEntry) -> None:
+        def text() -> BannerText:
+            title = fill(self.tr("%1 was not downloaded"), human_name(entry.repository))
+            reason = reason_text(entry.error) if entry.error is not None else ""
+            return BannerText(reason, title, button=self.tr("Show"))
+
+        self._window.banner.show_warning(text, lambda: self.show(YOURS))
 
     @cached_property
     def view(self) -> ModelsView:
@@ -321,7 +341,7 @@ class MainWindow(Translated, ShellWindow):
         self._column.bind(chats)
         chats.problem_raised.connect(self.show_problem)
         models.problem_raised.connect(self.show_problem)
-        view = self._bind_transcript(chats)
+        view = self._bind_transcript(chats, models)
         self.empty_chat.question_asked.connect(self.composer.ask)
         self.menu.stop.triggered.connect(chats.stop)
         models.main_waits.connect(self._show_wait)
@@ -341,7 +361,7 @@ class MainWindow(Translated, ShellWindow):
         self.prompts = PromptList(self, self._theme, chats)
         self.files = FileActions(self, self._theme, files, chats, self.attachments)
 
-    def _bind_transcript(self, chats: ChatController) -> TranscriptView:
+    def _bind_transcript(self, chats: ChatController, models: ModelController) -> TranscriptView:
         # Markdown, highlighting and formulas load here, after the first frame.
         from app.views.shell.find_bar import FindBar
         from app.views.shell.message_actions import MessageActions
@@ -353,7 +373,7 @@ class MainWindow(Translated, ShellWindow):
         MessageActions(view, chats, self._theme, self)
         view.notice_action_requested.connect(self._follow_in_chat)
         self.find_bar = FindBar(self._theme, view, chats, self.sidebar.chats, self.menu)
-        self.inspector.bind(chats, view)
+        self.inspector.bind(chats, models, view)
         self.overlay = OverlayMenu(self, self._settings, self._theme, chats, view)
         self.models_view.changed.connect(self.overlay.end_explaining)
         self._column.set_transcript(view, chats)

@@ -23,7 +23,7 @@ from app.words.overlay import explanation
 TOGGLE = "Ctrl+Shift+D"
 NEXT = "Ctrl+Alt+Right"
 PREVIOUS = "Ctrl+Alt+Left"
-_SHOWING = (OverlayMode.FORESEEN, OverlayMode.ACCEPTED)
+_SHOWING = (OverlayMode.GUESSED, OverlayMode.ACCEPTED)
 
 
 class OverlayMenu(QObject):
@@ -98,9 +98,9 @@ class OverlayMenu(QObject):
         """What is marked, and whether any mark is visible: else the key would seem to do nothing."""
         if self.mode is OverlayMode.OFF:
             return BannerText(self.tr("Draft marks are hidden."))
-        if self.mode is OverlayMode.FORESEEN:
+        if self.mode is OverlayMode.GUESSED:
             state = self.tr("Marked: guessed right.")
-            has_any = self.overlay.has_foreseen_in_sight
+            has_any = self.overlay.has_guessed_in_sight
             none = self.tr("None in sight.")
         else:
             state = self.tr("Marked: guessed right, corrected.")
@@ -147,7 +147,7 @@ class OverlayMenu(QObject):
     def _retranslate(self) -> None:
         self.shown.setText(self.tr("Draft Marks"))
         self._entry.setText(self.tr("Marked Words"))
-        self.choices[OverlayMode.FORESEEN].setText(self.tr("Guessed Right"))
+        self.choices[OverlayMode.GUESSED].setText(self.tr("Guessed Right"))
         self.choices[OverlayMode.ACCEPTED].setText(self.tr("Guessed Right and Corrected"))
         self.next.setText(self.tr("Next Correction"))
         self.previous.setText(self.tr("Previous Correction"))

@@ -207,7 +207,8 @@ class Picker(Translated, QWidget):
         unfit = unfit_text(entry.fit)
         checking = [self.tr("checking…")] if entry.is_checking else []
         apart = [" · ".join(filter(None, (precision, source_text(entry.source))))] if tell_apart else []
-        gain = gain_figure(entry.gain) if error is None else ""
+        loses = entry.gain is not None and entry.gain.loses  # then it is used without the draft that it had
+        gain = gain_figure(entry.gain) if error is None and not loses else ""
         aside = next(iter((*checking, *unfit, *apart, gain)))
         name = human_name(entry.name)
         where = [full_name] if (full_name := entry.repository or entry.name) != name else []

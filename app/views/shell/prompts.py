@@ -30,7 +30,7 @@ from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 
-_SIGN = "/"
+_SIGNS = ("/", "／")  # the second as an input method may write it
 _WIDTH_PX = 460
 _MOST_ROWS = 8
 _LONGEST_NAME = 60
@@ -44,8 +44,6 @@ Row = tuple[PageEntry, Callable[[], object]]
 
 
 class PromptList(Translated, QWidget):
-    accessible_role = QAccessible.Role.List
-
     def __init__(self, window: ShellWindow, theme: Theme, chats: ChatController) -> None:
         super().__init__(window)
         self._window = window
@@ -71,15 +69,16 @@ class PromptList(Translated, QWidget):
     def _query(self) -> str | None:
         """What follows the sign in the line of the cursor; None where there is no sign."""
         cursor = self._edit.textCursor()
-        line = cursor.block().text()
-        before = line[: cursor.positionInBlock()] + self._edit.composed
-        if not before.startswith(_SIGN) or cursor.hasSelection() or not cursor.atBlockEnd():
+        begins = self._edit.document().characterAt(cursor.block().position())
+        if begins not in _SIGNS or cursor.hasSelection() or not cursor.atBlockEnd():
             return None
-        return before[len(_SIGN) :]
+        return cursor.block().text()[1 : cursor.positionInBlock()] + self._edit.composed
 
     def _follow(self) -> None:
         query = self._query()
         self._dismissed = self._dismissed and query is not None
+        if query is None and not self._rows:
+            return
         self._rows = [] if query is None or self._dismissed else list(self._found(query))[:_MOST_ROWS]
         self.list.set_entries([entry for entry, _ in self._rows])
         self.list.setCurrentRow(0 if self._rows else -1)
@@ -186,7 +185,6 @@ class PromptList(Translated, QWidget):
         self.setGeometry(at.x(), at.y() - height - _SIDE_PX, width, height)
 
     def _retranslate(self) -> None:
-        self.setAccessibleName(self.tr("Prompts"))
         self.list.setAccessibleName(self.tr("Prompts"))
         self._follow()
 

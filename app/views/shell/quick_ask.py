@@ -221,7 +221,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.setAccessibleName(self.tr("Quick Ask"))
         self.edit.set_hint(question_hint(self._main))
         self.edit.setAccessibleName(self.tr("Question"))
-        self.answer.setAccessibleName(self.tr("Answer"))
+        self.answer.setAccessibleName(self.tr("Reply"))
         self.close_button.set_name(self.tr("Close"))
         self.note.setText(self.tr("Saved as a chat."))
         self.open_button.setText(self.tr("Open in Hunch"))

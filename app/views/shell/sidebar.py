@@ -106,9 +106,9 @@ class Sidebar(Translated, QWidget):
         chats.folders.made.connect(self._name_folder)
         menu.rename.triggered.connect(self._rename)
         menu.pin.triggered.connect(lambda: chats.pin(chats.chat_id, not chats.is_pinned(chats.chat_id)))
-        menu.menus["chat"].aboutToShow.connect(self._name_pin)
+        menu.menus["chat"].aboutToShow.connect(self._name_acts)
         menu.duplicate.triggered.connect(lambda: chats.duplicate(chats.chat_id))
-        menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
+        menu.delete.triggered.connect(lambda: chats.delete_chats(self.meant()))
         menu.new_folder.triggered.connect(lambda: chats.folders.make())  # noqa: PLW0108  without Qt's own argument
         menu.move.aboutToShow.connect(self._fill_move_menu)
         TrashMenu(menu.deleted, chats.deletions, self.show_trash)
@@ -167,17 +167,25 @@ class Sidebar(Translated, QWidget):
         self.still.setVisible(is_slow)
         self.nothing.setVisible(bool(self.search.words()) and not model.rows and not is_slow)
 
+    def meant(self) -> Sequence[int]:
+        """The chats that the Chat menu acts on: those selected in the list that has the focus, or the open one."""
+        chosen = self.chats.chosen() if self.chats.hasFocus() else ()
+        return chosen or [self._chats.chat_id]
+
     def _fill_move_menu(self) -> None:
-        """Of the open chat, wherever it is listed."""
-        chat_id = self._chats.chat_id
+        """Of the open chat, wherever it is listed, or of those selected."""
+        chat_id = self.meant()[0]
         self._menu.move.clear()
         if chat_id:
             row = ConversationRow(chat_id=chat_id, inside=self._chats.folders.folder_of(chat_id))
             self.chats.fill_move_menu(self._menu.move, row)
 
-    def _name_pin(self) -> None:
+    def _name_acts(self) -> None:
         is_pinned = self._chats.is_pinned(self._chats.chat_id)
+        number = len(self.meant())
         self._menu.pin.setText(self.tr("Unpin Chat") if is_pinned else self.tr("Pin Chat"))
+        delete = self.tr("Delete Chat") if number == 1 else self.tr("Delete %Ln chat(s)", "", number)
+        self._menu.delete.setText(delete)
 
     def _rename(self) -> None:
         """Rename the open chat in its row, after showing the sidebar, ending a search and opening folders."""

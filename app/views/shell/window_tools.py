@@ -64,9 +64,9 @@ class WindowTools(QObject):
         self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))
         EdgeFade(window.composer.edit, theme)
         self.menu_button: MenuButton | None = None
-        if sys.platform != "darwin" and (row := window.header.layout()) is not None:
+        if sys.platform != "darwin":
             self.menu_button = MenuButton(theme, window.menu, window)
-            row.addWidget(self.menu_button)
+            window.header.add_button(self.menu_button)
         self._connect()
         self._judge()
 

@@ -336,7 +336,11 @@ class MessageFooter(Hovered, Translated, QWidget):
         footer = reply_footer(content.stats, content.status, empty=content.empty, slowdown=content.slowdown)
         footer = None if content.from_user else footer
         with_figures = self._context.theme.reply_figures
-        self._line = footer if footer is None or with_figures else replace(footer, details="")
+        if footer is not None:
+            shown = SEPARATOR.join(filter(None, (footer.note, footer.details if with_figures else "")))
+            self._line = replace(footer, details=shown, note="")
+        else:
+            self._line = None
         set_tooltip(self, "\n".join(words for words in (content.model, footer.tooltip if footer else "") if words))
         self.setAccessibleName(
             SEPARATOR.join(words for words in (footer.text if footer else "", content.model) if words)

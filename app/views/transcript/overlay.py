@@ -128,7 +128,7 @@ class OverlayCard(QWidget):
 
 class OverlayMode(StrEnum):
     OFF = "off"
-    FORESEEN = "foreseen"
+    GUESSED = "foreseen"  # as older settings have it
     ACCEPTED = "accepted"  # and corrections
 
 
@@ -235,7 +235,7 @@ class Overlay(QObject):
         return False
 
     @property
-    def has_foreseen_in_sight(self) -> bool:
+    def has_guessed_in_sight(self) -> bool:
         return any(layer.tints for _, layer in self._layers.values())
 
     @property

@@ -27,6 +27,7 @@ from app.words.replies import install_notice, reply_notice
 ANSWER_NOW = "answer_now"  # what a click on it asks for
 _MINUTE_S = 60
 _GAP_PX = 6
+_AMONG_OTHERS_PX = 96  # height of one of several pictures
 _BELOW_PX = 6
 _SHARE = 0.8  # of the column's width, as of bubbles
 
@@ -285,8 +286,10 @@ class AttachmentsPart(Hovered, QWidget):
         for chip in self.chips:
             chip.hide()
             chip.deleteLater()
+        most_px = _AMONG_OTHERS_PX if len(self._shown) > 1 else 0
         self.chips = [
-            AttachmentChip(self._context.theme, content_of(each), self, removable=False) for each in self._shown
+            AttachmentChip(self._context.theme, content_of(each), self, removable=False, most_px=most_px)
+            for each in self._shown
         ]
         for number, chip in enumerate(self.chips):
             chip.clicked.connect(lambda _checked=False, number=number: self._open(number))
@@ -307,11 +310,11 @@ class AttachmentsPart(Hovered, QWidget):
         y = 0
         for line in self._lines(round(width_px * _SHARE), gap):
             x = width_px - sum(width for _, width in line) - gap * (len(line) - 1)
-            height = line[0][0].sizeHint().height()
-            for chip, width in line:
-                chip.setGeometry(QRect(x, y, width, height))
+            heights = [chip.height_at(width) for chip, width in line]
+            for (chip, width), height in zip(line, heights, strict=True):
+                chip.setGeometry(QRect(x, y + max(heights) - height, width, height))
                 x += width + gap
-            y += height + gap
+            y += max(heights) + gap
         return y - gap + self._context.theme.px(_BELOW_PX)
 
     def _lines(self, width_px: int, gap: int) -> Iterator[list[tuple[AttachmentChip, int]]]:

@@ -6,7 +6,7 @@ Here: scrolling, following the end, keyboard and menu. See `message_item.py` (pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -41,7 +41,7 @@ from app.views.transcript.message_footer import add_message_acts
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.message_keys import Highlights, MessageKeys
 from app.views.transcript.part_context import Area, PartContext, Pointed
-from app.views.transcript.parts import Part, PartKind, as_widget
+from app.views.transcript.parts import Part, as_widget
 from app.views.transcript.reading_places import ReadingPlace, ReadingPlaces
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.selection_keys import SelectionKeys, SelectionPointer
@@ -59,6 +59,7 @@ _REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "not
 
 _SIDE_PX = 34
 _ABOVE_FOOT_PX = 14
+_BESIDE_PX = 56  # the room beside the messages that it is in the middle of
 
 
 _STEP_PX = 60
@@ -228,21 +229,17 @@ class JumpButton(Translated, PaintedButton):
         self._retranslate()
         self.hide()
 
-    def set_wanted(self, wanted: bool, area: QRect, shown: Iterable[tuple[Part, QRect]]) -> None:
-        """Show it at the bottom, but not over a footer's buttons. Call it again after scrolling, which moves it."""
+    def set_wanted(self, wanted: bool, area: QRect) -> None:
+        """Show it at the bottom of `area`, which is beside the messages. Call it again after scrolling, which moves
+        it."""
         if wanted:
-            self._place_in(area, [place for part, place in shown if part.kind is PartKind.FOOTER])
+            side = min(self.theme.px(_SIDE_PX), area.width())
+            place = QRect(0, area.bottom() - side - _ABOVE_FOOT_PX, side, side)
+            place.moveLeft(area.left() + (area.width() - side) // 2)
+            self.setGeometry(place)
         if wanted == self.isHidden():
             self.setVisible(wanted)
             self.raise_()
-
-    def _place_in(self, area: QRect, footers: list[QRect]) -> None:
-        side = self.theme.px(_SIDE_PX)
-        place = QRect(area.center().x() - side // 2, area.bottom() - side - _ABOVE_FOOT_PX, side, side)
-        for footer in sorted(footers, key=QRect.top, reverse=True):
-            if footer.intersects(place):
-                place.moveBottom(footer.top() - 1)
-        self.setGeometry(place)
 
     def _retranslate(self) -> None:
         self.set_name(self.tr("Jump to end"))
@@ -257,7 +254,7 @@ class JumpButton(Translated, PaintedButton):
         painter.drawEllipse(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
         if self.underMouse():
             self.fill(painter, colors.hover)
-        side = self.theme.px(16)
+        side = min(self.theme.px(16), self.width() - 6)
         place = QRect(0, 0, side, side)
         place.moveCenter(self.rect().center())
         icon("arrow-down", colors.text).paint(painter, place)
@@ -462,7 +459,10 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._light()
         self._side_lines.place(self.visible_parts.shown(), self._layout.left_px + self._theme.px(6), self._theme)
         is_above = self._layout.bottom_px - top > STICK_PX and not self._layout.follows_end
-        self.jump_button.set_wanted(is_above, self.viewport().rect(), self.visible_parts.shown())
+        beside = self.viewport().rect()
+        beside.setLeft(self._layout.left_px + self._layout.column_px())
+        beside.setWidth(min(beside.width(), self._theme.px(_BESIDE_PX)))
+        self.jump_button.set_wanted(is_above, beside)
         if self._highlights.focused is not None or self.has_ring:
             self.viewport().update()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -33,6 +33,7 @@ _NAME_PX = 220
 _PAD_PX = 10
 _BUTTON_PX = 20
 PICTURE_PX = 64
+_DENSITY = 2  # of thumbnails
 _UNSEEN_OPACITY = 0.35
 _REMOVE_KEYS = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _NEAR = (QEvent.Type.Enter, QEvent.Type.Leave, QEvent.Type.FocusIn, QEvent.Type.FocusOut)
@@ -80,15 +81,20 @@ def picture_size(width: int, height: int) -> str:
 class AttachmentChip(Translated, PaintedButton):
     """Return and a click open it; where it can be removed, Delete and a small button remove it.
 
-    A picture is its thumbnail, on which the button appears with the pointer.
+    A picture is its thumbnail: a square where it can be removed, with the button on it while the pointer is there,
+    and in its own shape in sent messages.
     """
 
     remove_requested = Signal()
     put_back_requested = Signal()
 
-    def __init__(self, theme: Theme, content: ChipContent, parent: QWidget, *, removable: bool) -> None:
+    def __init__(
+        self, theme: Theme, content: ChipContent, parent: QWidget, *, removable: bool, most_px: int = 0
+    ) -> None:
+        """`most_px`: the height of a picture in its own shape; 0: as high as its thumbnail."""
         super().__init__(theme, parent)
         self._content = content
+        self._most_px = most_px
         self._is_found = False
         self._is_unseen = False
         self._thumbnail = _thumbnail(content)
@@ -153,12 +159,25 @@ class AttachmentChip(Translated, PaintedButton):
     def sizeHint(self) -> QSize:
         theme = self.theme
         if self._content.is_picture:
-            return QSize(theme.px(PICTURE_PX), theme.px(PICTURE_PX))
+            side = QSize(theme.px(PICTURE_PX), theme.px(PICTURE_PX))
+            if self.close_button is not None or self._thumbnail.isNull():
+                return side
+            size = self._thumbnail.size() * (theme.scale / _DENSITY)
+            if self._most_px and size.height() > theme.px(self._most_px):
+                size.scale(size.width(), theme.px(self._most_px), Qt.AspectRatioMode.KeepAspectRatio)
+            return size.expandedTo(side / 2)
         name = QFontMetrics(theme.ui_font(UI_PX)).horizontalAdvance(self.title())
         detail = QFontMetrics(theme.ui_font(FOOTER_PX, tabular=True)).horizontalAdvance(self.detail())
         close = theme.px(_BUTTON_PX + 4) if self.close_button is not None else 0
         width = theme.px(_PAD_PX + 16 + 8) + min(name, theme.px(_NAME_PX)) + theme.px(8) + detail + close
         return QSize(width + theme.px(_PAD_PX), theme.px(32))
+
+    def height_at(self, width_px: int) -> int:
+        """A picture keeps its shape where it is narrower than it likes to be."""
+        hint = self.sizeHint()
+        if self._content.is_picture and width_px < hint.width():
+            return max(1, hint.height() * width_px // hint.width())
+        return hint.height()
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, self.sizeHint().height())
@@ -235,7 +254,12 @@ class AttachmentChip(Translated, PaintedButton):
         painter.setClipPath(frame)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         painter.setOpacity(_UNSEEN_OPACITY if self._is_unseen else 1.0)
-        painter.drawPixmap(area, self._thumbnail, QRectF(self._thumbnail.rect()))
+        shown = QRectF(self._thumbnail.rect())
+        fills = self.close_button is not None
+        how = Qt.AspectRatioMode.KeepAspectRatioByExpanding if fills else Qt.AspectRatioMode.KeepAspectRatio
+        place = QRectF(QPointF(), shown.size().scaled(area.size(), how))
+        place.moveCenter(area.center())
+        painter.drawPixmap(place, self._thumbnail, shown)
         painter.restore()
         if self.close_button is not None and self.close_button.isVisible():
             painter.setPen(Qt.PenStyle.NoPen)

@@ -101,11 +101,9 @@ class Banner(Translated, QWidget):
         row.addLayout(self._content, 1)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
 
-    def show_info(
-        self, text: Callable[[], BannerText], act: Callable[[], None] | None = None, *, stays: bool = False
-    ) -> None:
-        """Shows a message that hides after 10 s, or `stays`. `act` is called when its button is pressed."""
-        self._cover(_Message(text, (act,), stays=stays))
+    def show_info(self, text: Callable[[], BannerText], *acts: Callable[[], None] | None, stays: bool = False) -> None:
+        """Shows a message that hides after 10 s, or `stays`. `acts` belong to its buttons."""
+        self._cover(_Message(text, acts, stays=stays))
 
     def show_offer(self, text: Callable[[], BannerText], act: Callable[[], None]) -> None:
         """Show an offer: it stays until it is closed, and is never dropped."""

@@ -51,6 +51,11 @@ class MessageEdit(Composing, LongText):
         self._hint = hint
         self.setPlaceholderText("" if self.composed else hint)
 
+    def set_room_right(self, room_px: int) -> None:
+        """Between the lines and the scroll bar."""
+        self.setViewportMargins(0, 0, room_px, 0)
+        self.setMinimumWidth(room_px + self.minimumSizeHint().width())
+
     def restyle(self) -> None:
         colors = self._theme.palette
         palette = self.palette()

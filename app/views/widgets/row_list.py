@@ -10,7 +10,7 @@ from app.theme import Theme
 from app.views.widgets.focus import FocusRing
 from app.views.widgets.held_keys import presses
 from app.views.widgets.mixins import BeforeList
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.scrolling import RestingBar, ThinScrollBars
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -24,6 +24,7 @@ def set_up_row_list(view: QListView, theme: Theme) -> None:
     view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     theme.changed.connect(view.scheduleDelayedItemsLayout)
     ThinScrollBars(view, theme)
+    RestingBar(view.verticalScrollBar())
 
 
 class RowRing(FocusRing, BeforeList):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QLinearGradient, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QScrollBar, QStyle, QWidget
 
@@ -11,6 +11,7 @@ from app.views.widgets.focus import FocusRing
 from app.views.widgets.painting import paint_row_ground
 
 _FADE_PX = 10
+_REST_AFTER_MS = 900
 
 
 def keep_room_for_bar(area: QAbstractScrollArea) -> None:
@@ -74,6 +75,31 @@ class EdgeFade(QWidget):
         gradient.setColorAt(0.0, colors[0])
         gradient.setColorAt(1.0, colors[1])
         painter.fillRect(place, gradient)
+
+
+class RestingBar(QObject):
+    """Shows a scroll bar only while it moves or has the pointer, as those of a Mac. A child of the bar."""
+
+    def __init__(self, bar: QScrollBar) -> None:
+        super().__init__(bar)
+        self._bar = bar
+        self._later = QTimer(self, singleShot=True, interval=_REST_AFTER_MS)
+        self._later.timeout.connect(self.finish)
+        bar.valueChanged.connect(self._on_moved)
+        self.finish()
+
+    def _on_moved(self) -> None:
+        self._rest(False)
+        self._later.start()
+
+    def finish(self) -> None:
+        self._rest(True)
+
+    def _rest(self, rests: bool) -> None:
+        if self._bar.property("rests") is not rests:
+            self._bar.setProperty("rests", rests)
+            self._bar.style().polish(self._bar)
+            self._bar.update()
 
 
 class ThinScrollBars(QObject):

@@ -119,7 +119,7 @@ class AssistantDrafter(nn.Module):
         }
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        return rehearsed(self, length, caches)
+        return rehearsed(self, self._main.precision, length, caches)
 
     def _forward(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
         parts = [self._main.embed(token), state]

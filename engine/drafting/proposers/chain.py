@@ -131,11 +131,12 @@ class _Chain:
         return self._head.logits(self._state)
 
 
-def rehearsed(head: Head, length: int, caches: CacheSet) -> mx.array:
-    """Run a draft of `length` tokens to time it."""
+def rehearsed(head: Head, precision: mx.Dtype, length: int, caches: CacheSet) -> mx.array:
+    """Run a draft of `length` tokens to time it. `precision`: of the main model's states."""
     if not caches.position:
-        head.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), mx.zeros((REHEARSED_ROWS, head.reads_width)), caches)
-    state = head.read(mx.zeros((1,), mx.uint32), mx.zeros((1, head.reads_width)), caches)
+        states = mx.zeros((REHEARSED_ROWS, head.reads_width), precision)
+        head.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), states, caches)
+    state = head.read(mx.zeros((1,), mx.uint32), mx.zeros((1, head.reads_width), precision), caches)
     with _Chain(head, state, caches) as chain:
         logits = chain.first
         for _ in range(length - 1):

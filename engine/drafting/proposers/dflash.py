@@ -210,7 +210,7 @@ class BlockDrafter(OwnLayers):
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
         """Run a draft of `length` tokens to time it."""
         if not caches.position:
-            states = mx.zeros((_REHEARSAL_TOKENS, self.reads_width))
+            states = mx.zeros((_REHEARSAL_TOKENS, self.reads_width), self._main.precision)
             self.read(mx.zeros((_REHEARSAL_TOKENS,), mx.uint32), states, caches)
         before = mx.zeros((1,), dtype=mx.uint32)
         walk = self.walk(self.block(before, caches), length)

@@ -119,7 +119,7 @@ class EagleDrafter(OwnLayers):
         }
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        return rehearsed(self, length, caches)
+        return rehearsed(self, self._main.precision, length, caches)
 
     def _fused(self, states: mx.array) -> mx.array:
         """The main model's states (n, layers × width) fused into one a row (n, width)."""

@@ -76,7 +76,7 @@ class MtpDrafter(nn.Module):
     def row_bytes(self) -> int:
         """Bytes of one token's rows; from shapes, nothing is computed."""
         caches = self.make_cache()
-        self._rows(mx.zeros((1, self.reads_width)), caches)
+        self._rows(mx.zeros((1, self.reads_width), self._main.precision), caches)
         kept = (array for leaf in leaves(caches) for array in arrays_in(leaf.state))
         return sum(array.nbytes // array.shape[-2] for array in kept)
 
@@ -141,7 +141,7 @@ class MtpDrafter(nn.Module):
         return readings
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        return rehearsed(self, length, caches)
+        return rehearsed(self, self._main.precision, length, caches)
 
     def _rows(self, joined: mx.array, caches: list[Any]) -> mx.array:
         rows = joined[None]

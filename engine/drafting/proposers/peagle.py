@@ -70,7 +70,8 @@ class PEagleDrafter(EagleDrafter):
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
         if not caches.position:
-            zeros = mx.zeros((REHEARSED_ROWS, self.reads_width))
+            zeros = mx.zeros((REHEARSED_ROWS, self.reads_width), self._main.precision)
             self.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), zeros, caches)
-        state = self.read(mx.zeros((1,), mx.uint32), mx.zeros((1, self.reads_width)), caches)
+        one = mx.zeros((1, self.reads_width), self._main.precision)
+        state = self.read(mx.zeros((1,), mx.uint32), one, caches)
         return self.logits(self.ahead(state, length, caches))
