@@ -147,7 +147,7 @@ def _opened(file: Path) -> int:
 
 
 def _other_machine(descriptor: int) -> str:
-    """"" if there is none in the file, or something else in its place."""
+    """ "" if there is none in the file, or something else in its place."""
     try:
         found = _MARK.fullmatch(os.pread(descriptor, _MOST_BYTES, 0).decode())
     except (OSError, ValueError):

@@ -2,8 +2,8 @@
 
 python -m tests.helpers.soak_window FOLDER TURNS: prints a JSON line at each tenth of the turns with what the process
 holds, all in exact counts but the resident pages. With `--keep N` the last of each N chats is not deleted. Each chat
-has five turns, or `--chat-turns`. After each fifth turn a hub of this machine is searched, and a model is installed from
-it and deleted.
+has five turns, or `--chat-turns`. After each fifth turn a hub of this machine is searched, and a model is
+installed from it and deleted.
 """
 
 from __future__ import annotations

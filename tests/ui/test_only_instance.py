@@ -102,7 +102,9 @@ def other_machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return lambda: monkeypatch.setattr("app.system.only_instance.machine_id", lambda: "f" * 32)
 
 
-def test_another_machine_that_has_not_ended_is_told_to_a_start(tmp_path: Path, other_machine: Callable[[], None]) -> None:
+def test_another_machine_that_has_not_ended_is_told_to_a_start(
+    tmp_path: Path, other_machine: Callable[[], None]
+) -> None:
     """On a shared disk, where the lock of one holds nobody else up."""
     first = OnlyInstance(tmp_path / "lock")
     assert first.take()
