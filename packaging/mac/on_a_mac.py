@@ -423,7 +423,8 @@ def calibration(run: Run, subject: Subject) -> None:
     """
     if "Battery Power" in run.mac("usr/bin/pmset", "-g", "batt").out:
         raise Unseen("it is measured with the power cable in")
-    first, second = (_measured(run, subject, run.work / name) for name in (f"{subject.name}-profile", "measured-again"))
+    first = _measured(run, subject, run.profile(subject))
+    second = _measured(run, subject, run.work / f"{subject.name}-again")
     kept = _measured(run, subject, run.profile(subject))
     if subject.name == APP:
         system, device, chip, *_, wheel, mlx, mlx_lm = first["machine"]
@@ -448,12 +449,12 @@ def _share(found: dict[str, Any], width: int) -> float:
 
 
 def _measured(run: Run, subject: Subject, profile: Path) -> dict[str, Any]:
+    is_new = not profile.exists()
     opened = Opened(run, subject, profile)
     opened.ask()
-    was_there = bool(opened.calibration)
     run.wait_for(lambda: bool(opened.calibration), "no calibration file appears", 150)
     found = opened.calibration
-    if not was_there:
+    if is_new:
         times = {int(width): 1000 * seconds for width, seconds in found["verify_s"].items()}
         widths = sorted(times)
         falls = [b for a, b in (widths[at : at + 2] for at in range(len(widths) - 1)) if times[b] < 0.95 * times[a]]
@@ -461,7 +462,7 @@ def _measured(run: Run, subject: Subject, profile: Path) -> dict[str, Any]:
         run.note(f"less than the width before by more than 5 %: {', '.join(map(str, falls)) or 'none'}")
         deep = {width: 1e6 * seconds for width, seconds in found["deep_s"].items()}
         run.note(
-            f"µs more for each 1,000 tokens of context: {', '.join(f'{w}: {1000 * s:.3g}' for w, s in deep.items())}"
+            f"µs more for each 1,000 tokens of context: {', '.join(f'{w}: {1000 * s:.0f}' for w, s in deep.items())}"
         )
         token_ms, draft_ms = (1000 * sum(found[name].values()) for name in ("draft_s", "round_s"))
         deep_us = 1e9 * sum(found["draft_deep_s"].values())

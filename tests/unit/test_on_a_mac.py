@@ -69,6 +69,7 @@ def test_all_is_seen_that_needs_no_hands(look: Callable[..., tuple[int, str]], m
     assert status == 0
     assert "| Mac | Mac15,3, Apple M3 Max, 12+4 cores, 64 GB |" in report
     assert "eagle3: the same tokens, 3.00 tokens a pass, 3.00 on the CPU" in report
+    assert report.count("- ms a forward by width") == 4, "two measurements of each"
     assert "dspark: the same tokens, 1.00 tokens a pass" in report
     assert "greedy: 200 tokens/s without, 400 with the draft (2.00×)" in report
     assert WORDS not in report
