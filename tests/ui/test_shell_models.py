@@ -455,6 +455,7 @@ def test_what_memory_refused_is_tried_again(tmp_path: Path, qtbot: QtBot, part: 
 
 def test_a_download_that_fails_out_of_sight_is_told(harness: AppHarness, qtbot: QtBot) -> None:
     banner = harness.window.banner
+    harness.store.gate.hold()  # or it tells of its own progress after the failure
 
     def fail(repository: str) -> None:
         harness.models.install(repository)
