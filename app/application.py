@@ -184,6 +184,7 @@ class Application(QObject):
         self.is_open = False
         self._is_ending = False
         self._wants_quick_ask = False
+        self.instance: OnlyInstance | None = None
         self._end = _End()
         self.storage = Storage(paths.database, self.calls.post)
         self._unsent = UnsentFile(paths.unsent)
@@ -212,7 +213,23 @@ class Application(QObject):
 
     def open(self) -> None:
         """Open the database. If that fails the window stays, shows why, and offers to try again."""
+        other = "" if self.instance is None else self.instance.other_machine
+        if other:
+            self._offer_other_ways(start_notices.open_elsewhere(other), self._open_here)
+        else:
+            self._open_here()
+
+    def _open_here(self) -> None:
+        if self.instance is not None:
+            self.instance.other_machine = ""
+            self._small_files.ask(self.instance.claim, ignore, ignore)
         self.storage.open(*self._opening.watch(self._on_storage_open, self._on_storage_refused))
+
+    def _offer_other_ways(self, text: Callable[[], BannerText], again: Callable[[], None]) -> None:
+        in_memory = partial(self.storage.open_in_memory, self._on_storage_open, self._on_storage_refused)
+        self.window.banner.show_warning(
+            lambda: replace(text(), other_button=self.tr("Continue without saving")), again, in_memory
+        )
 
     def _on_storage_refused(self, error: Exception) -> None:
         if self._is_ending:
@@ -220,13 +237,7 @@ class Application(QObject):
         if isinstance(error, DatabaseTooNew):
             start_notices.refuse_newer_database(self.theme, self.window)
             return
-        problem = self.storage.refusal(error)
-        in_memory = partial(self.storage.open_in_memory, self._on_storage_open, self._on_storage_refused)
-
-        def text() -> BannerText:
-            return replace(problem_text(problem), other_button=self.tr("Continue without saving"))
-
-        self.window.banner.show_warning(text, self.open, in_memory)
+        self._offer_other_ways(partial(problem_text, self.storage.refusal(error)), self.open)
 
     def _on_storage_open(self, opened: Opened) -> None:
         def go_on(_outcome: object = None) -> None:
@@ -425,6 +436,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
         return 0
     open_log(paths.logs)
     application = Application(paths)
+    application.instance = instance
     application.errors.install()
     interrupts = Interrupts(END_S)
     interrupts.install()

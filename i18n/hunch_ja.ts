@@ -291,6 +291,22 @@
         <translation>チャットを開いています…</translation>
     </message>
     <message>
+        <source>Your chats are open on %1</source>
+        <translation>チャットは %1 で開かれています</translation>
+    </message>
+    <message>
+        <source>Quit Hunch there, or words may be lost.</source>
+        <translation>そちらの Hunch を終了してください。終了しないと文章が失われることがあります。</translation>
+    </message>
+    <message>
+        <source>If it is not running there, open them here.</source>
+        <translation>そちらで動いていなければ、ここで開いてください。</translation>
+    </message>
+    <message>
+        <source>Open Here</source>
+        <translation>ここで開く</translation>
+    </message>
+    <message>
         <source>No draft model</source>
         <translation>ドラフトモデルなし</translation>
     </message>
@@ -3205,6 +3221,14 @@
     <message>
         <source>Try again when it is back, or run the model on this Mac alone.</source>
         <translation>その Mac が戻ったら再試行するか、この Mac だけでモデルを実行してください。</translation>
+    </message>
+    <message>
+        <source>The chat file in %1 was replaced by another one.</source>
+        <translation>%1 のチャットファイルが別のファイルに置き換えられました。</translation>
+    </message>
+    <message>
+        <source>Quit Hunch and open it again.</source>
+        <translation>Hunch を終了して、もう一度開いてください。</translation>
     </message>
     <message>
         <source>%1 could not run its layers.</source>
@@ -6594,6 +6618,14 @@
 </context>
 <context>
     <name>WaitingStart</name>
+    <message>
+        <source>Your chats are open on %1.</source>
+        <translation>チャットは %1 で開かれています。</translation>
+    </message>
+    <message>
+        <source>Quit Hunch there first.</source>
+        <translation>先にそちらの Hunch を終了してください。</translation>
+    </message>
     <message>
         <source>Another copy of Hunch has your chats open and is not responding.</source>
         <translation>別の Hunch がチャットを開いたまま応答していません。</translation>

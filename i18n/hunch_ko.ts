@@ -291,6 +291,22 @@
         <translation>채팅 여는 중…</translation>
     </message>
     <message>
+        <source>Your chats are open on %1</source>
+        <translation>%1에서 채팅이 열려 있어요</translation>
+    </message>
+    <message>
+        <source>Quit Hunch there, or words may be lost.</source>
+        <translation>그곳의 Hunch를 종료해 주세요. 그러지 않으면 글이 사라질 수 있어요.</translation>
+    </message>
+    <message>
+        <source>If it is not running there, open them here.</source>
+        <translation>그곳에서 실행 중이 아니라면 여기에서 열어 주세요.</translation>
+    </message>
+    <message>
+        <source>Open Here</source>
+        <translation>여기에서 열기</translation>
+    </message>
+    <message>
         <source>No draft model</source>
         <translation>초안 모델 없음</translation>
     </message>
@@ -3205,6 +3221,14 @@
     <message>
         <source>Try again when it is back, or run the model on this Mac alone.</source>
         <translation>그 Mac이 돌아오면 다시 시도하거나, 이 Mac에서만 모델을 실행하세요.</translation>
+    </message>
+    <message>
+        <source>The chat file in %1 was replaced by another one.</source>
+        <translation>%1에 있는 채팅 파일이 다른 파일로 바뀌었어요.</translation>
+    </message>
+    <message>
+        <source>Quit Hunch and open it again.</source>
+        <translation>Hunch를 종료한 뒤 다시 열어 주세요.</translation>
     </message>
     <message>
         <source>%1 could not run its layers.</source>
@@ -6594,6 +6618,14 @@
 </context>
 <context>
     <name>WaitingStart</name>
+    <message>
+        <source>Your chats are open on %1.</source>
+        <translation>%1에서 채팅이 열려 있어요.</translation>
+    </message>
+    <message>
+        <source>Quit Hunch there first.</source>
+        <translation>먼저 그곳의 Hunch를 종료해 주세요.</translation>
+    </message>
     <message>
         <source>Another copy of Hunch has your chats open and is not responding.</source>
         <translation>다른 Hunch가 채팅을 열어 둔 채 응답하지 않아요.</translation>

@@ -291,6 +291,22 @@
         <translation>正在打开对话…</translation>
     </message>
     <message>
+        <source>Your chats are open on %1</source>
+        <translation>你的对话正在 %1 上打开</translation>
+    </message>
+    <message>
+        <source>Quit Hunch there, or words may be lost.</source>
+        <translation>请先在那里退出 Hunch，否则文字可能会丢失。</translation>
+    </message>
+    <message>
+        <source>If it is not running there, open them here.</source>
+        <translation>如果那里没有运行，就在这里打开。</translation>
+    </message>
+    <message>
+        <source>Open Here</source>
+        <translation>在此打开</translation>
+    </message>
+    <message>
         <source>No draft model</source>
         <translation>没有草稿模型</translation>
     </message>
@@ -3205,6 +3221,14 @@
     <message>
         <source>Try again when it is back, or run the model on this Mac alone.</source>
         <translation>等它恢复后重试，或仅在这台 Mac 上运行该模型。</translation>
+    </message>
+    <message>
+        <source>The chat file in %1 was replaced by another one.</source>
+        <translation>%1 中的对话文件已被另一个文件替换。</translation>
+    </message>
+    <message>
+        <source>Quit Hunch and open it again.</source>
+        <translation>请退出 Hunch 后重新打开。</translation>
     </message>
     <message>
         <source>%1 could not run its layers.</source>
@@ -6594,6 +6618,14 @@
 </context>
 <context>
     <name>WaitingStart</name>
+    <message>
+        <source>Your chats are open on %1.</source>
+        <translation>你的对话正在 %1 上打开。</translation>
+    </message>
+    <message>
+        <source>Quit Hunch there first.</source>
+        <translation>请先在那里退出 Hunch。</translation>
+    </message>
     <message>
         <source>Another copy of Hunch has your chats open and is not responding.</source>
         <translation>另一个 Hunch 打开着你的对话，但没有响应。</translation>

@@ -9,6 +9,7 @@ import gc
 import itertools
 import logging
 import os
+import random
 import re
 import shutil
 import sys
@@ -17,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.thread import _threads_queues  # by the thread
+from contextlib import nullcontext
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
@@ -26,6 +28,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from PySide6.QtCore import QCoreApplication, QLocale
 from pytestqt.qtbot import QtBot
+
+from tests.helpers import shaking
 
 _THREAD_END_S = 60.0
 _PATIENCE_MS = 60_000
@@ -44,6 +48,7 @@ def _isolate_environment() -> None:
         del os.environ[name]
     os.environ["HOME"] = str(_HOME)
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    os.environ.update(QT_SCALE_FACTOR="1", QT_SCREEN_SCALE_FACTORS="", QT_FONT_DPI="96", QT_USE_PHYSICAL_DPI="0")
     os.environ["MLX_ENABLE_TF32"] = "0"  # newer GPUs multiply float32 in 19 bits otherwise
     os.environ["HUNCH_BONJOUR"] = "0"  # what is opened or lent in a test looks for no machine, and tells none
     os.environ["HUNCH_OPENBLAS"] = "0"  # with it, forwards of one and of many tokens are not equal to the bit
@@ -112,6 +117,8 @@ _tests = itertools.count(1)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--system-fonts", action="store_true", help="the machine's fonts, instead of DejaVu Sans alone")
+    parser.addoption("--shake", nargs="?", type=int, const=-1, metavar="SEED", help="tests/ui against delays")
+    parser.addoption("--shake-times", type=int, default=20, help="how often each test is run by --shake")
 
 
 def _show_one_font() -> None:
@@ -129,17 +136,19 @@ def _show_one_font() -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--system-fonts"):
         _show_one_font()
+    if config.option.shake == -1:  # before other processes get the options
+        config.option.shake = random.randrange(1 << 32)
     settings.load_profile("drills" if config.getoption("markexpr") == "drill" else "hunch")
 
 
 @pytest.hookimpl(tryfirst=True)  # before the marks are looked at
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of a test that is `costly`, the cases between the first and the last are slow; so are most random examples."""
-    random = [item for item in items if getattr(getattr(item, "obj", None), "is_hypothesis_test", False)]
+    hypothetical = [item for item in items if getattr(getattr(item, "obj", None), "is_hypothesis_test", False)]
     if "not slow" in config.getoption("markexpr"):
-        _try_fewer_examples({item.obj for item in random})  # type: ignore[attr-defined]
+        _try_fewer_examples({item.obj for item in hypothetical})  # type: ignore[attr-defined]
     else:
-        for item in random:
+        for item in hypothetical:
             item.add_marker(pytest.mark.slow)
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -149,6 +158,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for each in cases.values():
         for item in each[1:-1]:
             item.add_marker(pytest.mark.slow)
+    if config.option.shake is not None:
+        items[:] = shaking.repeated(items, config.option.shake, config.option.shake_times)
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    return [] if config.option.shake is None else [f"shaken: --shake={config.option.shake}"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def other_core_is_busy(request: pytest.FixtureRequest) -> Iterator[None]:
+    with nullcontext() if request.config.option.shake is None else shaking.busy_core():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_comes_when_it_should(request: pytest.FixtureRequest) -> Iterator[None]:
+    seed = request.config.option.shake
+    with pytest.MonkeyPatch.context() as patch:
+        if seed is not None:
+            shaking.delay_all(patch, random.Random(f"{seed} {request.node.nodeid}"))
+        yield
 
 
 def _try_fewer_examples(tests: set[Any]) -> None:
@@ -211,10 +241,12 @@ def words_are_those_of_the_source() -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """What a test printed may be no text, which cannot be sent to the process that reports."""
     report = yield
     report.sections = [(name, text.encode("utf-8", "replace").decode()) for name, text in report.sections]
+    if item.config.option.shake is not None:
+        report.sections.append(("shaken by", f"--shake={item.config.option.shake}"))
     return report
 
 

@@ -109,7 +109,8 @@ class Race(QObject):
         self._pair = (pair.main_folder, pair.draft_folder)
         self._is_first = True
         self._shared = 0
-        self._plain_tokens = self._drafted_tokens = ()
+        self._plain_tokens = ()
+        self._drafted_tokens = ()
         rejects = request.speculation.acceptance is Acceptance.REJECTION and request.sampling.temperature > 0
         self._view = RaceView(RaceState.RUNNING, may_differ=rejects)
 
@@ -125,13 +126,17 @@ class Race(QObject):
             case Finished(request=number) | Failed(request=number) if number == self._own:
                 self._own = None
                 self._on_own_end(event)
-            case Queued() | Finished() | Failed() if self.under_way:
+            case Queued(request=number) | Finished(request=number) | Failed(request=number) if (
+                self.under_way and number != self._own
+            ):
                 self.changed.emit()  # it was paused or resumed
 
     def _on_text(self, delta: TextDelta) -> None:
+        """In timed laps nothing is shown: what the window does would be a part of their times."""
         stats = delta.stats
-        text = self._view.text + delta.text if self._is_first else self._view.text
-        self._show(replace(self._view, text=text, lap_s=stats.decode_s))
+        if self._is_first:
+            self._view = replace(self._view, text=self._view.text + delta.text)
+            self.changed.emit()
         if self._own is not None and not self._is_cut and ends_lap(stats.decode_s, stats.generated_tokens):
             self._is_cut = True
             self._engine.cancel(self._own)
@@ -182,7 +187,7 @@ class Race(QObject):
     def _judge(self) -> None:
         """End the race if it is decided; else go on."""
         verdict = self._verdict()
-        self._show(replace(self._view, lap_s=0.0, verdict=verdict, differs_at=self._difference()))
+        self._view = replace(self._view, verdict=verdict, differs_at=self._difference())
         if verdict is Verdict.OPEN:
             self._go_on()
             return
@@ -248,7 +253,7 @@ class Race(QObject):
         return replace(request, speculation=replace(own, mode=mode, insists=not self._is_first), max_tokens=limit)
 
     def _end(self, state: RaceState, error: EngineError | None = None) -> None:
-        self._view = replace(self._view, state=state, error=error, lap_s=0.0)
+        self._view = replace(self._view, state=state, error=error)
         self._cancel_lap()
         self.changed.emit()
 
@@ -257,10 +262,6 @@ class Race(QObject):
         self._own = None
         if own is not None:
             self._engine.cancel(own)
-
-    def _show(self, view: RaceView) -> None:
-        self._view = view
-        self.changed.emit()
 
 
 def _tokens_of(event: Finished) -> tuple[int, ...]:

@@ -73,8 +73,19 @@ class ReadConnection(Connection):
     """A read-only connection to the file of a `Database`. Failed reads are retried, since a disk may fail once."""
 
     def __init__(self, address: str) -> None:
-        super().__init__(sqlite3.connect(f"{address}mode=ro", uri=True, isolation_level=None))
-        self.connection.execute(f"PRAGMA busy_timeout = {BUSY_MS // 50}")
+        self._address = address
+        super().__init__(self._opened())
+
+    def open_anew(self) -> None:
+        """Where another file is at the address now."""
+        former = self.connection
+        super().__init__(self._opened())
+        former.close()
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(f"{self._address}mode=ro", uri=True, isolation_level=None)
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_MS // 50}")
+        return connection
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         return _patiently(partial(super().rows, sql, values))
@@ -103,6 +114,7 @@ class Reason(StrEnum):
     LOCKED = "locked"  # another program holds the file
     NO_LOCKS = "no_locks"  # the disk cannot lock files
     READ_ONLY = "read_only"
+    REPLACED = "replaced"  # another file has taken the place of the one that is open
     UNREADABLE = "unreadable"  # the disk does not answer, or the file cannot be opened
     DAMAGED = "damaged"
     OTHER = "other"
@@ -125,6 +137,7 @@ _OF_SYSTEM = {
     errno.EROFS: Reason.READ_ONLY,
     errno.EACCES: Reason.READ_ONLY,
     errno.EPERM: Reason.READ_ONLY,
+    errno.ESTALE: Reason.REPLACED,
 }
 _PASSING = {Reason.FULL, Reason.LOCKED, Reason.UNREADABLE}
 

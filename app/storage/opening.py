@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from app.storage import rescue, schema
+from app.storage import copies, rescue, schema
 from app.storage.database import BUSY_MS, LARGEST_NUMBER, READ_TEXT, TRIES, Connection, is_busy, is_damage
 from app.system.small_file import is_in_the_way, move_aside
 
@@ -48,6 +48,33 @@ class Database(Connection):
         if not is_sound(path):
             rescue.rebuild(path)
         super().__init__(_connect_or_rebuild(path))
+        self._path = path
+        self._file = path.stat()
+
+    def is_in_place(self) -> bool:
+        """False where the file was deleted or renamed: SQLite would go on writing to what no start finds.
+
+        Raises OSError (ESTALE) where another file has taken its place.
+        """
+        try:
+            found = self._path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        if not os.path.samestat(found, self._file):
+            self.empty_log()  # the next start would take it for the log of the other file
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(self._path))
+        return True
+
+    def put_back(self) -> Database:
+        """The connection to a new file at the old place, with all that this one has, which it closes."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.empty_log()
+        for suffix in ("-wal", "-shm"):  # they would be taken for the new file's
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        copies.copy_to(self.connection, self._path)
+        database = Database(self._path)
+        self.close()
+        return database
 
     @property
     def rescued(self) -> rescue.Rescued | None:
@@ -85,6 +112,9 @@ class MemoryDatabase(Database):
         connection.execute("PRAGMA foreign_keys = ON")
         schema.migrate(connection)
         Connection.__init__(self, connection)
+
+    def is_in_place(self) -> bool:
+        return True
 
 
 def is_sound(path: Path) -> bool:

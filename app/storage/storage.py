@@ -213,6 +213,10 @@ class Storage:
             self._database.close()
             self._database = None
 
+    def _read_anew(self) -> None:
+        if self._read is not None and isinstance(self._read.database, ReadConnection):
+            self._read.database.open_anew()
+
     @property
     def read(self) -> Stores:
         """For small reads; SQLite refuses changes through it."""
@@ -307,6 +311,10 @@ class Storage:
         def change_it() -> T:
             if self._database is None:
                 raise sqlite3.OperationalError("not open")
+            if not self._database.is_in_place():
+                self._database = self._database.put_back()
+                self._deliver(self._read_anew)
+                log.warning("the database was gone and was written anew")
             try:
                 return change(Stores(self._database))
             finally:

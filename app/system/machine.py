@@ -1,13 +1,15 @@
-"""This machine: its name (measurements of other machines do not apply), network address, and installed features."""
+"""This machine: its name (measurements of other machines do not apply), id, network address, and installed features."""
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import platform
 import socket
 import sys
 from functools import cache
+from pathlib import Path
 
 from engine import has_openblas
 
@@ -20,6 +22,12 @@ def machine_name() -> str:
     """Processor and memory, such as "Apple M3 Max, 64 GB". The same at each start."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return f"{_processor() or platform.machine()}, {round(memory / 2**30)} GB"
+
+
+@cache
+def machine_id() -> str:
+    """32 letters of this machine alone, the same after each restart of it."""
+    return hashlib.sha256(_system_id() or socket.gethostname().encode()).hexdigest()[:32]
 
 
 def network_address() -> str:
@@ -48,6 +56,18 @@ def can_use_openblas() -> bool:
 def has_gpu() -> bool:
     """Whether models are computed on a GPU."""
     return sys.platform == "darwin"
+
+
+def _system_id() -> bytes:
+    """As the system says it; empty where it does not."""
+    if sys.platform == "darwin":
+        told = ctypes.create_string_buffer(16)
+        patience_s = (ctypes.c_long * 2)(1, 0)
+        return told.raw if ctypes.CDLL(None).gethostuuid(told, patience_s) == 0 else b""
+    try:
+        return Path("/etc/machine-id").read_bytes()
+    except OSError:
+        return b""
 
 
 def _processor() -> str:

@@ -2,6 +2,9 @@
 
 The system releases the lock when its process ends; a second start reaches the first by a local socket. The first
 answers only while it has a window: a start waits for one that is ending.
+
+On a disk that several machines share, locks may hold on each of them alone, and SQLite's with them. So the locked file
+names the machine that has the profile open, and is empty after an end: a start that finds another machine's name asks.
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ import fcntl
 import hashlib
 import logging
 import os
+import re
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -18,6 +23,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from app.system.machine import machine_id
+from engine import sync_file
+
 _CALL_MS = 1000
 _LONGEST_WISH = 16
 _MOST_CALLERS = 8  # at a time; a start says at once what it wants
@@ -25,6 +33,9 @@ _ANSWER = b"here"
 # commands of a later start
 FRONT = b"front\n"
 QUICK_ASK = b"ask\n"
+
+_MARK = re.compile(r"([0-9a-f]{32})\n(.{1,256})\n")  # id and name of a machine
+_MOST_BYTES = 1024  # of it
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +51,9 @@ class OnlyInstance(QObject):
         self._name = _socket_name(lock_file)
         self._file = lock_file
         self.is_first = False
+        self.other_machine = ""  # name of the one that has the profile open, or has not ended
         self._lock = -1  # descriptor of the locked file
+        self._is_claimed = False
         self._call: QLocalSocket | None = None  # to the other instance
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
@@ -53,15 +66,26 @@ class OnlyInstance(QObject):
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
+                self.other_machine = _other_machine(descriptor)
                 os.close(descriptor)
                 return False
             except OSError as error:
                 _log.info("other starts are not kept out: %s", error.strerror)
+        self.other_machine = _other_machine(descriptor)
         self._lock = descriptor
         self.is_first = True
         QLocalServer.removeServer(self._name)  # left by a crash
         self._server.listen(self._name)
         return True
+
+    def claim(self) -> None:
+        """Write this machine's name into the locked file. Waits for the disk."""
+        name = socket.gethostname().removesuffix(".local") or "?"
+        with suppress(OSError):
+            os.ftruncate(self._lock, 0)
+            self._is_claimed = True
+            os.pwrite(self._lock, f"{machine_id()}\n{name}\n".encode(), 0)
+            sync_file(self._lock)
 
     def call_the_other(self, wish: bytes = FRONT) -> bool:
         """Ask the running instance for FRONT or QUICK_ASK; False if it has no window, or does not answer at once."""
@@ -85,6 +109,9 @@ class OnlyInstance(QObject):
     def release(self) -> None:
         self._server.close()
         if self._lock >= 0:
+            if self._is_claimed:
+                with suppress(OSError):
+                    os.ftruncate(self._lock, 0)
             os.close(self._lock)
             self._lock = -1
 
@@ -117,6 +144,15 @@ def _opened(file: Path) -> int:
         with suppress(OSError):
             return os.open(file, flags | os.O_NONBLOCK, 0o600)
     return -1
+
+
+def _other_machine(descriptor: int) -> str:
+    """ "" if there is none in the file, or something else in its place."""
+    try:
+        found = _MARK.fullmatch(os.pread(descriptor, _MOST_BYTES, 0).decode())
+    except (OSError, ValueError):
+        return ""
+    return "" if found is None or found[1] == machine_id() else found[2]
 
 
 def _socket_name(lock_file: Path) -> str:

@@ -34,7 +34,6 @@ class RaceView:
     text: str = ""  # of the first lap, which is not timed
     tokens: int = 0  # of each lap
     times: RaceTimes = field(default_factory=RaceTimes)
-    lap_s: float = 0.0  # of the lap that is running
     drafted: RequestStats = field(default_factory=RequestStats)  # of the latest lap with the draft
     verdict: Verdict = Verdict.OPEN
     is_auto_plain: bool = False  # auto drafts nothing here; the race does

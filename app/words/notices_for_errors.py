@@ -53,6 +53,11 @@ _STORAGE_REASONS = (
         QT_TRANSLATE_NOOP("Messages", "No permission to write to %1."),
         QT_TRANSLATE_NOOP("Messages", "Allow access."),
     ),
+    (
+        Reason.REPLACED,
+        QT_TRANSLATE_NOOP("Messages", "The chat file in %1 was replaced by another one."),
+        QT_TRANSLATE_NOOP("Messages", "Quit Hunch and open it again."),
+    ),
 )
 
 

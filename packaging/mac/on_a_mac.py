@@ -336,7 +336,7 @@ def _stop_asking(run: Run, subject: Subject) -> None:
     """By Ctrl-C, after a look at the list of apps while it writes."""
     output = run.work / "asked.txt"
     with output.open("wb") as file:
-        child = run.start(_ask_command(run, subject, QUESTIONS[0], "--temperature=2", most=4000), stdout=file)
+        child = run.start(_ask_command(run, subject, QUESTIONS[0], "--speculate=off", most=4000), stdout=file)
     run.wait_for(lambda: output.stat().st_size > 0 or child.poll() is not None, "`ask` writes nothing", 60, 0.02)
     listed = run.mac("usr/bin/lsappinfo", "list").out
     if child.poll() is None:
@@ -345,7 +345,7 @@ def _stop_asking(run: Run, subject: Subject) -> None:
     run.note(f"Ctrl-C: exit status {status}")
     if re.search(rf'pid = {child.pid}\b.*?type="Foreground"', listed):
         raise Failure("macOS lists it as an app with a Dock icon")
-    if status not in (130, 0):  # 0: it had written all
+    if status not in (130, -signal.SIGINT, 0):  # a shell has 130 for the second too; 0: it had written all
         raise Failure("Ctrl-C does not end it with 130")
 
 
@@ -423,7 +423,8 @@ def calibration(run: Run, subject: Subject) -> None:
     """
     if "Battery Power" in run.mac("usr/bin/pmset", "-g", "batt").out:
         raise Unseen("it is measured with the power cable in")
-    first, second = (_measured(run, subject, run.work / name) for name in (f"{subject.name}-profile", "measured-again"))
+    first = _measured(run, subject, run.profile(subject))
+    second = _measured(run, subject, run.work / f"{subject.name}-again")
     kept = _measured(run, subject, run.profile(subject))
     if subject.name == APP:
         system, device, chip, *_, wheel, mlx, mlx_lm = first["machine"]
@@ -448,12 +449,12 @@ def _share(found: dict[str, Any], width: int) -> float:
 
 
 def _measured(run: Run, subject: Subject, profile: Path) -> dict[str, Any]:
+    is_new = not profile.exists()
     opened = Opened(run, subject, profile)
     opened.ask()
-    was_there = bool(opened.calibration)
     run.wait_for(lambda: bool(opened.calibration), "no calibration file appears", 150)
     found = opened.calibration
-    if not was_there:
+    if is_new:
         times = {int(width): 1000 * seconds for width, seconds in found["verify_s"].items()}
         widths = sorted(times)
         falls = [b for a, b in (widths[at : at + 2] for at in range(len(widths) - 1)) if times[b] < 0.95 * times[a]]
@@ -461,7 +462,7 @@ def _measured(run: Run, subject: Subject, profile: Path) -> dict[str, Any]:
         run.note(f"less than the width before by more than 5 %: {', '.join(map(str, falls)) or 'none'}")
         deep = {width: 1e6 * seconds for width, seconds in found["deep_s"].items()}
         run.note(
-            f"µs more for each 1,000 tokens of context: {', '.join(f'{w}: {1000 * s:.3g}' for w, s in deep.items())}"
+            f"µs more for each 1,000 tokens of context: {', '.join(f'{w}: {1000 * s:.0f}' for w, s in deep.items())}"
         )
         token_ms, draft_ms = (1000 * sum(found[name].values()) for name in ("draft_s", "round_s"))
         deep_us = 1e9 * sum(found["draft_deep_s"].values())

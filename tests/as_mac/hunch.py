@@ -29,6 +29,9 @@ def main(arguments: list[str]) -> int:
             return 0
     arguments = arguments[2:] if arguments[:1] in (["-c"], ["-m"]) else arguments
     if arguments[0] == "--smoke":
+        if "DYLD_PRINT_LIBRARIES" in os.environ:
+            loaded = "/opt/lib/libz.dylib" if FAULT == "libraries" else "/usr/lib/libz.dylib"
+            print(f"dyld[7]: <UUID> {loaded}", file=sys.stderr)
         print(json.dumps(_SMOKE | {"drafted": 10, "accepted": 0 if FAULT == "drafts" else 8}))
         return 0
     return _ask(arguments) if arguments[0] == "ask" else _open(Path(arguments[1]))

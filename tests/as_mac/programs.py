@@ -25,7 +25,8 @@ PROGRAMS = {
     "usr/bin/pmset": """case "$*" in
         "-g batt") echo "Now drawing from 'AC Power'" ;; -g) echo " lowpowermode 0" ;;
         "-g assertions") if [ -e "$here/looked" ]; then rm "$here/looked"; else touch "$here/looked"
-            apps | sed 's/.*/   pid &(Hunch): [0x1] 00:00:01 NoIdleSleepAssertion named: "reply"/'; fi ;; esac""",
+            apps | sed 's/.*/   pid &(Hunch): [0x1] 00:00:01 NoIdleSleepAssertion named: "reply"/'; fi ;;
+        sleepnow) touch "$here/slept" ;; esac""",
     "usr/bin/osascript": """pid=$(echo "$4" | sed 's/.*Identifier(\\([0-9]*\\)).*/\\1/')
         case $4 in *terminate) kill -TERM "$pid" ;; esac""",
     "usr/bin/lsappinfo": """case $1 in front) echo ASN:0x0-0x1: ;; info) apps | sed 's/.*/"pid"=&/' ;;

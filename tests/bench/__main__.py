@@ -22,6 +22,7 @@ import mlx.core as mx  # noqa: E402
 from tests.bench.company import COMPANY  # noqa: E402
 from tests.bench.costs import COSTS  # noqa: E402
 from tests.bench.drafters import DRAFTERS  # noqa: E402
+from tests.bench.first_replies import FIRST  # noqa: E402
 from tests.bench.history import worse_rows  # noqa: E402
 from tests.bench.long_texts import LONG_TEXTS  # noqa: E402
 from tests.bench.machines import MACHINES  # noqa: E402
@@ -34,7 +35,7 @@ from tests.bench.setup import BenchSetup  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL)
+MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST)
 
 
 def main() -> int:

@@ -212,6 +212,14 @@ def races(folder: Path, main: str, draft: str, *questions: str) -> list[dict[str
     return found
 
 
+def first(folder: Path, main: str, draft: str, question: str) -> dict[str, object]:
+    """The first reply after a start."""
+    opened = _real(folder, main, draft)
+    stats = _stats(opened, question)
+    _end(opened)
+    return {"drafted": drafted_enough(stats), **_footer(stats)}
+
+
 def _footer(stats: RequestStats) -> dict[str, object]:
     judged = drafted_enough(stats)
     return {
@@ -232,5 +240,6 @@ def _end(opened: Open) -> None:
 
 if __name__ == "__main__":
     what, where, *more = sys.argv[1:]
-    measures: dict[str, Callable[..., object]] = {"chat": chat, "stream": stream, "share": share, "races": races}
-    sys.stdout.write(json.dumps(measures[what](Path(where), *more)))
+    measures: tuple[Callable[..., object], ...] = (chat, stream, share, races, first)
+    chosen = next(measure for measure in measures if measure.__name__ == what)
+    sys.stdout.write(json.dumps(chosen(Path(where), *more)))

@@ -38,6 +38,9 @@ def test_thousands_of_turns_pile_nothing_up(tmp_path: Path) -> None:
     for what, growth in (("widgets", 1.02), ("qt_objects", 1.02), ("python_blocks", 1.05), ("resident_bytes", 1.1)):
         before, after = most(told, what)
         assert after < growth * before, f"{what}: {[each[what] for each in told]}"
+    for what in ("threads", "descriptors"):
+        before, after = most(told, what)
+        assert after <= before, f"{what}: {[each[what] for each in told]}"
     assert told[-1]["cache_bytes"] < CACHE_MOST_BYTES
 
 

@@ -2,7 +2,8 @@
 
 python -m tests.helpers.soak_window FOLDER TURNS: prints a JSON line at each tenth of the turns with what the process
 holds, all in exact counts but the resident pages. With `--keep N` the last of each N chats is not deleted. Each chat
-has five turns, or `--chat-turns`.
+has five turns, or `--chat-turns`. After each fifth turn a hub of this machine is searched, and a model is
+installed from it and deleted.
 """
 
 from __future__ import annotations
@@ -20,21 +21,26 @@ from PySide6.QtWidgets import QApplication
 from app.application import Application
 from app.system.paths import Paths
 from app.system.qt_application import qt_application
+from app.view_models.hub import DiscoverFilter, DiscoverState
 from app.view_models.model_list import PairState
 from tests.helpers.event_loop import until
+from tests.helpers.model_folders import model_files, safetensors
 from tests.helpers.stillness import still
 from tests.helpers.tiny_models import make_pair
+from tests.helpers.tinyhub import TinyHub
 
 PAGE_BYTES = 4096
 CHAT_TURNS = 5  # then it goes on in another chat, which the last four act on
 ANSWER_TOKENS = 24
+REPO = "org/tiny-4bit"
 
 
 class Soak(QObject):
-    def __init__(self, application: Application, turns: int, keep: int = 0, chat_turns: int = CHAT_TURNS) -> None:
+    def __init__(self, application: Application, hub: TinyHub, turns: int, keep: int, chat_turns: int) -> None:
         """`keep`: of so many chats one stays; 0: none."""
         super().__init__()
         self._application = application
+        self._hub = hub
         self._turns = turns
         self._keep = keep
         self._chat_turns = chat_turns
@@ -67,10 +73,31 @@ class Soak(QObject):
         acts.get(turn % self._chat_turns - self._chat_turns + CHAT_TURNS, lambda: None)()
         until(lambda: not chats.generating and not app.storage.pending)
         chats.conversations.set_query("")
+        if turn % 5 == 0:
+            self._use_hub()
         if turn % 20 == 0:
             app.show_settings("chat")
             app.settings.text_scale = 1.0 + 0.5 * (turn // 20 % 2)
             app.settings.appearance = ("light", "dark")[turn // 20 % 2]
+
+    def _use_hub(self) -> None:
+        models = self._application.models
+        models.discover.search(DiscoverFilter("tiny"))
+        until(lambda: models.discover.state is DiscoverState.RESTING and models.discover.from_hub)
+        models.discover.read_page(REPO)
+        until(lambda: models.discover.page is not None)
+        models.discover.close_page()
+        row = models.downloads.install(REPO)
+        until(lambda: self._folder() != "")
+        models.downloads.dismiss(row)
+        models.delete(self._folder())
+        until(lambda: self._folder() == "")
+        self._hub.seen.clear()
+
+    def _folder(self) -> str:
+        """Of what was installed; "" once it is deleted."""
+        installed = self._application.models.library.installed
+        return next((each.folder for each in installed if each.repository == REPO), "")
 
     def _stays(self, chat: int) -> bool:
         return bool(self._keep) and chat % self._keep == self._keep - 1
@@ -86,6 +113,8 @@ class Soak(QObject):
             "widgets": len(QApplication.allWidgets()),
             "qt_objects": len(self._application.window.findChildren(QObject)),
             "resident_bytes": int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES,
+            "threads": len(list(Path("/proc/self/task").iterdir())),
+            "descriptors": len(list(Path("/proc/self/fd").iterdir())),
             "cache_bytes": sum(file.stat().st_size for file in folder.rglob("*.safetensors")),
             "chats": len(self._application.storage.read.chats.ids()),
         }
@@ -93,10 +122,13 @@ class Soak(QObject):
 
 def main(folder: Path, turns: int, keep: int, chat_turns: int) -> int:
     make_pair(folder / "starter")
+    hub = TinyHub()
+    hub.add(REPO, model_files() | {"model.safetensors": safetensors({"a.weight": ("F32", (512, 512))})})
     qt = qt_application()
     application = Application(Paths.for_user(folder / "profile"), starter=folder / "starter")
     application.settings.max_tokens = ANSWER_TOKENS
-    soak = Soak(application, turns, keep, chat_turns)
+    application.settings.hub_endpoint = hub.endpoint
+    soak = Soak(application, hub, turns, keep, chat_turns)
     application.opened.connect(lambda: QTimer.singleShot(0, soak.run))
     application.ended.connect(qt.quit)
     application.show()

@@ -96,6 +96,56 @@ def test_no_odd_lock_keeps_a_start_out(tmp_path: Path, qtbot: QtBot, put: Callab
     instance.release()
 
 
+@pytest.fixture
+def other_machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From the call on this process is on another machine."""
+    return lambda: monkeypatch.setattr("app.system.only_instance.machine_id", lambda: "f" * 32)
+
+
+def test_another_machine_that_has_not_ended_is_told_to_a_start(
+    tmp_path: Path, other_machine: Callable[[], None]
+) -> None:
+    """On a shared disk, where the lock of one holds nobody else up."""
+    first = OnlyInstance(tmp_path / "lock")
+    assert first.take()
+    first.claim()
+    first_mark = (tmp_path / "lock").read_bytes()
+    first.release()
+    (tmp_path / "lock").write_bytes(first_mark)  # it runs, or was killed
+    here = OnlyInstance(tmp_path / "lock")
+    assert here.take()
+    assert here.other_machine == ""
+    here.release()
+    other_machine()
+    there = OnlyInstance(tmp_path / "lock")
+    assert there.take()
+    assert there.other_machine in first_mark.decode().splitlines()
+    there.release()
+    assert (tmp_path / "lock").read_bytes() == first_mark  # it has not opened anything
+
+
+def test_a_machine_that_has_ended_is_told_to_nobody(tmp_path: Path, other_machine: Callable[[], None]) -> None:
+    first = OnlyInstance(tmp_path / "lock")
+    assert first.take()
+    first.claim()
+    first.release()
+    other_machine()
+    there = OnlyInstance(tmp_path / "lock")
+    assert there.take()
+    assert there.other_machine == ""
+    there.release()
+
+
+def test_a_lock_of_another_machine_names_it(
+    instance: OnlyInstance, tmp_path: Path, other_machine: Callable[[], None]
+) -> None:
+    instance.claim()
+    other_machine()
+    there = OnlyInstance(tmp_path / "lock")
+    assert not there.take()
+    assert there.other_machine
+
+
 def test_one_has_the_lock_until_it_lets_go_of_it(instance: OnlyInstance, tmp_path: Path) -> None:
     second = OnlyInstance(tmp_path / "lock")
     assert not second.take()

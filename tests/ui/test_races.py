@@ -287,7 +287,7 @@ def test_an_unloaded_model_ends_it_in_the_middle_of_a_lap(app: AppHarness, qtbot
     app.engine.gate.hold()
     window = open_race(app)
     app.engine.gate.let_through(20)  # into the second lap
-    qtbot.waitUntil(lambda: race.view.tokens > 0 and race.view.lap_s > 0)
+    qtbot.waitUntil(lambda: race.view.tokens > 0 and len(app.engine.requests) == 2)
     app.models.eject()
     app.engine.gate.open()
     qtbot.waitUntil(lambda: race.view.state is RaceState.CANCELLED)
@@ -316,7 +316,7 @@ def test_another_draft_begins_it_anew(app: AppHarness, qtbot: QtBot) -> None:
     app.engine.gate.hold()
     open_race(app)
     app.engine.gate.let_through(20)
-    qtbot.waitUntil(lambda: race.view.tokens > 0 and race.view.lap_s > 0)
+    qtbot.waitUntil(lambda: race.view.tokens > 0 and len(app.engine.requests) == 2)
     app.models.choose_draft(None)
     assert race.view.state is RaceState.CANCELLED
     app.models.choose_draft(DRAFT.folder)
@@ -326,3 +326,15 @@ def test_another_draft_begins_it_anew(app: AppHarness, qtbot: QtBot) -> None:
     app.engine.requests.clear()
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     assert race.view.times.pairs == LEAST_PAIRS
+
+
+def test_while_laps_are_timed_the_window_does_next_to_nothing(app: AppHarness, qtbot: QtBot) -> None:
+    """What it does would be a part of their times; and it is never said to wait for itself."""
+    race = race_of(app, qtbot)
+    window = open_race(app)
+    shown: list[tuple[int, str]] = []
+    race.changed.connect(lambda: shown.append((len(app.engine.requests), window.sentence.text())))
+    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
+    for lap in range(3, LAPS):
+        assert sum(number == lap for number, _ in shown) <= 2
+    assert not any("Continues after" in words for _, words in shown)

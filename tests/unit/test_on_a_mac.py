@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import re
+import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -28,6 +29,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     module = importlib.import_module("on_a_mac")
     monkeypatch.setattr(module, "_WATCHED_S", 0.01)
     monkeypatch.setattr(module, "_AFTER_REPLY_S", 0.0)
+    monkeypatch.setattr(module, "slept_s", lambda: 31.0 * (tmp_path / "slept").exists())
     monkeypatch.setenv("HOME", str(tmp_path / "Users" / "grace"))
     monkeypatch.setenv("USER", "grace")
     monkeypatch.setenv("LOGNAME", "grace")
@@ -59,14 +61,15 @@ def states(report: str) -> dict[str, str]:
 
 
 def test_all_is_seen_that_needs_no_hands(look: Callable[..., tuple[int, str]], mac: Path) -> None:
-    status, report = look()
+    status, report = look("--sleep")
     found = states(report)
     unseen = {step for step, state in found.items() if state != "seen"}
-    assert unseen == {"sleep checkout", "fresh checkout", "libraries app"}, report
+    assert unseen == {"fresh checkout"}, report
     assert {"drafters checkout", "calibration app", "race app", "tests checkout", "seal app"} <= set(found)
     assert status == 0
     assert "| Mac | Mac15,3, Apple M3 Max, 12+4 cores, 64 GB |" in report
     assert "eagle3: the same tokens, 3.00 tokens a pass, 3.00 on the CPU" in report
+    assert report.count("- ms a forward by width") == 4, "two measurements of each"
     assert "dspark: the same tokens, 1.00 tokens a pass" in report
     assert "greedy: 200 tokens/s without, 400 with the draft (2.00×)" in report
     assert WORDS not in report
@@ -77,6 +80,7 @@ def test_all_is_seen_that_needs_no_hands(look: Callable[..., tuple[int, str]], m
     ("fault", "step", "why"),
     [
         ("wheel", "mlx", "macosx_26_0_arm64 on macOS 15.6"),
+        ("libraries", "libraries", "/opt/lib/libz.dylib"),
         ("drafts", "start", "no drafted token was accepted"),
         ("ctrl-c", "ask", "exit status 1"),
         ("tokens", "drafters", "eagle3: other tokens from the 3. on"),
@@ -90,9 +94,34 @@ def test_what_is_wrong_is_told(
     look: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch, fault: str, step: str, why: str
 ) -> None:
     monkeypatch.setenv("FAULT", fault)
-    status, report = look("--of", "checkout", "--only", step)
-    assert (status, states(report)[f"{step} checkout"]) == (1, "failed")
+    of = "app" if step == "libraries" else "checkout"
+    status, report = look("--of", of, "--only", step)
+    assert (status, states(report)[f"{step} {of}"]) == (1, "failed")
     assert why in report
+
+
+def test_without_sleep_it_is_only_offered(look: Callable[..., tuple[int, str]], mac: Path) -> None:
+    status, report = look("--only", "sleep")
+    assert (status, states(report)["sleep checkout"]) == (0, "not seen")
+    assert not (mac / "slept").exists()
+
+
+@pytest.mark.parametrize(("machine", "state"), [("arm64", "seen"), ("x86_64", "failed")])
+def test_a_fresh_clone_has_a_python_for_apple_silicon_below_rosetta(
+    look: Callable[..., tuple[int, str]], mac: Path, machine: str, state: str
+) -> None:
+    made = (
+        f"mkdir -p .venv/bin && printf '#!/bin/sh\\necho {machine}\\n' >.venv/bin/python && chmod +x .venv/bin/python"
+    )
+    put(mac, "checkout/packaging/bootstrap.sh", made)
+    put(mac, "usr/bin/make", made)
+    put(mac, "usr/bin/arch", 'shift; exec "$@"')
+    git = ["git", "-C", str(mac / "checkout"), "-c", "user.name=a", "-c", "user.email=b@c"]
+    for words in (["init", "--quiet"], ["add", "packaging"], ["commit", "--quiet", "--message", "a"]):
+        subprocess.run([*git, *words], check=True)
+    report = look("--only", "fresh")[1]
+    assert states(report)["fresh checkout"] == state, report
+    assert f"- below Rosetta: {machine}" in report
 
 
 def test_red_tests_and_crashes_are_named(look: Callable[..., tuple[int, str]], mac: Path) -> None:

@@ -127,3 +127,39 @@ def test_a_change_that_breaks_in_any_way_is_refused_and_the_next_is_made(owner: 
     assert isinstance(owner.outcome, NotStored)
     owner.write(lambda stores: stores.chats.create("kept"))
     assert [each.title for each in owner.storage.read.chats.find()] == ["kept"]
+
+
+@pytest.mark.expect_log("was gone")
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_file_that_is_gone_is_written_anew_by_the_next_change(tmp_path: Path, renamed: bool) -> None:
+    home = tmp_path / "home"
+    owner = Owner(home / "chats.db")
+    owner.open()
+    owner.write(lambda stores: stores.chats.create("before"))
+    read = owner.storage.read
+    if renamed:
+        home.rename(tmp_path / "moved")
+    else:
+        owner.storage.path.unlink()  # its log stays
+    owner.write(lambda stores: stores.chats.create("after"))
+    assert {read.chats.summary(number).title for number in (1, 2)} == {"before", "after"}  # type: ignore[union-attr]
+    assert owner.storage.close()
+    with closing(Database(owner.storage.path)) as database:
+        assert database.rescued is None
+        assert len(Stores(database).chats.ids()) == 2
+
+
+@pytest.mark.expect_log("was not stored")
+def test_nothing_is_stored_in_a_file_that_another_one_has_replaced(tmp_path: Path, owner: Owner) -> None:
+    other = tmp_path / "other.db"
+    with closing(Database(other)) as database:
+        Stores(database).chats.create("other")
+    owner.open()
+    owner.write(lambda stores: [stores.chats.create("ours") for _ in range(20)])
+    other.replace(owner.storage.path)
+    refused = owner.write(lambda stores: stores.chats.create("after"))
+    assert isinstance(refused, NotStored)
+    assert refused.reason is Reason.REPLACED
+    assert owner.storage.close()
+    with closing(Database(owner.storage.path)) as database:
+        assert [Stores(database).chats.summary(number).title for number in Stores(database).chats.ids()] == ["other"]  # type: ignore[union-attr]

@@ -92,6 +92,31 @@ def test_with_a_key_of_apples_the_image_and_the_app_are_notarized_before_their_c
     assert (app / "Hunch.rb").read_text() == cask
 
 
+@pytest.mark.parametrize(
+    ("words", "steps"),
+    [
+        (["start"], "--of app --only image,gatekeeper,libraries,start,seal"),
+        (["metal"], "--of checkout --only mlx,drafters"),
+        ([], ""),
+        (["--only", "race", "Hunch.dmg"], "--only race Hunch.dmg"),
+    ],
+)
+@pytest.mark.parametrize("python", [".venv/bin/python", "bin/python3"])
+def test_its_words_take_steps_with_the_python_that_is_there(
+    checkout: Path, python: str, words: list[str], steps: str
+) -> None:
+    shutil.rmtree(checkout / ".venv")
+    program(checkout / python, "exit 1")  # a step has failed
+    (checkout / "build" / "on-a-mac.md").write_text("a report")
+    log, summary = checkout / "log", checkout / "summary"
+    environment = {"PATH": f"{checkout / 'bin'}:{os.environ['PATH']}", "LOG": str(log)}
+    environment |= {"GITHUB_STEP_SUMMARY": str(summary)}
+    script = checkout / "packaging" / "mac" / "on_a_mac.sh"
+    assert subprocess.run([script, *words], env=environment, check=False, timeout=60).returncode == 1
+    assert log.read_text("utf-8").split() == [Path(python).name, "packaging/mac/on_a_mac.py", *steps.split()]
+    assert summary.read_text("utf-8") == "a report"
+
+
 def test_uv_comes_by_the_pip_of_a_folder_of_its_own(checkout: Path) -> None:
     """The .venv that uv itself has made has none."""
     (checkout / "build" / "uv" / "bin" / "uv").rename(checkout / "uv")

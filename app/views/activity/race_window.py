@@ -126,7 +126,7 @@ class _RaceCounts(QObject):
 
 
 class RaceBars(Translated, QWidget):
-    """A bar each way: the seconds that the figure is the ratio of, and at first those of the lap that runs."""
+    """A bar each way: the seconds that the figure is the ratio of."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -173,9 +173,7 @@ class RaceBars(Translated, QWidget):
         if times.seconds is not None:
             plain_s, drafted_s = times.seconds
             return plain_s * tokens, drafted_s * tokens
-        if not view.tokens:
-            return 0.0, 0.0
-        return (times.plain_s[0] * tokens, view.lap_s) if times.plain_s else (view.lap_s, 0.0)
+        return (times.plain_s[0] * tokens, 0.0) if times.plain_s else (0.0, 0.0)
 
     def _retranslate(self) -> None:
         said = [formats.labelled(*each) if each[1] else each[0] for each in zip(self.names, self.figures, strict=True)]
@@ -241,6 +239,7 @@ class RaceWindow(Translated, SideWindow):
         self._message_id = 0
         self._asked = 0  # counts requests: one for another reply, or of a window that was closed, is not begun
         self._is_there = False  # the reply whose prompt is raced with
+        self._shown = ("", "", "")  # words
         self.figure = TextLabel(theme, TextStyle.TITLE)
         self.sentence = TextLabel(theme, TextStyle.SECONDARY)
         self.bars = RaceBars(theme)
@@ -335,16 +334,18 @@ class RaceWindow(Translated, SideWindow):
         view = self._race.view
         self.bars.show_race(view)
         self.text.show_text(view.text)
-        for label, words in ((self.figure, self._figure(view)), (self.sentence, self._words(view))):
-            if label.text() != words:
-                label.setText(words)
-        self._color_figure()
         under_way = view.state in _UNDER_WAY
-        self.go_button.setText(self._go_text(under_way))
         another = self._race.can_start and self._is_there and not self._race.is_refused
         self.go_button.setEnabled(under_way or another)
-        self._fold()
         self.sampling.setEnabled(not under_way)
+        words = (self._figure(view), self._words(view), self._go_text(under_way))
+        if words != self._shown:  # between laps the layout stays
+            self._shown = words
+            self.figure.setText(words[0])
+            self.sentence.setText(words[1])
+            self.go_button.setText(words[2])
+            self._color_figure()
+            self._fold()
 
     def _figure(self, view: RaceView) -> str:
         return self.tr("Race") if view.state is RaceState.IDLE else figure_text(view)

@@ -91,6 +91,16 @@ def opening() -> BannerText:
     return BannerText(sentence, QCoreApplication.translate("Application", "Opening your chats…"))
 
 
+def open_elsewhere(machine: str) -> Callable[[], BannerText]:
+    def text() -> BannerText:
+        title = fill(QCoreApplication.translate("Application", "Your chats are open on %1"), machine)
+        sentence = QCoreApplication.translate("Application", "Quit Hunch there, or words may be lost.")
+        hint = QCoreApplication.translate("Application", "If it is not running there, open them here.")
+        return BannerText(sentence, title, hint, button=QCoreApplication.translate("Application", "Open Here"))
+
+    return text
+
+
 def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: str) -> BannerText:
     sentence = QCoreApplication.translate("Application", "Messages recovered: %1 (%2 from backups).")
     hint = QCoreApplication.translate(
@@ -199,6 +209,9 @@ class WaitingStart(QObject):
         self.dialog.show()
 
     def _text(self) -> DialogText:
+        if self._instance.other_machine:
+            sentence = fill(self.tr("Your chats are open on %1."), self._instance.other_machine)
+            return DialogText(APP_NAME, sentence, self.tr("Quit Hunch there first."), cancel=self.tr("Quit Hunch"))
         return DialogText(
             APP_NAME,
             self.tr("Another copy of Hunch has your chats open and is not responding."),

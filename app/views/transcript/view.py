@@ -233,7 +233,7 @@ class JumpButton(Translated, PaintedButton):
         """Show it at the bottom of `area`, which is beside the messages. Call it again after scrolling, which moves
         it."""
         if wanted:
-            side = min(self.theme.px(_SIDE_PX), area.width() - 2)
+            side = min(self.theme.px(_SIDE_PX), area.width())
             place = QRect(0, area.bottom() - side - _ABOVE_FOOT_PX, side, side)
             place.moveLeft(area.left() + (area.width() - side) // 2)
             self.setGeometry(place)
