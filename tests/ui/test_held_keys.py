@@ -93,11 +93,10 @@ def test_words_that_wait_are_not_sent_by_a_key_that_chose_something_else(harness
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 def test_the_menu_of_a_choice_has_a_tick_at_what_is_chosen(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, platform: str
+    harness: AppHarness, monkeypatch: pytest.MonkeyPatch, platform: str
 ) -> None:
     monkeypatch.setattr("sys.platform", platform)
-    made = ChoiceButton(Theme())
-    qtbot.addWidget(made)
+    made = ChoiceButton(harness.application.theme, harness.window)
     made.set_choices([("one", "One"), ("two", "Two & more")])
     made.set_value("two")
     made.show()
