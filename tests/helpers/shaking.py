@@ -1,6 +1,6 @@
 """`--shake`: each test of tests/ui many times, in random order, on a busy machine where nothing comes when it should.
 
-Timers take up to 30 ms longer, and so do signals that other threads emit. Queued ones of the same thread come as ever.
+Timers take up to 30 ms longer, and so does what other threads post. Signals queued in one thread come as ever.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import pytest
-from PySide6.QtCore import QTimer, SignalInstance
+from PySide6.QtCore import QTimer
+
+from app.bridge import EngineBridge, GuiCalls
 
 _MOST_MS = 30
 _LONGEST_MS = 2**31 - 1
@@ -52,13 +54,12 @@ def delay_all(patch: pytest.MonkeyPatch, dice: random.Random) -> None:
     """A timer still tells the interval that it was given."""
     given: WeakKeyDictionary[QTimer, int] = WeakKeyDictionary()
     start, interval, set_interval, single_shot = QTimer.start, QTimer.interval, QTimer.setInterval, QTimer.singleShot
-    emit = SignalInstance.emit
 
     def given_interval(timer: QTimer) -> int:
         return given[timer] if timer in given else interval(timer)
 
-    def start_later(timer: QTimer, ms: int | None = None) -> None:
-        given[timer] = given_interval(timer) if ms is None else ms
+    def start_later(timer: QTimer, *ms: int) -> None:
+        given[timer] = ms[0] if ms else given_interval(timer)
         start(timer, min(given[timer] + dice.randint(0, _MOST_MS), _LONGEST_MS))
 
     def set_another(timer: QTimer, ms: int) -> None:
@@ -68,13 +69,19 @@ def delay_all(patch: pytest.MonkeyPatch, dice: random.Random) -> None:
     def shoot_later(ms: int, *rest: Any) -> None:
         single_shot(ms + dice.randint(0, _MOST_MS), *rest)
 
-    def emit_later(signal: SignalInstance, *values: Any) -> Any:
-        if threading.current_thread() is not threading.main_thread():
-            time.sleep(dice.randint(0, _MOST_MS) / 1000)
-        return emit(signal, *values)
+    def delay_posts(kind: type[GuiCalls | EngineBridge]) -> None:
+        post: Callable[[Any, Any], None] = kind.post
 
+        def post_later(to: GuiCalls | EngineBridge, what: Any) -> None:
+            if threading.current_thread() is not threading.main_thread():
+                time.sleep(dice.randint(0, _MOST_MS) / 1000)
+            post(to, what)
+
+        patch.setattr(kind, "post", post_later)
+
+    delay_posts(GuiCalls)
+    delay_posts(EngineBridge)
     patch.setattr(QTimer, "start", start_later)
     patch.setattr(QTimer, "interval", given_interval)
     patch.setattr(QTimer, "setInterval", set_another)
     patch.setattr(QTimer, "singleShot", staticmethod(shoot_later))
-    patch.setattr(SignalInstance, "emit", emit_later)
