@@ -76,7 +76,7 @@ _ROUNDING_TOKENS = 16
 _LIMIT_BYTES = 1 << 16  # largest file
 _WORTH_KEEPING = 16  # passes between two writes of the pass ratios
 _KEPT_S = 30 * 86_400  # older pass ratios are not used
-_METHOD = 3  # version of the method: files of another one are ignored
+_METHOD = 4  # version of the method: files of another one are ignored
 
 Timed = int | str  # a forward of this width, or the name of a draft or rollback
 _ROLLBACK = "rollback"

@@ -89,3 +89,22 @@ def test_words_that_wait_are_not_sent_by_a_key_that_chose_something_else(harness
     menus = [widget for widget in QApplication.allWidgets() if isinstance(widget, QMenu)]
     assert len(menus) > 5
     assert [widget for widget in menus if not isinstance(widget, Menu)] == []
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_the_menu_of_a_choice_has_a_tick_at_what_is_chosen(
+    harness: AppHarness, monkeypatch: pytest.MonkeyPatch, platform: str
+) -> None:
+    monkeypatch.setattr("sys.platform", platform)
+    made = ChoiceButton(harness.application.theme, harness.window)
+    made.set_choices([("one", "One"), ("two", "Two & more")])
+    made.set_value("two")
+    made.show()
+    made.showPopup()
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert [action.isChecked() or not action.icon().isNull() for action in menu.actions()] == [False, True]
+    assert menu.activeAction() is menu.actions()[1]
+    menu.actions()[0].trigger()
+    assert made.value == "one"
+    menu.close()

@@ -100,7 +100,7 @@ def pair_that_just_fits(header: Header, theme: Theme) -> PairView:
     """With the longest name, in the font that is there, that leaves room for the short name of its draft."""
     pair = PairView("n" * 500, "", state=PairState.READY)
     header.chip.set_pair(pair)  # which takes all the room that there is
-    room = header.chip.sizeHint().width() - theme.px(40) - 2
+    room = header.chip.sizeHint().width() - theme.px(40) - 6  # edges are rounded
     width = QFontMetrics(theme.ui_font()).horizontalAdvance
     behind = width("←") + width("Drafter") + 2 * theme.px(5)
     main = max((f"Hu{'n' * more}ch" for more in range(100)), key=lambda each: (width(each) + behind <= room, len(each)))
