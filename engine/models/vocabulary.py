@@ -76,8 +76,8 @@ def _letters() -> dict[int, str]:
 
 
 LETTERS = _letters()
-_Key = tuple[str, int, int]  # path, time of change, size
-_known: dict[_Key, Vocabulary] = {}
+_State = tuple[int, int]  # time of change, size
+_known: dict[str, tuple[_State, Vocabulary]] = {}  # by path
 _known_lock = threading.Lock()
 
 
@@ -87,22 +87,23 @@ def read_vocabulary(folder: Path) -> Vocabulary:
         _check_sizes(folder)
         path = tokenizer_file(folder)
         stat = path.stat()
-        key = (str(path.resolve()), stat.st_mtime_ns, stat.st_size)
+        name = str(path.resolve())
+        state = stat.st_mtime_ns, stat.st_size
         with _known_lock:
-            known = _known.get(key)
-        if known is None:
-            known = _read(path)
+            known = _known.get(name)
+        if known is None or known[0] != state:
+            known = state, _read(path)
             with _known_lock:
-                _known[key] = known
+                _known[name] = known
     except (FileError, OSError) as error:
         raise TokenizerBroken(str(folder), str(error)) from error
-    return known
+    return known[1]
 
 
 def save_known(path: Path) -> None:
     """Saves the cache: reading a vocabulary takes a tenth of a second in which no other Python thread runs."""
     with _known_lock:
-        rows = [[*key, known.tokens, known.digest] for key, known in _known.items()]
+        rows = [[name, *state, known.tokens, known.digest] for name, (state, known) in _known.items()]
     rows = [row for row in rows if os.path.exists(str(row[0]))]  # noqa: PTH110  False for a name that is too long
     if read_kept(path, CONFIG_LIMIT_BYTES) != {"vocabularies": rows}:
         write_kept(path, {"vocabularies": rows}, CONFIG_LIMIT_BYTES, private=False)
@@ -114,7 +115,7 @@ def load_known(path: Path) -> None:
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, list) and [type(value) for value in row] == [str, int, int, int, str]:
             with _known_lock:
-                _known[row[0], row[1], row[2]] = Vocabulary(row[3], row[4])
+                _known[row[0]] = (row[1], row[2]), Vocabulary(row[3], row[4])
 
 
 def read_table(folder: Path) -> TokenTable | None:

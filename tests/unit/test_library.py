@@ -36,6 +36,7 @@ from engine import (
 from engine.hub import library, staging
 from engine.hub.library import Inspected, Places, default_hub_cache, neighbours
 from engine.hub.store import INSPECTED, ModelStore
+from engine.models import vocabulary
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import object_at
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
@@ -596,3 +597,15 @@ def test_what_was_begun_is_reported_once_the_disk_can_be_read(tmp_path: Path, mo
     assert store.close()
     (stopped,) = (event for event in events if isinstance(event, DownloadStopped))
     assert stopped.repository == "org/name"
+
+
+def test_of_a_tokenizer_that_changes_the_latest_vocabulary_is_kept(tmp_path: Path) -> None:
+    folder, file = tmp_path / "model", tmp_path / "vocabularies.json"
+    write_folder(folder, model_files())
+    for second in range(3):
+        os.utime(folder / "tokenizer.json", (second, second))
+        vocabulary.read_vocabulary(folder)
+    vocabulary.save_known(file)
+    rows = read_kept(file, 1 << 20)["vocabularies"]
+    assert isinstance(rows, list)
+    assert [row[1] for row in rows if row[0].startswith(str(folder.resolve()))] == [2 * 10**9]
