@@ -33,7 +33,7 @@ def repeated(items: list[pytest.Item], seed: int, times: int) -> list[pytest.Ite
     for item in items:
         for number in range(1, times + 1 if item.nodeid.startswith(_FOLDER) else 0):
             again: Any = copy.copy(item)
-            again._nodeid = f"{item.nodeid}#{number}"
+            again._id = again.parent.id.child(f"{item.name}#{number}")
             again._initrequest()
             shaken.append(again)
     random.Random(seed).shuffle(shaken)
