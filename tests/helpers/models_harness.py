@@ -35,11 +35,11 @@ class ModelsHarness(ControllerHarness):
         return self.view
 
     def close(self) -> None:
+        super().close()  # first, as in the app: what the bridge brings later would find no view
         self.view.close()
         self.view.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         self.translation.remove()
-        super().close()
 
 
 @contextmanager
