@@ -81,6 +81,8 @@ _TESTS = {
     "engine/decoding/scores": ("engine/test_logprobs",),
     "engine/decoding/tool_calls": ("engine/test_tool_calls",),
     "engine/decoding/text": ("engine/test_text", "engine/test_prompts"),
+    "engine/drafting/kept_rates": ("unit/test_kept_rates",),
+    "engine/drafting/text_kind": ("unit/test_text_kinds",),
     "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/controller": (
         "unit/test_options",
