@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.changes import StorageChanges
 from app.controllers.deletions import Deletions
 from app.controllers.replies import RunningReplies
-from app.storage import ChatSummary, FolderChange, Listing, ReplyStatus, Storage, Stores
+from app.storage import ChatSummary, FolderChange, Listing, ReplyStatus, Storage
 from app.storage.codec import LONGEST_TITLE, storable
 from app.system.worker import ignore
 from app.view_models.conversation_list import ConversationListModel
@@ -67,17 +67,13 @@ class Folders(QObject):
         taken = {folder.name for folder in self._listed.tree.folders.values()}
         name = next(name for name in folder_names() if name not in taken)
 
-        def change(stores: Stores) -> tuple[int, FolderChange]:
-            folder_id = stores.folders.make(name, parent_id)
-            return folder_id, stores.folders.put_chats(chats, folder_id)
-
         def made(outcome: tuple[int, FolderChange]) -> None:
             folder_id, moved = outcome
             self._listed.refresh()
             self._deletions.note_move(moved)
             self.made.emit(folder_id)
 
-        self._changes.write(change, made)
+        self._changes.write(lambda stores: stores.folders.make_with(name, parent_id, chats), made)
 
     def rename(self, folder_id: int, name: str) -> None:
         if name := storable(name).strip()[:LONGEST_TITLE]:

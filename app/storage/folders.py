@@ -48,11 +48,15 @@ class FolderStore:
 
     def make(self, name: str, parent_id: int | None) -> int:
         """Make a folder in a folder or at the top."""
+        return self.make_with(name, parent_id, ())[0]
+
+    def make_with(self, name: str, parent_id: int | None, chats: Sequence[int]) -> tuple[int, FolderChange]:
+        """Make a folder and move these chats into it, or do neither."""
         with self._db.transaction():
             sql = "INSERT INTO folders (name, parent_id, created_at) VALUES (?, ?, ?)"
             folder_id = self._db.execute(sql, (name, parent_id, time.time()))
             self._open(parent_id)
-        return folder_id
+            return folder_id, self._put_chats(chats, folder_id)
 
     def rename(self, folder_id: int, name: str) -> None:
         self._db.execute("UPDATE folders SET name = ? WHERE id = ?", (name, folder_id))
@@ -70,14 +74,17 @@ class FolderStore:
 
     def put_chats(self, chats: Sequence[int], folder_id: int | None) -> FolderChange:
         """Move chats into a folder; None: out of all folders."""
-        sql = "SELECT id, folder_id FROM chats WHERE id = ?"
         with self._db.transaction():
-            found = [row for chat_id in chats for row in self._db.rows(sql, (chat_id,))]
-            former = [(row["id"], _number(row["folder_id"])) for row in found]
-            rows = [(folder_id, number) for number, _ in former]
-            self._db.connection.executemany("UPDATE chats SET folder_id = ? WHERE id = ?", rows)
-            if former:
-                self._open(folder_id)
+            return self._put_chats(chats, folder_id)
+
+    def _put_chats(self, chats: Sequence[int], folder_id: int | None) -> FolderChange:
+        sql = "SELECT id, folder_id FROM chats WHERE id = ?"
+        found = [row for chat_id in chats for row in self._db.rows(sql, (chat_id,))]
+        former = [(row["id"], _number(row["folder_id"])) for row in found]
+        rows = [(folder_id, number) for number, _ in former]
+        self._db.connection.executemany("UPDATE chats SET folder_id = ? WHERE id = ?", rows)
+        if former:
+            self._open(folder_id)
         return FolderChange((), former, (), None, folder_id)
 
     def chats_below(self, folder_id: int) -> int:

@@ -172,7 +172,7 @@ def change_everything(path: Path, done: list[str]) -> None:
         message = stores.messages.message(2)
         assert message is not None
         steps: dict[str, Callable[[], object]] = {
-            "folder": lambda: stores.folders.make("drilled", None),
+            "folder": lambda: stores.folders.make_with("drilled", None, (1,)),
             "edit": lambda: stores.edits.put(Edit(1, EditKind.EDIT, MessageRole.USER, "edited " * 2000)),
             "words": lambda: stores.messages.replace(message, "other words " * 2000),
             "import": take_in,
