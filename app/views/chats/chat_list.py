@@ -644,6 +644,8 @@ class ChatList(RowRing, QListView):
             self.search_left.emit()
         elif event.key() == Qt.Key.Key_Escape and self.chosen():
             self.selectionModel().select(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        elif event.key() in _REMOVE and self.chosen() and not index.isValid():
+            self._chats.delete_chats(self.chosen())
         elif not self._is_item(index) or not self._act_by_key(event, row_of(index)):
             super().keyPressEvent(event)
 
