@@ -39,6 +39,7 @@ from app.tools.wire import (
     HOST,
     LINE_BYTES,
     MOST_ARGUMENTS,
+    PATIENCE,
     TAIL_LINE_BYTES,
     TAIL_LINES,
     Patience,
@@ -132,7 +133,7 @@ class ToolHost:
         reach: Callable[[ServerConfig], Reach],
         *,
         idle_s: float = IDLE_S,
-        patience: Patience = Patience(),
+        patience: Patience = PATIENCE,
     ) -> None:
         self._file = folder / "tool_processes.json"
         self._reach = reach
@@ -200,9 +201,10 @@ class ToolHost:
     def close(self, timeout_s: float = 5.0) -> None:
         """End the host and all servers; waits for that. Requests fail as stopped."""
         with self._lock:
+            was_closed = self._is_closed
             self._is_closed = True
             thread = self._thread
-            if thread is not None:
+            if thread is not None and not was_closed:
                 self._jobs.append(self._end_thread)
                 os.write(self._wake_write, b"x")
         if thread is not None:
@@ -231,7 +233,7 @@ class ToolHost:
             self._selector = selector
             selector.register(self._wake_read, selectors.EVENT_READ, self._on_wake)
             while self._is_running:
-                for key, _ in selector.select(self._patience()):
+                for key, _ in selector.select(self._next_look_s()):
                     key.data()
                 self._look_at_time()
         os.close(self._wake_read)
@@ -251,7 +253,7 @@ class ToolHost:
         except Exception:
             log.exception("a callback of the tool host failed")
 
-    def _patience(self) -> float | None:
+    def _next_look_s(self) -> float | None:
         if self._host is None:
             return None
         return 1.0 if self._requests else max(0.1, self._used + self._idle_s - time.monotonic())
@@ -286,26 +288,23 @@ class ToolHost:
         if len(values.get("arguments", "")) > MOST_ARGUMENTS:
             request.fail(ServerFailed(Problem.ARGUMENTS))
             return
-        failure = self._start_host() if self._host is None else None
         is_connecting = values["do"] == "connect"
-        if failure is None and name not in self._told:
-            connecting = number if is_connecting else next(self._numbers)
-            failure = self._send_connect(config, connecting, request if is_connecting else _Request(name, _nothing))
-        if failure is not None:
+        try:
+            reach = self._reach(config) if name not in self._told else None
+            if self._host is None:
+                self._start_host()
+        except ServerFault as fault:
+            failure = ServerFailed(fault.problem, fault.detail)
             self._note(name, ConnectionPhase.FAILED, failure)
             request.fail(failure)
-        elif not is_connecting:
+            return
+        if reach is not None:
+            self._told.add(name)
+            self._note(name, ConnectionPhase.STARTING)
+            connecting = request if is_connecting else _Request(name, _nothing)
+            self._send_request({"do": "connect"} | asdict(reach), next(self._numbers), connecting)
+        if not is_connecting:
             self._send_request(values, number, request)
-
-    def _send_connect(self, config: ServerConfig, number: int, request: _Request) -> ServerFailed | None:
-        try:
-            reach = self._reach(config)
-        except ServerFault as fault:
-            return ServerFailed(fault.problem, fault.detail)
-        self._told.add(config.id)
-        self._note(config.id, ConnectionPhase.STARTING)
-        self._send_request({"do": "connect"} | asdict(reach), number, request)
-        return None
 
     def _send_request(self, values: dict[str, Any], number: int, request: _Request) -> None:
         if not self._requests:
@@ -338,7 +337,8 @@ class ToolHost:
 
     # The process
 
-    def _start_host(self) -> ServerFailed | None:
+    def _start_host(self) -> None:
+        """Raises ServerFault."""
         self._end_leftovers()
         self._mark = f"{secrets.token_hex(8)}."
         self._processes = {}
@@ -354,7 +354,7 @@ class ToolHost:
                 start_new_session=True,  # Ctrl-C in a terminal is for the app alone
             )
         except OSError as error:
-            return ServerFailed(Problem.HOST_CANNOT_START, error.strerror or "")
+            raise ServerFault(Problem.HOST_CANNOT_START, error.strerror or "") from None
         assert self._host.stdin is not None
         assert self._host.stdout is not None
         assert self._selector is not None
@@ -363,7 +363,6 @@ class ToolHost:
         self._selector.register(self._host.stdout, selectors.EVENT_READ, self._on_output)
         self._heard = self._used = time.monotonic()
         self._send({"do": "begin", "mark": self._mark, "version": own_version(), "patience": asdict(self._patience)})
-        return None
 
     def _send(self, values: dict[str, Any]) -> None:
         if self._host is not None:

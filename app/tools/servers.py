@@ -62,7 +62,7 @@ class ServerConfig:
     args: tuple[str, ...] = ()
     address: str = ""
     env: tuple[str, ...] = ()  # names of variables; their values are secrets
-    headers: tuple[str, ...] = ()  # likewise
+    headers: tuple[str, ...] = ()  # names, in the same way
     folder: str = ""  # where the command runs; "": the home folder
     confirmed: str = ""  # digest of what the user has seen
     is_on: bool = False

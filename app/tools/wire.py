@@ -34,6 +34,9 @@ class Patience:
     longest_call: float = 600.0
 
 
+PATIENCE = Patience()
+
+
 class Problem(StrEnum):
     """Why a server or a call failed. `detail` has what the comment says."""
 
@@ -44,7 +47,8 @@ class Problem(StrEnum):
     ENDED = "ended"  # exit status, or "SIGKILL"
     CLOSED = "closed"  # its pipe: "input" or "output"
     NOT_TEXT = "not_text"
-    NOT_PROTOCOL = "not_protocol"  # the beginning of the message
+    NOT_PROTOCOL = "not_protocol"  # the beginning of the message, or ""
+    VERSION = "version"  # of the protocol, which is too old or too new
     TOO_LARGE = "too_large"  # the limit in MiB
     FLOOD = "flood"
     TIME_OUT = "time_out"  # seconds

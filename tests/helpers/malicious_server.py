@@ -284,7 +284,7 @@ class Server:
         self.text(message, json.dumps(dict(os.environ)))
 
     def tools_call_where(self, message: Message) -> None:
-        self.text(message, json.dumps([os.getcwd(), sys.argv]))
+        self.text(message, json.dumps([str(Path.cwd()), sys.argv]))
 
     def start_stderr_flood(self) -> None:
         if os.fork() == 0:

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from io import FileIO
 from typing import Any
 
@@ -73,7 +74,7 @@ class Host:
             case "cancel" if task := self._requests.pop(number, None):
                 task.cancel()
                 self._fail(number, HostFailure(Problem.STOPPED))
-            case "stop" if server := self._servers.pop(request["server"], None):
+            case "stop" if server := self._servers.get(request["server"]):
                 server.stop()
 
     def _start(self, number: int, work: Coroutine[Any, Any, None]) -> None:
@@ -107,12 +108,13 @@ class Host:
         server = self._servers.get(name)
         if server is None or server.reach != reach:
             if server is not None:
-                server.stop()
+                server.stop()  # with another command
             before = self._running.get(name)
             self._started += 1
             server = Server(
                 reach,
                 f"{self._mark}{self._started}.",
+                partial(self._on_failure, name),
                 self._on_family(name, self._started),
                 version=self._version,
                 patience=self._patience,
@@ -134,12 +136,15 @@ class Host:
         if before is not None:
             await before
         await server.run()
-        if self._servers.get(name) is server:
-            del self._servers[name]
-            failure = server.failure or HostFailure(Problem.STOPPED)
-            self.say({"ended": name, "problem": failure.problem, "detail": failure.detail, "stderr": server.tail})
         if self._running.get(name) is asyncio.current_task():
             del self._running[name]
+
+    def _on_failure(self, name: str, server: Server) -> None:
+        """From now on it is another one that connects under this name."""
+        failure = server.failure
+        if self._servers.get(name) is server and failure is not None:
+            del self._servers[name]
+            self.say({"ended": name, "problem": failure.problem, "detail": failure.detail, "stderr": server.tail})
 
     def _server(self, name: str) -> Server:
         try:
@@ -168,7 +173,7 @@ class Host:
     async def _end(self) -> None:
         for task in self._requests.values():
             task.cancel()
-        for server in self._servers.values():
+        for server in list(self._servers.values()):
             server.stop()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 

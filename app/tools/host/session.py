@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from app.tools.wire import (
     MOST_DEFINITIONS,
     MOST_PAGES,
     MOST_TOOLS,
+    PATIENCE,
     PROGRESS_CHARACTERS,
     Patience,
     Problem,
@@ -64,24 +64,27 @@ class Server:
         self,
         reach: Reach,
         mark: str,
+        on_failure: Callable[[Server], None],
         on_family: Callable[[dict[int, str]], None],
         *,
         version: str = "",
-        patience: Patience = Patience(),
+        patience: Patience = PATIENCE,
     ) -> None:
-        """`version`: of this app."""
+        """`on_failure` is called once, before the server's processes are ended. `version`: of this app."""
         self.reach = reach
+        self.failure: HostFailure | None = None
+        self._on_failure = on_failure
         self._version = version
         self._patience = patience
-        self.failure: HostFailure | None = None
         self._stop = asyncio.Event()
+        self._connecting = anyio.CancelScope()
         self._connected: asyncio.Future[Hello] = asyncio.get_running_loop().create_future()
         self._client: Client | None = None
         self._stdio: StdioTransport | None = None
         self._http: LimitedTransport | None = None
         if reach.command:
             command = Command(reach.command, reach.environment, reach.folder, mark)
-            self._stdio = StdioTransport(command, self._stop.set, on_family)
+            self._stdio = StdioTransport(command, self.fail, on_family)
 
     @property
     def tail(self) -> list[str]:
@@ -94,23 +97,37 @@ class Server:
         return self._patience.fetching if is_fetching else self._patience.connect
 
     def stop(self) -> None:
+        self.fail(HostFailure(Problem.STOPPED))
+
+    def fail(self, failure: HostFailure) -> None:
+        """The first reason counts."""
+        if self.failure is not None:
+            return
+        self.failure = failure
         self._stop.set()
+        if not self._connected.done():
+            self._connected.set_exception(failure)
+            self._connected.exception()  # it was looked at, whether or not anything waits for it
+            self._connecting.cancel()
+        self._on_failure(self)
 
     async def run(self) -> None:
-        """Raises nothing; `failure` says why it ended, None where it was stopped."""
+        """Until it fails or is stopped. Raises nothing."""
+        out_of_time = HostFailure(Problem.TIME_OUT, f"{self.connect_s:g}")
+        timer = asyncio.get_running_loop().call_later(self.connect_s, self._fail_unconnected, out_of_time)
         try:
-            with anyio.CancelScope(deadline=anyio.current_time() + self.connect_s) as scope:
-                await self._run_client(scope)
-            if scope.cancelled_caught:
-                raise HostFailure(Problem.TIME_OUT, f"{self.connect_s:g}")
+            with self._connecting:
+                await self._run_client()
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  of any server
-            self.failure = self._reason(error)
-        if self.failure is None and self._stdio is not None:
-            self.failure = self._stdio.failure
-        self._client = None
+            self.fail(self._reason(error))
+        finally:
+            timer.cancel()
+            self._client = None
+        self.fail(HostFailure(Problem.STOPPED))
+
+    def _fail_unconnected(self, failure: HostFailure) -> None:
         if not self._connected.done():
-            self._connected.set_exception(self.failure or HostFailure(Problem.STOPPED))
-            self._connected.exception()  # it was looked at, whether or not anything waits for it
+            self.fail(failure)
 
     async def connected(self) -> Hello:
         return await asyncio.shield(self._connected)
@@ -172,7 +189,7 @@ class Server:
             result.text += "\n[The server asked for something that it is not given: input of the user or a model.]"
         return result
 
-    async def _run_client(self, scope: anyio.CancelScope) -> None:
+    async def _run_client(self) -> None:
         async with AsyncExitStack() as stack:
             transport = self._stdio or await self._over_http(stack)
             client = Client(
@@ -182,11 +199,10 @@ class Server:
             )
             async with client:
                 self._client = client
-                scope.deadline = math.inf
                 info = client.server_info
-                self._connected.set_result(
-                    Hello(info.name if info else "", info.version if info else "", client.protocol_version)
-                )
+                hello = Hello(info.name if info else "", info.version if info else "", client.protocol_version)
+                if not self._connected.done():
+                    self._connected.set_result(hello)
                 if self._stdio is not None:
                     await self._stdio.note_family()
                 await self._stop.wait()
@@ -218,7 +234,7 @@ class Server:
             raise self._reason(error) from None
 
     def _reason(self, error: BaseException) -> HostFailure:
-        for known in (self._stdio, self._http):
+        for known in (self, self._stdio, self._http):
             if known is not None and known.failure is not None:
                 return known.failure
         for each in _leaves(error):
@@ -229,7 +245,9 @@ class Server:
                     return HostFailure(Problem.REFUSED, each.error.message)
                 case httpx2.HTTPError() | OSError():
                     return HostFailure(Problem.UNREACHABLE, str(each) or type(each).__name__)
-        return HostFailure(Problem.NOT_PROTOCOL, type(error).__name__)
+                case RuntimeError() if "protocol version" in str(each):
+                    return HostFailure(Problem.VERSION)
+        return HostFailure(Problem.NOT_PROTOCOL)
 
     async def _look_at_family(self) -> None:
         while self._stdio is not None:

@@ -57,7 +57,10 @@ class StdioTransport(asyncio.SubprocessProtocol):
     """
 
     def __init__(
-        self, command: Command, on_failure: Callable[[], None], on_family: Callable[[dict[int, str]], None]
+        self,
+        command: Command,
+        on_failure: Callable[[HostFailure], None],
+        on_family: Callable[[dict[int, str]], None],
     ) -> None:
         self.failure: HostFailure | None = None
         self.tail = Tail()
@@ -127,7 +130,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
         if self.failure is None and not self._is_ending:
             self.failure = HostFailure(problem, detail)
             self._to_session.close()
-            self._on_failure()
+            self._on_failure(self.failure)
 
     async def note_family(self) -> None:
         """Note which processes there are: a child may leave the server's group, and lose its parent."""
