@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from app.storage import copies, rescue
 from app.storage.chats import ChatStates, ChatStore, UnsentStore
+from app.storage.consents import ConsentStore
 from app.storage.database import Connection, NotOpened, NotStored, ReadConnection, address_of, reason_of
 from app.storage.folders import FolderStore
 from app.storage.messages import EditStore, MessageStore
@@ -54,6 +55,7 @@ class Stores:
         self.requests = RequestStore(database)
         self.edits = EditStore(database)
         self.states = ChatStates(database)
+        self.consents = ConsentStore(database)
 
     def ask(self, question: Question, *, aside: bool = False) -> Asked:
         """A message, the empty reply to it, and its chat if it is new.
