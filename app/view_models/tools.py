@@ -44,6 +44,7 @@ class CallView:
     state: CallState
     result: str = ""
     seconds: float = 0.0
+    name: str = ""  # as the model calls the tool
     pictures: Attachments = ()  # of the result
     reads_only: bool = False
     outside: bool = False
@@ -92,7 +93,7 @@ class _Step:
         return StepView(tuple(self.calls.values()), "\n\n".join(self.text), thought, seconds)
 
     def answer(self, result: Result) -> None:
-        call = self.calls.get(result.id) or CallView(result.id, "", result.name, "", CallState.DONE)
+        call = self.calls.get(result.id) or CallView(result.id, "", result.name, "{}", CallState.DONE, name=result.name)
         state = CallState.FAILED if result.failed and call.state is CallState.DONE else call.state
         answered = replace(call, state=state, result=result.text, seconds=result.seconds, outside=result.outside)
         self.calls[result.id] = answered
@@ -104,7 +105,7 @@ class _Step:
 
 
 def call_view(call: Call) -> CallView:
-    return CallView(call.id, call.server, call.tool or call.name, call.arguments, _STATES[call.stage])
+    return CallView(call.id, call.server, call.tool or call.name, call.arguments, _STATES[call.stage], name=call.name)
 
 
 def steps_of(parts: Iterable[Part]) -> tuple[tuple[StepView, ...], Attachments]:
