@@ -95,11 +95,6 @@ class KeptConsents:
         for key in [key for key in known if key[0] == server and tool in (None, key[1])]:
             del known[key]
 
-    def forget(self, chats: Iterable[int]) -> None:
-        """They are deleted: another chat may get their number."""
-        for chat_id in chats:
-            self._known.pop(chat_id, None)
-
     def _of_chat(self, chat_id: int) -> dict[tuple[str, str, str], Consent]:
         if chat_id not in self._known:
             stored = self._storage.read.consents.of_chat(chat_id)

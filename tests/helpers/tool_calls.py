@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -63,7 +63,9 @@ class FakeServers:
             self.tools[each.server] = [*kept, each]
 
     def rows(self) -> tuple[ServerRow, ...]:
-        return tuple(ServerRow(server, server.title(), f"/bin/{server}", ConnectionState.READY) for server in self.tools)
+        return tuple(
+            ServerRow(server, server.title(), f"/bin/{server}", ConnectionState.READY) for server in self.tools
+        )
 
     def name_of(self, server: str) -> str:
         return server.title()
@@ -84,7 +86,3 @@ class FakeServers:
         else:
             done(result)
         return lambda: self.cancelled.append(tool.id)
-
-
-def texts_of(scripts: Sequence[Script]) -> list[str]:
-    return ["".join(each.pieces) for each in scripts]
