@@ -16,12 +16,12 @@ from app.markup.calls import named_values
 from app.view_models.tools import Answer, AskReason, CallState, CallView, ConsentView, StepView
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript.call_parts import CallPart, CallTextPart, TextRole
+from app.views.transcript.call_words import call_words, consent_title
 from app.views.transcript.consent_part import ConsentPart
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.transcript.text_parts import TablePart, TextPart
-from app.words.tools import call_words, consent_title
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import Opener, TranscriptHarness, long_chat, reply

@@ -15,10 +15,10 @@ from app.theme import Theme
 from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
 from app.views.shell.shell_window import ShellWindow
 from app.views.transcript import TranscriptView
+from app.views.transcript.call_words import consent_title, consent_why
 from app.views.transcript.message_footer import NEW_CHAT, add_message_acts
 from app.views.widgets.dialog import DialogText, ask
 from app.words.formats import spoken
-from app.words.tools import consent_title, consent_why
 
 _INSERTS = {"insert_before": EditKind.BEFORE, "insert_after": EditKind.AFTER}
 

@@ -16,6 +16,7 @@ from app.markup.sections import plain_sections
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD, UI_PX
 from app.view_models.tools import CallState, CallView
 from app.views.icons import icon
+from app.views.transcript.call_words import call_words
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part, PartKind
 from app.views.transcript.status_parts import AttachmentsPart
@@ -26,7 +27,6 @@ from app.views.widgets.painting import paint_card
 from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
-from app.words.tools import call_words
 
 _COPIED_MS = 1400
 _HEAD_PX = 32

@@ -16,6 +16,15 @@ from app.markup.lines import keep_shapes
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD, UI_PX
 from app.view_models.tools import Answer, ConsentView
 from app.views.icons import icon
+from app.views.transcript.call_words import (
+    ConsentLine,
+    SpanKind,
+    answer_explained,
+    answer_text,
+    consent_lines,
+    consent_title,
+    consent_why,
+)
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.transcript.text_parts import ReadOnlyText
@@ -25,15 +34,6 @@ from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import spoken
-from app.words.tools import (
-    ConsentLine,
-    SpanKind,
-    answer_explained,
-    answer_text,
-    consent_lines,
-    consent_title,
-    consent_why,
-)
 
 _EARLY_MS = 500  # in which no key and no click answers: it may have been meant for what was here before
 _PAD_PX = 16
