@@ -1,6 +1,6 @@
 """Arguments and results of tool calls as plain text and tables. They come from models and servers. No Qt.
 
-Nothing in them is a link, and what cannot be seen is named where somebody has to decide by what is shown.
+Nothing in them is a link. Where the user decides by what is shown, characters that cannot be seen are named.
 """
 
 from __future__ import annotations
