@@ -10,19 +10,21 @@ from typing import Any
 from app.storage.parts import Attachment, Attachments, Parts, of_kind
 from engine import EngineError, MessageRole, RequestStats
 
-_ONLY_SHOWN = ("QUEUED", "READING", "STOPPING", "UNSAVED", "UNREADABLE")
+_ONLY_SHOWN = ("QUEUED", "READING", "STOPPING", "CALLING", "WAITS_FOR_YOU", "UNSAVED", "UNREADABLE")
 
 
 class ReplyStatus(StrEnum):
     """How far a reply is, in the database and on the screen. The user's own messages are DONE.
 
-    The database has STREAMING for every running reply; QUEUED, READING, STOPPING, UNSAVED and UNREADABLE are only
-    shown. Unknown values count as DONE.
+    The database has STREAMING for every running reply; QUEUED, READING, STOPPING, CALLING, WAITS_FOR_YOU, UNSAVED and
+    UNREADABLE are only shown. Unknown values count as DONE.
     """
 
     QUEUED = "queued"
     READING = "reading"  # the model reads the prompt
     STOPPING = "stopping"  # stopped, and ends with its present step
+    CALLING = "calling"  # tools that the reply has called run
+    WAITS_FOR_YOU = "waits_for_you"  # for the user's consent to calls
     STREAMING = "streaming"  # found at a start, it means that the app ended meanwhile
     DONE = "done"
     LENGTH = "length"  # ended at the limit on reply tokens
@@ -47,9 +49,13 @@ class ReplyStatus(StrEnum):
 
     @property
     def under_way(self) -> bool:
-        return self in (ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING, ReplyStatus.STOPPING)
+        return self in _UNDER_WAY
 
 
+_UNDER_WAY = (
+    *(ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING, ReplyStatus.STOPPING),
+    *(ReplyStatus.CALLING, ReplyStatus.WAITS_FOR_YOU),
+)
 _STORED: dict[object, ReplyStatus] = {each.value: each for each in ReplyStatus if each.name not in _ONLY_SHOWN}
 
 

@@ -12,6 +12,7 @@ from app.settings import STARTER_NAME
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, ReplyStatus, StoredMessage
 from app.system.energy import Slowdown
 from app.view_models.drafted_text import DraftedText
+from app.view_models.tools import ConsentView, StepView
 from engine import EngineError, MessageRole, RequestStats
 
 # Views import these from here: they know neither the storage nor the engine.
@@ -71,11 +72,13 @@ class TranscriptMessage:
     waits_for: int = 0  # replies before it in the line
     slowdown: Slowdown = Slowdown.NONE  # on the machine while it was written, in this run
     attachments: Attachments = ()
+    steps: tuple[StepView, ...] = ()  # of a reply that called tools: what came before its last thinking and text
+    consent: ConsentView | None = None  # that it waits for
 
     @property
     def empty(self) -> bool:
         """Nothing of it has been written yet."""
-        return not (self.text or self.thinking)
+        return not (self.text or self.thinking or self.steps)
 
     @property
     def under_way(self) -> bool:

@@ -1,0 +1,113 @@
+"""Tools, their calls and the request for consent as the views show them. Codes and values; words are the views'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.storage import Attachments
+from app.tools.definitions import Answer, AskReason
+
+# Views import these from here.
+__all__ = [
+    "Answer",
+    "AskReason",
+    "CallState",
+    "CallView",
+    "CanCall",
+    "ConnectionState",
+    "ConsentView",
+    "ServerRow",
+    "StepView",
+    "ToolRow",
+]
+
+
+class CallState(StrEnum):
+    WAITS = "waits"  # for consent, or for those before it
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    DECLINED = "declined"
+    STOPPED = "stopped"  # by the user: it did not run, or its result is not known
+    UNKNOWN = "unknown"  # the app ended while it ran: it may have run or not
+
+
+@dataclass(frozen=True, slots=True)
+class CallView:
+    id: str
+    server: str  # name of the server; "": built in
+    tool: str  # as the server calls it
+    arguments: str  # JSON
+    state: CallState
+    result: str = ""
+    seconds: float = 0.0
+    pictures: Attachments = ()  # of the result
+    reads_only: bool = False
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """What a reply thought and said before some calls, and these calls."""
+
+    calls: tuple[CallView, ...]
+    text: str = ""
+    thinking: str = ""
+    thinking_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentView:
+    """One request for consent, for all calls of a step that need it."""
+
+    calls: tuple[CallView, ...]
+    reason: AskReason
+    offers: tuple[Answer, ...]  # in the order to show; DONT is always among them
+    changed: tuple[tuple[str, str], ...] = ()  # of tools that differ: what they were, what they are
+
+
+class CanCall(StrEnum):
+    """Whether the open chat's model can call tools."""
+
+    YES = "yes"
+    NO_MODEL = "no_model"
+    MODEL_CANNOT = "model_cannot"
+
+
+class ConnectionState(StrEnum):
+    """Of a server of tools."""
+
+    OFF = "off"  # not enabled
+    STOPPED = "stopped"  # it is started on first use
+    STARTING = "starting"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    id: str  # "server/name"
+    name: str
+    description: str
+    tokens: int  # of its definition in the prompt; 0: not known yet
+    on: bool = False  # in the open chat
+    reads_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRow:
+    """A server of tools, or the group of those that are built in."""
+
+    id: str  # "": built in
+    name: str
+    place: str = ""  # its whole command, or its address
+    state: ConnectionState = ConnectionState.READY
+    tools: tuple[ToolRow, ...] = ()
+    stderr: str = ""  # its last lines
+    problem: str = ""  # why it failed: a code, see `app/tools/servers.py`
+
+    @property
+    def tokens(self) -> int:
+        """Of those of its tools that are on."""
+        return sum(tool.tokens for tool in self.tools if tool.on)
