@@ -1,4 +1,4 @@
-"""Clients send a call's id back with its result; their next request goes on from the tokens of the reply that called."""
+"""Clients send a call's id back with its result: their next request goes on from the reply that called."""
 
 from __future__ import annotations
 
