@@ -84,10 +84,12 @@ def test_the_tokenizers_config_may_say_how_calls_are_written(tmp_path: Path, set
     assert told.tools is bool(settings)
 
 
-_SIGNS = ("<|tool_call>", "<tool_call|>", "<tool_call>", "\\n<function=", "\n<function=", "tool_call.name", "<arg_key>")
-_SIGNS += ("<minimax:tool_call>", "<start_function_call>", "<longcat_tool_call>", "<|tool_list_start|>", "[TOOL_CALLS]")
-_SIGNS += ("<|tool_call_start|>", "<|tool_calls_section_begin|>", '<function name="', '<param name="')
-_SIGNS += ("<atem:function_calls>",)
+_SIGNS = [
+    *("<|tool_call>", "<tool_call|>", "<tool_call>", "\\n<function=", "\n<function=", "tool_call.name", "<arg_key>"),
+    *("<minimax:tool_call>", "<start_function_call>", "<longcat_tool_call>", "<|tool_list_start|>", "[TOOL_CALLS]"),
+    *("<|tool_call_start|>", "<|tool_calls_section_begin|>", '<function name="', '<param name="'),
+    "<atem:function_calls>",
+]
 
 
 @given(st.lists(st.sampled_from(_SIGNS), max_size=3))
