@@ -24,7 +24,7 @@ from engine import Acceptance, Message, PictureDetail, Request, Sampling, Specul
 _SHORT_TOKENS = 512  # of thinking
 _NO_PICTURES = "without_pictures"  # stored beside the options: pictures are left out for models that cannot see
 _TOOLS = "tools"  # stored beside the options: ids of the tools that the chat may use
-_FOLDERS = "folders"  # likewise: files and folders that these may read
+_FOLDERS = "folders"  # stored beside the options: files and folders that these may read
 _PRESET = "preset"  # stored beside the options: the id of the chat's preset
 _ON_ITS_WAY = -1  # id of a new chat that is being stored while another chat is open
 _NOT_SET = object()

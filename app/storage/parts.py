@@ -192,7 +192,7 @@ def of_kind(kind: type[P], parts: Iterable[Part]) -> tuple[P, ...]:
 
 
 def settled(parts: Iterable[Part], sent: CallStage = CallStage.UNKNOWN) -> Parts:
-    """Parts of a reply that is not under way. `sent`: what becomes of calls that were sent and not answered."""
+    """Parts of a reply that is not running. `sent`: what becomes of calls that were sent and not answered."""
     ends = {CallStage.ASKED: CallStage.STOPPED, CallStage.SENT: sent}
     return tuple(
         replace(each, stage=ends[each.stage]) if isinstance(each, Call) and each.stage.is_open else each

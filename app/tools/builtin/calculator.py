@@ -41,7 +41,7 @@ def _root(value: Fraction) -> Fraction:
 
 
 def _rounded(value: Fraction, places: Fraction = Fraction()) -> Fraction:
-    """Halves away from zero, as people round."""
+    """Halves away from zero."""
     if places.denominator != 1 or abs(places) > _MOST_PLACES:
         raise Refusal(f"round to at most {_MOST_PLACES} places")
     scale = Fraction(10) ** int(places)
