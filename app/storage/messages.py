@@ -100,7 +100,7 @@ class MessageStore:
     def resume_reply(self, message_id: int) -> None:
         """Mark a reply as running again; thinking without an answer is dropped, because the model starts it again.
 
-        Calls that were under way are ended: they are not made again.
+        Calls without a result are ended: they are not made again.
         """
         sql = (
             "UPDATE messages SET status = 'streaming', error = NULL,"
