@@ -97,7 +97,8 @@ def _lambdas_of_others(path: Path) -> Iterator[int]:
         kept = {f"_{name}" for each in methods for name in _given(each, kinds)}
         for each in methods:
             known = _known_as(each, _given(each, kinds) | kept)
-            yield from (node.lineno for node in ast.walk(each) if _is_lambda_of(node, known))
+            calls = (node for node in ast.walk(each) if isinstance(node, ast.Call))
+            yield from (call.lineno for call in calls if _is_lambda_of(call, known))
 
 
 def _given(function: ast.FunctionDef, kinds: set[str]) -> set[str]:
@@ -124,8 +125,8 @@ def _known_as(function: ast.FunctionDef, given: set[str]) -> set[str]:
     return known
 
 
-def _is_lambda_of(node: ast.AST, senders: set[str]) -> bool:
-    match node:
+def _is_lambda_of(call: ast.Call, senders: set[str]) -> bool:
+    match call:
         case ast.Call(func=ast.Attribute(value=sender, attr="connect"), args=[ast.Lambda() as slot, *_]):
             return bool(_names(sender) & senders) and "self" in _names(slot)
     return False
