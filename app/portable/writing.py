@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -116,11 +115,11 @@ def _write_pictures(pictures: Mapping[str, bytes], folder: Path) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """A new file. The drive has it once a folder is synced, too."""
+    """A new file. The drive has it once its folder is synced, too."""
     with path.open("xb") as file:
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        sync_file(file.fileno(), through_drive=False)
 
 
 def _free(place: Path) -> Path:

@@ -283,7 +283,7 @@ class MainWindow(Translated, ShellWindow):
         self._sidebar_fits = True
         self._chats: ChatController | None = None
         self._models: ModelController | None = None
-        self._wait: Callable[[], BannerText] | None = None  # what is told of a model that waits for a reply
+        self._wait: Callable[[], BannerText] | None = None  # the notice of a model that waits for a reply
         self.kept_words: KeptWords | None = None
         self.transcript: TranscriptView | None = None
         self.empty_chat = EmptyChat(theme, self)
