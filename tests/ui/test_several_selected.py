@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.controllers.exports import ExportFormat
-from app.views.chats.chat_list import ChatList, more_place
+from app.views.chats.chat_list import ChatList
+from app.views.chats.chat_rows import more_place
 from app.views.files.export_dialog import ExportDialog
 from app.views.widgets.buttons import PillButton
 from tests.helpers.app_harness import AppHarness
