@@ -22,6 +22,7 @@ CHILDREN = {
     "--read-pdf": "app.documents.pdf_child",
     "--read-picture": "app.documents.picture_child",
     "--read-chats": "app.portable.child",
+    "--fetch-page": "app.tools.builtin.fetch_child",
 }
 TOO_MUCH = 4  # exit status of a child over its memory limit
 _BETWEEN_LOOKS_S = 0.003  # between two checks of its memory
