@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -111,3 +112,17 @@ class ServerRow:
     def tokens(self) -> int:
         """Of those of its tools that are on."""
         return sum(tool.tokens for tool in self.tools if tool.on)
+
+
+_MANY_TOKENS = 2_000
+_MANY_SHARE = 0.1  # of the context
+
+
+def chosen_tokens(rows: Iterable[ServerRow]) -> int:
+    """Of all tools that are on."""
+    return sum(row.tokens for row in rows)
+
+
+def takes_much(tokens: int, context_tokens: int) -> bool:
+    """Whether definitions of so many tokens leave a model noticeably less; 0: its context is not known."""
+    return tokens > _MANY_TOKENS or (context_tokens > 0 and tokens > _MANY_SHARE * context_tokens)
