@@ -6,10 +6,11 @@ Measured while the engine is idle. Engine thread only.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from engine.api.events import DrafterExamined, ModelMeasured
+from engine.decoding.steps import Steps
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
 from engine.drafting.costs import acceptance_of
@@ -95,6 +96,12 @@ class LoadedPair:
         asked = [message.content for message in reply.request.messages[-_ASKED_MESSAGES:]]
         kind = KindReader(asked, chat.model.tokenizer.decode, reply.stats.prompt_tokens).kind
         reply.draft_with(Drafting(proposers, controller, kind_of=kind), self.history)
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Delete what is kept of all other conversations; what has no conversation's name stays."""
+        self.store.keep_only(conversations)
+        if self.main is not None:
+            Steps.of(self.main).keep_only(conversations)
 
     @property
     def can_batch(self) -> bool:

@@ -17,6 +17,7 @@ from engine.api.types import FinishReason, Request, RequestId, Speculation
 from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
+from engine.decoding.steps import Steps
 from engine.decoding.text import Prompt, TextDecoder, spared_tokens
 from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
@@ -218,6 +219,9 @@ class Reply:
         sequence.pictures = None  # the caches are enough, and pixels are large
         if not self.request.transient:
             self._store.put(sequence)
+            whole = reason is FinishReason.STOP and not (text.stop or text.left_out or sequence.forgotten)
+            if output.calls and whole:
+                Steps.of(sequence.model).keep(self.request, sequence.tokens, output.message)
         stats = self.stats.freeze()
         tokens = tuple(output.tokens)
         trace = tuple(output.trace)

@@ -214,7 +214,7 @@ class Scheduler:
         for reply in self._started:
             reply.keep_only(conversations)
         self._queue.keep_only(conversations)
-        self.pair.store.keep_only(conversations)
+        self.pair.keep_only(conversations)
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         """Change how a reply drafts, from its next round on."""
