@@ -60,6 +60,9 @@ class _Counts(QObject):
     def tokens(self, count: int) -> str:
         return self.tr("%Ln token(s)", "", count)
 
+    def tools(self, count: int) -> str:
+        return self.tr("%Ln tool(s)", "", count)
+
     def on(self, count: int) -> str:
         return self.tr("%Ln tool(s) on", "", count)
 
@@ -88,3 +91,70 @@ def much_text() -> str:
 
 def reads_again_text() -> str:
     return QCoreApplication.translate("Tools", "After a change the model reads the whole chat again.")
+
+
+def state_text(state: str, problem: str, detail: str) -> str:
+    """How a server is, in one line. `state`: a code of `ConnectionState`."""
+    if state == "failed":
+        return problem_text(problem, detail)
+    return {
+        "off": QCoreApplication.translate("Tools", "Off"),
+        "stopped": QCoreApplication.translate("Tools", "Starts when a chat first needs it"),
+        "starting": QCoreApplication.translate("Tools", "Starting…"),
+        "ready": QCoreApplication.translate("Tools", "Running"),
+    }.get(state, "")
+
+
+def problem_text(problem: str, detail: str) -> str:
+    """Why a server or its description is refused, or has failed. `problem`: a code of `app/tools/wire.py`."""
+    program = program_name(detail) or detail
+    whole = {
+        "no_command": QCoreApplication.translate("Tools", "Needs %1, which is not on this Mac."),
+        "no_folder": QCoreApplication.translate("Tools", "Its folder %1 does not exist."),
+        "no_secret": QCoreApplication.translate("Tools", "Needs a value for %1."),
+        "cannot_start": QCoreApplication.translate("Tools", "Cannot be started: %1"),
+        "ended": QCoreApplication.translate("Tools", "It ended by itself (%1)."),
+        "too_large": QCoreApplication.translate("Tools", "It sent more than %1 MB at once and was stopped."),
+        "time_out": QCoreApplication.translate("Tools", "No answer in %1 seconds."),
+        "refused": QCoreApplication.translate("Tools", "It refused: %1"),
+        "unreachable": QCoreApplication.translate("Tools", "Cannot be reached: %1"),
+        "sign_in": QCoreApplication.translate("Tools", "It wants a sign-in (%1). A key in its headers may do."),
+        "name": QCoreApplication.translate("Tools", "%1 cannot be the name of a variable or header."),
+        "value": QCoreApplication.translate("Tools", "The value of %1 cannot be used."),
+        "too_many": QCoreApplication.translate("Tools", "More than %1 are not taken."),
+    }
+    plain = {
+        "address": QCoreApplication.translate("Tools", "Only https addresses, and ones on this Mac."),
+        "characters": QCoreApplication.translate("Tools", "Its command has characters that cannot be seen."),
+        "flood": QCoreApplication.translate("Tools", "It sent too many messages and was stopped."),
+        "input": QCoreApplication.translate("Tools", "It asks for input, which Hunch does not give."),
+        "stopped": QCoreApplication.translate("Tools", "Stopped"),
+    }
+    if problem in plain or not (problem in whole and program):
+        unclear = QCoreApplication.translate("Tools", "It does not speak the protocol of tool servers (MCP).")
+        return plain.get(problem, unclear)
+    return formats.fill(whole[problem], program)
+
+
+_PROGRAMS = {  # what servers are run by, and where that is to be had
+    "node": ("Node.js", "https://nodejs.org/en/download"),
+    "uv": ("uv", "https://docs.astral.sh/uv/getting-started/installation/"),
+    "docker": ("Docker", "https://docs.docker.com/desktop/"),
+    "bun": ("Bun", "https://bun.com/docs/installation"),
+    "deno": ("Deno", "https://docs.deno.com/runtime/getting_started/installation/"),
+    "python": ("Python", "https://www.python.org/downloads/"),
+}
+
+
+def program_name(program: str) -> str:
+    return _PROGRAMS.get(program, ("", ""))[0]
+
+
+def program_page(program: str) -> str:
+    """Where its maker says how to install it."""
+    return _PROGRAMS.get(program, ("", ""))[1]
+
+
+def offers_text(count: int, tokens: int) -> str:
+    """ "5 tools · 812 tokens" """
+    return " · ".join(filter(None, (_Counts().tools(count), tokens_text(tokens))))
