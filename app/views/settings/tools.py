@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, SignalInstance
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetrics, QHideEvent, QPainter
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetrics, QHideEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
@@ -25,6 +25,7 @@ from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
+from app.views.widgets.long_text import FramedText
 from app.views.widgets.painting import paint_line
 from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.translated import Translated
@@ -395,15 +396,51 @@ class ServerCard(Translated, Card):
             self.secrets[name].setPlaceholderText("••••••••" if kept else "")
 
 
+class CommandText(PastedText):
+    """As high as its text, or as a part of the screen: then it scrolls, and says when its end was in sight."""
+
+    read = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.verticalScrollBar().valueChanged.connect(self._judge)
+        self.verticalScrollBar().rangeChanged.connect(self._judge)
+
+    @property
+    def is_read(self) -> bool:
+        return self.verticalScrollBar().value() == self.verticalScrollBar().maximum()
+
+    def _judge(self) -> None:
+        if self.is_read:
+            self.read.emit()
+
+    def _fit(self) -> None:
+        super()._fit()
+        most_px = self.screen().availableSize().height() // 3
+        is_long = self.height() > most_px
+        always = Qt.ScrollBarPolicy.ScrollBarAlwaysOn
+        self.setVerticalScrollBarPolicy(always if is_long else Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        if is_long:
+            self.setFixedHeight(most_px)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        FramedText.wheelEvent(self, event)
+
+
 class RunSheet(Dialog):
-    """Before a server is switched on: all of what would run, or its address. Cancel has the focus."""
+    """Before a server is switched on: all of what would run, or its address. Cancel has the focus.
+
+    A command that is longer than the sheet has to be read to its end.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget, row: ServerRow) -> None:
         self._row = row
+        self._is_read = False
         super().__init__(theme, parent, self._words, width_px=_SHEET_PX)
         self._first = self.cancel_button
-        self.command = PastedText(theme, self)
+        self.command = CommandText(theme, self)
         self.command.show_text(row.place)
+        self.command.read.connect(self._judge)
         self.command.setAccessibleName(self.tr("What runs"))
         self.content.addWidget(self.command)
         self._fit()
@@ -413,7 +450,14 @@ class RunSheet(Dialog):
         done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             QTimer.singleShot(0, self, self._fit)
+            QTimer.singleShot(0, self, self._judge)
         return done
+
+    def _judge(self) -> None:
+        """It stays enabled once the end was in sight."""
+        if self.isVisible():  # before that the text has not its size
+            self._is_read = self._is_read or self.command.is_read
+        self.act_button.setEnabled(self._is_read)
 
     def _words(self) -> DialogText:
         row = self._row
