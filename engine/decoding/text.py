@@ -100,6 +100,10 @@ def prompt_tokens(
 def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) -> Grammar | None:
     """The grammar that the reply has to match; None: none. Raises Aborted soon after `aborted` returns True."""
     parts = [part_of(request.constraint)] if request.constraint is not None else []
+    if not request.may_call:
+        if request.tools and not parts and len(model.tokenizer.tool_call_start_tokens) > 1:
+            parts.append(ToolSyntax(model, request.tools).none())
+        return encoding.apart(partial(compiled, parts, model), aborted) if parts else None
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
         parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
     opener = model.call_opener if request.strict_tools and not parts else None

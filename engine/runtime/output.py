@@ -140,7 +140,7 @@ def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> TextDecode
         request.stop,
         within=goes_on(request) or bool(request.tokens),
         begin=prompt.begin,
-        tools=ToolSyntax(model, request.tools) if request.tools else None,
+        tools=ToolSyntax(model, request.tools) if request.tools and request.may_call else None,
         several_calls=request.several_calls,
     )
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from enum import Enum, auto
+from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.api.errors import EngineError, as_engine_error
@@ -245,8 +247,12 @@ class Reply:
 
 
 def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt, text: TextDecoder) -> Sampler:
+    sampling = request.sampling
+    opener = list(model.tokenizer.tool_call_start_tokens or ())
+    if request.tools and not request.may_call and len(opener) == 1 and opener[0] < model.logit_width:
+        sampling = replace(sampling, logit_bias=(*sampling.logit_bias, (opener[0], -inf)))
     sampler = Sampler(
-        request.sampling,
+        sampling,
         seed,
         model.logit_width,
         without_names(prompt.tokens),
