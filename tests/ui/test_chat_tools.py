@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.tools import CanCall, ToolRow
@@ -37,6 +37,12 @@ def panel(app: AppHarness, tools: FakeChatTools) -> ChatToolsPanel:
     composer.tools_button.click()
     still()
     return composer.tools_button.panel
+
+
+def focused() -> QWidget:
+    widget = QApplication.focusWidget()
+    assert widget is not None
+    return widget
 
 
 def on(tools: FakeChatTools) -> list[str]:
@@ -91,12 +97,12 @@ def test_by_keyboard_alone(panel: ChatToolsPanel, tools: FakeChatTools, app: App
     QTest.keyClick(button, Qt.Key.Key_Return)
     still()
     assert panel.isVisible()
-    assert QApplication.focusWidget() is panel.heads[""].switch
-    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
-    assert QApplication.focusWidget() is panel.lines["/calculator"].switch
-    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+    assert focused() is panel.heads[""].switch
+    QTest.keyClick(focused(), Qt.Key.Key_Tab)
+    assert focused() is panel.lines["/calculator"].switch
+    QTest.keyClick(focused(), Qt.Key.Key_Space)
     assert "/calculator" not in on(tools)
-    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    QTest.keyClick(focused(), Qt.Key.Key_Escape)
     assert not panel.isVisible()
     assert button.hasFocus()
 

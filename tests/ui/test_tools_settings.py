@@ -61,6 +61,10 @@ def setup(qtbot: QtBot) -> Setup:
     return made
 
 
+def state_of(setup: Setup, server: str) -> ConnectionState:
+    return setup.servers.servers[server].state
+
+
 def sheet(setup: Setup) -> RunSheet:
     (found,) = setup.page.findChildren(RunSheet)
     return found
@@ -71,7 +75,7 @@ def test_a_server_is_switched_on_only_after_its_whole_command_was_shown(setup: S
     QTest.mouseClick(card.on, Qt.MouseButton.LeftButton)
     still()
     assert not card.on.isChecked()
-    assert setup.servers.servers["files"].state is ConnectionState.OFF
+    assert state_of(setup, "files") is ConnectionState.OFF
     asked = sheet(setup)
     assert asked.command.text() == FILES.place
     assert asked.command.verticalScrollBar().maximum() == 0, "none of it is hidden"
@@ -79,10 +83,10 @@ def test_a_server_is_switched_on_only_after_its_whole_command_was_shown(setup: S
     assert asked.act_button.isEnabled()
     assert asked.cancel_button.hasFocus()
     asked.reject()
-    assert setup.servers.servers["files"].state is ConnectionState.OFF
+    assert state_of(setup, "files") is ConnectionState.OFF
     card.ask().accept()
     still()
-    assert setup.servers.servers["files"].state is ConnectionState.STOPPED
+    assert state_of(setup, "files") is ConnectionState.STOPPED
     assert card.on.isChecked()
     assert not setup.card("files").on.isHidden()
 
@@ -104,14 +108,14 @@ def test_a_command_that_changed_meanwhile_stays_off(setup: Setup) -> None:
     asked = setup.card("files").ask()
     setup.servers.put(replace(FILES, place="/bin/sh -c evil"))
     asked.accept()
-    assert setup.servers.servers["files"].state is ConnectionState.OFF
+    assert state_of(setup, "files") is ConnectionState.OFF
 
 
 def test_one_that_was_seen_is_switched_at_once(setup: Setup) -> None:
     QTest.mouseClick(setup.card("linear").on, Qt.MouseButton.LeftButton)
-    assert setup.servers.servers["linear"].state is ConnectionState.OFF
+    assert state_of(setup, "linear") is ConnectionState.OFF
     QTest.keyClick(setup.card("linear").on, Qt.Key.Key_Space)
-    assert setup.servers.servers["linear"].state is ConnectionState.STOPPED
+    assert state_of(setup, "linear") is ConnectionState.STOPPED
     assert not setup.page.findChildren(RunSheet)
 
 
