@@ -23,6 +23,7 @@ from app.storage.storage import Stores
 from app.storage.tree import Tree, read_tree
 
 _IDENTITY = "identity"
+OF_THIS_MACHINE = ("tools", "folders")  # options of a chat: what tools it may use is neither exported nor imported
 _SOME = 500  # values in one statement
 
 Json = dict[str, Any] | None
@@ -351,14 +352,13 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str, folder: tuple[str
         created_at=as_time(row["created_at"]),
         updated_at=as_time(row["updated_at"]),
         folder=folder,
-        options=_without_origin(exportable_object(row["options"])),
+        options=_for_elsewhere(exportable_object(row["options"])),
     )
 
 
-def _without_origin(options: Json) -> Json:
-    if options is None or IMPORTED not in options:
-        return options
-    return {name: value for name, value in options.items() if name != IMPORTED} or None
+def _for_elsewhere(options: Json) -> Json:
+    left_out = (IMPORTED, *OF_THIS_MACHINE)
+    return {name: value for name, value in (options or {}).items() if name not in left_out} or None
 
 
 def _messages(database: Connection, tree: Tree) -> Iterator[PortableMessage]:
@@ -403,7 +403,7 @@ def add(stores: Stores, chat: PortableChat) -> int:
     """Add a chat in the caller's transaction. Returns its id."""
     now = time.time()
     folder = _folder(stores.database, chat.folder)
-    options = object_to_json((chat.options or {}) | imported_from(chat))
+    options = object_to_json((_for_elsewhere(chat.options) or {}) | imported_from(chat))
     sql = (
         "INSERT INTO chats (title, renamed, pinned, created_at, updated_at, folder_id, options)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)"

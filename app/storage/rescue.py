@@ -39,7 +39,7 @@ _MOST_RANGES = 2000  # ranges of ids to try around a table's damaged places
 _MOST_ROW_BYTES = 256 << 20
 
 _DELETED_BY_MARK = {"chats", "messages"}  # deleted for good only together with their rows in the copies
-_LEFT_OUT = {"notes", "rewritten"}
+_LEFT_OUT = {"notes", "rewritten", "consents"}  # a consent that ended must not come back from a copy
 _NOTES = ("identity", "purged", "left")
 # UnicodeDecodeError: SQLite's message about a damaged schema may not be UTF-8.
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
