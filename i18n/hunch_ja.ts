@@ -6615,6 +6615,10 @@
         <translation>許可済みのツールですが、このチャットは外部の内容を読み込んでいます。その内容が指示した可能性があります。</translation>
     </message>
     <message>
+        <source>An equal call was sent before Hunch ended, and may have run already.</source>
+        <translation>同じ呼び出しが Hunch の終了前に送信されており、すでに実行された可能性があります。</translation>
+    </message>
+    <message>
         <source>Many calls have run without a question. Is this still what you want?</source>
         <translation>確認なしの呼び出しが続きました。このまま続けますか？</translation>
     </message>

@@ -6615,6 +6615,10 @@
         <translation>이미 허용한 도구지만, 이 채팅이 외부 내용을 읽었어요. 그 내용이 시킨 호출일 수도 있어요.</translation>
     </message>
     <message>
+        <source>An equal call was sent before Hunch ended, and may have run already.</source>
+        <translation>Hunch가 종료되기 전에 같은 호출을 보냈고, 이미 실행되었을 수 있어요.</translation>
+    </message>
+    <message>
         <source>Many calls have run without a question. Is this still what you want?</source>
         <translation>묻지 않고 실행한 호출이 많아요. 계속 실행할까요?</translation>
     </message>

@@ -6615,6 +6615,10 @@
         <translation>此工具已获允许，但对话读取过外部内容，调用可能是那些内容要求的。</translation>
     </message>
     <message>
+        <source>An equal call was sent before Hunch ended, and may have run already.</source>
+        <translation>Hunch 退出前已发送过相同的调用，可能已经运行。</translation>
+    </message>
+    <message>
         <source>Many calls have run without a question. Is this still what you want?</source>
         <translation>已连续进行多次未询问的调用。要继续吗？</translation>
     </message>
