@@ -23,6 +23,7 @@ CHILDREN = {
     "--read-picture": "app.documents.picture_child",
     "--read-chats": "app.portable.child",
     "--fetch-page": "app.tools.builtin.fetch_child",
+    "--tool-host": "app.tools.host.child",  # without limits and arguments, see app/tools/host_process.py
 }
 TOO_MUCH = 4  # exit status of a child over its memory limit
 _BETWEEN_LOOKS_S = 0.003  # between two checks of its memory
@@ -87,10 +88,9 @@ def lines_of(flag: str, arguments: Sequence[str], limits: ChildLimits, stop: Sto
     It gets its arguments by a pipe: they name the user's files, and every program sees a command line.
     """
     stop.check()
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *_more_paths()])}
     child = subprocess.Popen(
-        _command(flag),
-        env=environment,
+        child_command(flag),
+        env=child_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -123,11 +123,12 @@ def _limited(output: object, most_bytes: int) -> Iterator[bytes]:
         yield line
 
 
-def _more_paths() -> list[str]:
-    return [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+def child_environment() -> dict[str, str]:
+    more = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *more])}
 
 
-def _command(flag: str) -> list[str]:
+def child_command(flag: str) -> list[str]:
     is_python = not getattr(sys, "frozen", False) and Path(sys.executable).name.lower().startswith("python")
     return [sys.executable, *(["-P", "-m", CHILDREN[flag]] if is_python else [flag])]
 
@@ -135,7 +136,7 @@ def _command(flag: str) -> list[str]:
 def run_child(flag: str) -> int:
     """In an app that is its own interpreter."""
     main = importlib.import_module(CHILDREN[flag]).main
-    return int(main(given()))
+    return int(main() if flag == "--tool-host" else main(given()))
 
 
 def given() -> list[str]:
