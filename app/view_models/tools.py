@@ -178,8 +178,46 @@ class ServerRow:
     tools: tuple[ToolRow, ...] = ()
     stderr: str = ""  # its last lines
     problem: str = ""  # why it failed: a code, see `app/tools/servers.py`
+    detail: str = ""  # what the code does not say, such as the program that is missing
+    secrets: tuple[str, ...] = ()  # names of its variables and headers, whose values are kept as secrets
+    missing: tuple[str, ...] = ()  # those without a value
+    seen: bool = False  # the user has seen the whole of `place`, and may switch it on
 
     @property
     def tokens(self) -> int:
         """Of those of its tools that are on."""
         return sum(tool.tokens for tool in self.tools if tool.on)
+
+    @property
+    def all_tokens(self) -> int:
+        return sum(tool.tokens for tool in self.tools)
+
+
+_MANY_TOKENS = 2_000
+_MANY_SHARE = 0.1  # of the context
+
+
+def chosen_tokens(rows: Iterable[ServerRow]) -> int:
+    """Of all tools that are on."""
+    return sum(row.tokens for row in rows)
+
+
+def takes_much(tokens: int, context_tokens: int) -> bool:
+    """Whether definitions of so many tokens leave a model noticeably less; 0: its context is not known."""
+    return tokens > _MANY_TOKENS or (context_tokens > 0 and tokens > _MANY_SHARE * context_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedServer:
+    name: str
+    problem: str  # a code, as `ServerRow.problem`
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedServers:
+    """What became of a command, an address, or servers from JSON or another program."""
+
+    names: tuple[str, ...] = ()
+    refused: tuple[RefusedServer, ...] = ()
+    understood: bool = True  # False: it is none of these

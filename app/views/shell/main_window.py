@@ -24,6 +24,7 @@ from app.view_models.model_list import PairState, PairView
 from app.views.link_dialog import ask_to_open
 from app.views.shell.attachment_actions import AttachmentActions
 from app.views.shell.chat_settings import ChatSettingsButton
+from app.views.shell.chat_tools import ChatToolsPanel
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.file_actions import FileActions
 from app.views.shell.inspector import InspectorButton
@@ -353,6 +354,8 @@ class MainWindow(Translated, ShellWindow):
         self.kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         view.editing.typed.connect(self.kept_words.note_typing)
         self.chat_settings.bind(chats, models)
+        self.composer.bind_tools(chats.tools, lambda: models.pair.main_name, self._make_tools_panel)
+        self.resized.connect(self.composer.tools_button.place_panel)
         for changed in (models.pair_changed, models.library.changed, chats.options.changed):
             changed.connect(self._follow_pair)
         self._follow_pair()
@@ -364,6 +367,24 @@ class MainWindow(Translated, ShellWindow):
         self.attachments = AttachmentActions(self, self._theme, files.attachments, chats, models, view, find_model)
         self.prompts = PromptList(self, self._theme, chats)
         self.files = FileActions(self, self._theme, files, chats, self.attachments)
+
+    def _make_tools_panel(self) -> ChatToolsPanel:
+        assert self._chats is not None
+        assert self._models is not None
+        models = self._models
+        panel = ChatToolsPanel(
+            self._theme,
+            self,
+            self._chats.tools,
+            lambda: models.pair.main_name,
+            lambda: models.context_room()[0],
+            self.composer.take_focus,
+        )
+        for button in (panel.settings_button, panel.find_button):
+            button.clicked.connect(panel.hide)
+        panel.settings_button.clicked.connect(lambda: self.settings_requested.emit("tools"))
+        panel.find_button.clicked.connect(self.models_view.find)
+        return panel
 
     def _bind_transcript(self, chats: ChatController, models: ModelController) -> TranscriptView:
         # Markdown, highlighting and formulas load here, after the first frame.

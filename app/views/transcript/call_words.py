@@ -69,13 +69,13 @@ def tool_name(call: CallView) -> str:
 def _built_in(call: CallView) -> str:
     is_over = call.state is CallState.DONE
     about = _about(call.arguments)
-    if not about and call.tool != "date_time":
+    if not about and call.tool != "time":
         return ""
     sentence = {
-        "calculate": _Done(
+        "calculator": _Done(
             QCoreApplication.translate("Tools", "Calculated %1"), QCoreApplication.translate("Tools", "Calculate %1")
         ),
-        "date_time": _Done(
+        "time": _Done(
             QCoreApplication.translate("Tools", "Looked up the date and time"),
             QCoreApplication.translate("Tools", "Look up the date and time"),
         ),
@@ -161,6 +161,9 @@ def consent_why(consent: ConsentView) -> str:
         ),
         AskReason.OUTSIDE: QCoreApplication.translate(
             "Tools", "You allowed this, but the chat has read content from outside, which may have asked for it."
+        ),
+        AskReason.REPEAT: QCoreApplication.translate(
+            "Tools", "An equal call was sent before Hunch ended, and may have run already."
         ),
         AskReason.MANY: QCoreApplication.translate(
             "Tools", "Many calls have run without a question. Is this still what you want?"
