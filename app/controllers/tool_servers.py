@@ -45,6 +45,7 @@ class _Listing:
 
 class ToolServersController(QObject):
     changed = Signal()
+    removed = Signal(str)  # a server, for good
 
     def __init__(
         self,
@@ -66,7 +67,6 @@ class ToolServersController(QObject):
         self._tools: dict[str, tuple[Tool, ...]] = {}  # as they were listed last
         self._listings: dict[str, _Listing] = {}
         self._removed: dict[str, bool] = {}  # servers that may be put back, and whether they were on
-        self.on_removed: Callable[[str], None] = ignore  # a server is removed for good
 
     def start(self) -> None:
         """End what an earlier run has left."""
@@ -138,7 +138,7 @@ class ToolServersController(QObject):
         for server in removed:
             self._servers.remove(server)
             self._tools.pop(server, None)
-            self.on_removed(server)
+            self.removed.emit(server)
         if removed:
             self._write()
 
