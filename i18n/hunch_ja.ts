@@ -6599,8 +6599,16 @@
         <translation>%1 を読み込む</translation>
     </message>
     <message>
+        <source>what you chose</source>
+        <translation>選んだ項目</translation>
+    </message>
+    <message>
         <source>Go on?</source>
         <translation>続けますか？</translation>
+    </message>
+    <message>
+        <source>%1?</source>
+        <translation>%1：許可しますか？</translation>
     </message>
     <message>
         <source>Allow %1 to use %2?</source>
@@ -6701,6 +6709,14 @@
     <message>
         <source>Allow %1 in every chat, with any arguments</source>
         <translation>すべてのチャットで、引数にかかわらず %1 を許可します</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, for addresses on this server</source>
+        <translation>このチャットで、このサーバの URL に %1 を許可します</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, for addresses on this server</source>
+        <translation>すべてのチャットで、このサーバの URL に %1 を許可します</translation>
     </message>
     <message>
         <source>Built in</source>

@@ -6599,8 +6599,16 @@
         <translation>%1 불러오기</translation>
     </message>
     <message>
+        <source>what you chose</source>
+        <translation>고른 항목</translation>
+    </message>
+    <message>
         <source>Go on?</source>
         <translation>계속할까요?</translation>
+    </message>
+    <message>
+        <source>%1?</source>
+        <translation>%1: 허용할까요?</translation>
     </message>
     <message>
         <source>Allow %1 to use %2?</source>
@@ -6701,6 +6709,14 @@
     <message>
         <source>Allow %1 in every chat, with any arguments</source>
         <translation>모든 채팅에서 인수와 관계없이 %1 도구를 허용해요</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, for addresses on this server</source>
+        <translation>이 채팅에서 이 서버의 주소에 %1 도구를 허용해요</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, for addresses on this server</source>
+        <translation>모든 채팅에서 이 서버의 주소에 %1 도구를 허용해요</translation>
     </message>
     <message>
         <source>Built in</source>

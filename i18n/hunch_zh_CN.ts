@@ -6599,8 +6599,16 @@
         <translation>加载 %1</translation>
     </message>
     <message>
+        <source>what you chose</source>
+        <translation>所选内容</translation>
+    </message>
+    <message>
         <source>Go on?</source>
         <translation>要继续吗？</translation>
+    </message>
+    <message>
+        <source>%1?</source>
+        <translation>%1：要允许吗？</translation>
     </message>
     <message>
         <source>Allow %1 to use %2?</source>
@@ -6701,6 +6709,14 @@
     <message>
         <source>Allow %1 in every chat, with any arguments</source>
         <translation>在所有对话中允许 %1，参数不限</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, for addresses on this server</source>
+        <translation>在此对话中允许 %1 用于此服务器上的网址</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, for addresses on this server</source>
+        <translation>在所有对话中允许 %1 用于此服务器上的网址</translation>
     </message>
     <message>
         <source>Built in</source>

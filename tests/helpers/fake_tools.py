@@ -16,7 +16,7 @@ BUILT_IN = ServerRow(
         ToolRow("/calculator", "calculator", "Evaluates arithmetic.", 96, on=True, reads_only=True),
         ToolRow("/time", "time", "The date and time.", 110, reads_only=True),
         ToolRow("/read_file", "read_file", "Reads a file.", 131, reads_only=True),
-        ToolRow("/fetch", "fetch", "Loads a page.", 154, reads_only=True),
+        ToolRow("/fetch_page", "fetch_page", "Loads a page.", 154, reads_only=True),
     ),
 )
 GITHUB = ServerRow(
