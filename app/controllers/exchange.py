@@ -20,11 +20,10 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.asking import Asking
 from app.controllers.replies import LiveReply, RunningReplies
-from app.controllers.tools import Cancel, ToolsController
+from app.controllers.tools import Cancel, ToolsController, built_in_tools
 from app.storage import ReplyStatus, Storage, Stores
 from app.storage.parts import Call, CallStage, Part, Parts, Result, Text, all_parts, of_kind
 from app.storage.portable import IMPORTED
-from app.tools.builtin import offered
 from app.tools.builtin.tool import BUILT_IN
 from app.tools.definitions import Answer, AskReason, Tool, ToolResult, cut
 from app.tools.gate import Circumstances, Gate, NoPermit, Permit, Wanted, described, offers, weightiest
@@ -216,7 +215,7 @@ class ExchangeController(QObject):
         return _TOO_MANY if number >= MOST_CALLS else None
 
     def _wanted(self, exchange: _Exchange, tool: Tool, arguments: str) -> Wanted:
-        built_in = offered.BY_NAME.get(tool.name) if tool.server == BUILT_IN else None
+        built_in = built_in_tools().get(tool.name) if tool.server == BUILT_IN else None
         if built_in is None:
             return Wanted(exchange.chat_id, tool, arguments)
         values = _object(arguments) or {}

@@ -21,8 +21,7 @@ from app.controllers.models import ModelController
 from app.storage import Storage, Stores
 from app.storage.consents import EVERY_CHAT, Consent
 from app.system.worker import ignore
-from app.tools.builtin import offered
-from app.tools.builtin.tool import BUILT_IN, Reach
+from app.tools.builtin.tool import BUILT_IN, BuiltIn, Reach
 from app.tools.definitions import Tool, ToolResult, by_flat_name
 from app.view_models.tools import CanCall, ServerRow, ToolRow
 from engine import ChatEngine, CountId, Event, ModelInfo, TokensCounted
@@ -249,7 +248,9 @@ class ToolsController(QObject):
             assert self.servers is not None
             return self.servers.call(tool, arguments, done)
         call = _Cancellable()
-        stop = offered.start(
+        from app.tools.builtin.offered import start
+
+        stop = start(
             tool.name,
             arguments,
             reach,
@@ -277,7 +278,14 @@ class ToolsController(QObject):
         return self.servers.name_of(server) if server and self.servers is not None else ""
 
     def _built_in(self) -> tuple[Tool, ...]:
-        return tuple(each.tool for each in offered.BY_NAME.values())
+        return tuple(each.tool for each in built_in_tools().values())
+
+
+def built_in_tools() -> dict[str, BuiltIn]:
+    """By name. Imported only where they are wanted."""
+    from app.tools.builtin.offered import BY_NAME
+
+    return BY_NAME
 
 
 def calls_tools(info: ModelInfo) -> bool:

@@ -22,6 +22,7 @@ CHILDREN = {
     "--read-pdf": "app.documents.pdf_child",
     "--read-picture": "app.documents.picture_child",
     "--read-chats": "app.portable.child",
+    "--fetch-page": "app.tools.builtin.fetch_child",
     "--tool-host": "app.tools.host.child",  # without limits and arguments, see app/tools/host_process.py
 }
 TOO_MUCH = 4  # exit status of a child over its memory limit

@@ -42,12 +42,15 @@ PROGRAMS = {
 }
 
 
-def find_command(name: str, places: tuple[str, ...] = _PLACES) -> str:
+def find_command(name: str, places: tuple[str, ...] | None = None) -> str:
     """The absolute path of a program in the known places or on the PATH; "" if it is in none."""
     if "/" in name:
         path = Path(name).expanduser()
         return str(path) if path.is_absolute() and _is_program(path) else ""
-    for folder in (*_folders(places), *map(Path, os.environ.get("PATH", "").split(os.pathsep))):
+    for folder in (
+        *_folders(_PLACES if places is None else places),
+        *map(Path, os.environ.get("PATH", "").split(os.pathsep)),
+    ):
         if folder.is_absolute() and _is_program(folder / name):
             return str(folder / name)
     return ""
@@ -77,7 +80,8 @@ def ask_shell(name: str) -> str:
 def server_environment(command: str, given: dict[str, str]) -> dict[str, str]:
     """All of a server's environment: what programs need, the command's folder first in PATH, and what the user set."""
     user = pwd.getpwuid(os.getuid())
-    path = [str(Path(command).parent), *map(str, _folders(_PLACES)), "/usr/sbin", "/sbin"]
+    usual = [*map(str, _folders(_PLACES)), "/usr/sbin", "/sbin"]
+    path = [str(Path(command).parent), *(given["PATH"].split(os.pathsep) if "PATH" in given else usual)]
     basic = {
         "HOME": os.environ.get("HOME", user.pw_dir),
         "LANG": os.environ.get("LANG", "en_US.UTF-8"),
@@ -87,7 +91,7 @@ def server_environment(command: str, given: dict[str, str]) -> dict[str, str]:
         "USER": user.pw_name,
     }
     more = {name: os.environ[name] for name in ("LC_ALL", "TMPDIR") if name in os.environ}
-    return basic | more | given
+    return basic | more | given | {"PATH": basic["PATH"]}
 
 
 def _folders(places: tuple[str, ...]) -> Iterator[Path]:

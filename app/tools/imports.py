@@ -15,13 +15,14 @@ from app.tools.definitions import cleaned
 from app.tools.servers import MOST_SERVERS, MOST_WORDS, ServerConfig, ServerFault, checked
 from app.tools.wire import Problem
 
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 1 << 18
 _LONGEST_NAME = 80
 _GROUPS = ("mcpServers", "servers", "context_servers")
 _ADDRESSES = ("url", "serverUrl", "httpUrl")
 _PLACEHOLDER = re.compile(r"\$\{[^}]*\}|<[A-Za-z_ -]+>|YOUR_[A-Z_]+")  # where the user must put a value
-_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
+# Texts and comments without an end match, too, so that any text takes linear time.
+_COMMENT = re.compile(r'("(?:[^"\\\n]++|\\.)*+"?)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:[^"\\\n]++|\\.)*+"?)|,(?=\s*[}\]])')
 _PLACES = {
     "Claude Desktop": (
         "Library/Application Support/Claude/claude_desktop_config.json",

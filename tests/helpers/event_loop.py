@@ -23,7 +23,8 @@ def until(condition: Callable[[], bool]) -> None:
     try:
         if not condition() and loop.exec():
             raise TimeoutError
-    finally:  # its slots would keep both for good
+    finally:  # its slots would keep both for good, and they are deleted once the outer loop goes on
+        look.stop()
         look.deleteLater()
         loop.deleteLater()
 

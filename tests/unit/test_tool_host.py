@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -13,9 +14,12 @@ from pathlib import Path
 import pytest
 
 from app.tools.definitions import Tool
+from app.tools.host.failure import HostFailure
+from app.tools.host.http import LimitedTransport, is_allowed
 from app.tools.host_process import Connected, ConnectionPhase, ServerFailed, ToolHost
-from app.tools.servers import Reach, ServerConfig, ServerFault
+from app.tools.servers import Reach, ServerConfig, ServerFault, may_be_address
 from app.tools.wire import MOST_ARGUMENTS, MOST_TOOLS, PICTURE_BYTES, Patience, Problem
+from tests.helpers.http_tool_server import http_tool_server
 from tests.helpers.malicious_server import modes
 from tests.helpers.tool_hosts import HostUnderTest, alive, runs, wait_until
 
@@ -336,3 +340,81 @@ def test_a_damaged_file_of_processes_ends_nothing_of_others(tmp_path: Path) -> N
         host.end_leftovers()
         host.close(60)
         assert list(tmp_path.iterdir()) == []
+
+
+# Over HTTP
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("right", "done"),
+        ("large", "sent a message of more than 8 MiB"),
+        ("compressed", "unreachable"),
+        ("no_json", "refused the call: Failed to parse JSON response"),
+    ],
+)
+def test_calls_over_http(one_host: HostUnderTest, mode: str, said: str) -> None:
+    one_host.secret_headers = {"authorization": "Bearer 1"}
+    with http_tool_server(mode) as server:
+        name = f"http-{mode}"
+        connected = one_host.connect(ServerConfig(name, name, address=server.address))
+        assert connected == Connected(mode, "1", "2025-06-18")
+        tools = one_host.tools(name)
+        assert isinstance(tools, tuple)
+        assert tools[0].origin == server.address.removesuffix("/mcp")
+        result = one_host.call(name)
+        assert said in result.text
+        assert result.failed == (mode != "right")
+        assert {each["authorization"] for each in server.headers_seen} == {"Bearer 1"}
+        one_host.host.stop(name)
+
+
+def test_what_http_refuses(one_host: HostUnderTest) -> None:
+    with http_tool_server("sign_in") as server:
+        found = one_host.connect(ServerConfig("s", "s", address=server.address))
+        assert found == ServerFailed(Problem.SIGN_IN, "401")
+    with http_tool_server("redirects") as server:
+        found = one_host.connect(ServerConfig("r", "r", address=server.address))
+        assert isinstance(found, ServerFailed)
+        assert (found.problem, "not followed" in found.detail) == (Problem.REFUSED, True)
+    found = one_host.connect(ServerConfig("n", "n", address=server.address))
+    assert isinstance(found, ServerFailed)
+    assert found.problem is Problem.UNREACHABLE
+
+
+@pytest.mark.parametrize(
+    ("host", "found", "address"),
+    [
+        ("a.example", ["127.0.0.1"], None),
+        ("a.example", ["10.0.0.1"], None),
+        ("a.example", ["93.184.216.34", "192.168.0.1"], None),
+        ("a.example", ["169.254.169.254"], None),
+        ("a.example", ["::1"], None),
+        ("a.example", ["::ffff:127.0.0.1"], None),
+        ("a.example", ["fe80::1%en0"], None),
+        ("a.example", [], None),
+        ("localhost", ["93.184.216.34"], None),
+        ("localhost", ["127.0.0.1"], "127.0.0.1"),
+        ("a.example", ["93.184.216.34"], "93.184.216.34"),
+    ],
+)
+def test_only_public_addresses_are_reached_unless_this_machine_was_typed(
+    host: str, found: list[str], address: str | None
+) -> None:
+    async def resolve(*_: object, **__: object) -> list[object]:
+        return [(2, 1, 6, "", (each, 443)) for each in found]
+
+    async def look() -> str | None:
+        asyncio.get_running_loop().getaddrinfo = resolve  # type: ignore[method-assign,assignment]
+        try:
+            return await LimitedTransport()._resolve(host, 443)
+        except HostFailure as failure:
+            return None if failure.problem is Problem.ADDRESS else failure.problem
+
+    assert asyncio.run(look()) == address
+
+
+def test_the_host_reaches_what_may_be_typed() -> None:
+    for each in ("http://a.example", "https://a.example", "http://[::1]:1/x", "https://[", "", "https://a:port"):
+        assert is_allowed(each) == may_be_address(each)

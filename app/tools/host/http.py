@@ -58,6 +58,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             self.failure = HostFailure(Problem.SIGN_IN, str(response.status_code))
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
+            self.failure = HostFailure(Problem.UNREACHABLE, "the body is compressed")
             raise httpx2.DecodingError("the body is compressed")
         limit = None if response.headers.get("content-type", "").startswith("text/event-stream") else MESSAGE_BYTES
         body = response.stream

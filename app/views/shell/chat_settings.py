@@ -337,7 +337,7 @@ class ChatSettingsButton(Translated, IconButton):
         self._options = chats.options
         self._models = models
         chats.options.changed.connect(self._show_options)
-        chats.chat_left.connect(lambda _chat_id: self._close())  # what is being typed is that chat's
+        chats.chat_left.connect(self._close)  # what is being typed is that chat's
         models.pair_changed.connect(self._show_options)
         self._allow(True)
         self._show_options()
