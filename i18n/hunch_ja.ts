@@ -6655,8 +6655,8 @@
         <translation>このフォルダにある項目の名前を読みます。</translation>
     </message>
     <message>
-        <source>Loads this page. Its server sees the address and yours.</source>
-        <translation>このページを読み込みます。相手のサーバには、この URL とあなたの IP アドレスが伝わります。</translation>
+        <source>Loads this page. Its server sees your IP address.</source>
+        <translation>このページを読み込みます。相手のサーバには、あなたの IP アドレスが伝わります。</translation>
     </message>
     <message>
         <source>Searches your chats and their attachments.</source>

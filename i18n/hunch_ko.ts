@@ -6655,8 +6655,8 @@
         <translation>이 폴더에 있는 항목의 이름을 읽어요.</translation>
     </message>
     <message>
-        <source>Loads this page. Its server sees the address and yours.</source>
-        <translation>이 페이지를 불러와요. 상대 서버에 요청한 주소와 IP 주소가 전달돼요.</translation>
+        <source>Loads this page. Its server sees your IP address.</source>
+        <translation>이 페이지를 불러와요. 상대 서버가 IP 주소를 알 수 있어요.</translation>
     </message>
     <message>
         <source>Searches your chats and their attachments.</source>

@@ -6655,8 +6655,8 @@
         <translation>读取此文件夹中各项的名称。</translation>
     </message>
     <message>
-        <source>Loads this page. Its server sees the address and yours.</source>
-        <translation>加载此网页。对方服务器会看到该网址和你的 IP 地址。</translation>
+        <source>Loads this page. Its server sees your IP address.</source>
+        <translation>加载此网页。对方服务器会看到你的 IP 地址。</translation>
     </message>
     <message>
         <source>Searches your chats and their attachments.</source>

@@ -221,9 +221,7 @@ def _what_it_does(call: CallView) -> str:
         own = {
             "read_file": QCoreApplication.translate("Tools", "Reads this file, and nothing else."),
             "list_folder": QCoreApplication.translate("Tools", "Reads the names of what is in this folder."),
-            "fetch_page": QCoreApplication.translate(
-                "Tools", "Loads this page. Its server sees the address and yours."
-            ),
+            "fetch_page": QCoreApplication.translate("Tools", "Loads this page. Its server sees your IP address."),
             "search_chats": QCoreApplication.translate("Tools", "Searches your chats and their attachments."),
         }.get(call.tool, "")
         if own:
