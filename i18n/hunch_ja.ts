@@ -6784,7 +6784,7 @@
     </message>
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>ツールが多すぎます。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
+        <translation>多めです。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

@@ -6784,7 +6784,7 @@
     </message>
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>도구가 많아요. 채팅에 쓸 자리가 줄고, 작은 모델은 많은 도구 중에서 잘 고르지 못해요.</translation>
+        <translation>자리를 많이 차지해요. 채팅에 쓸 자리가 줄고, 작은 모델은 도구를 잘 고르지 못해요.</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

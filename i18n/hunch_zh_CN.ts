@@ -6784,7 +6784,7 @@
     </message>
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>工具较多：留给对话的空间会减少，小模型也更难选对。</translation>
+        <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

@@ -23,6 +23,7 @@ from app.views.settings.window import SettingsWindow
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.overlay import OverlayMode
 from app.views.transcript.view import TranscriptView
+from app.views.widgets.panel import Panel
 from tests.end2end.test_starter_eyes import unseen
 from tests.helpers.stillness import still
 from tests.screenshots.calls import called_parts
@@ -192,7 +193,8 @@ class ScreenshotHarness:
         window.models_view.leave()
         window.picker.hide()
         window.tools.palette.close_palette()
-        window.chat_settings.panel.hide()
+        for panel in window.findChildren(Panel):
+            panel.hide()
         window.inspector.set_wanted(False)
         window.overlay.choose(OverlayMode.OFF)
         self.application.window.sidebar.search.clear()
