@@ -375,6 +375,8 @@ class Application(QObject):
                 self.models,
                 self.server,
                 self.machines,
+                self.chats.tools,
+                self.tool_servers,
                 self.paths,
             )
             self._settings_window.elsewhere_requested.connect(self._show_elsewhere)

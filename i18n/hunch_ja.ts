@@ -6221,6 +6221,10 @@
         <translation>外観モード</translation>
     </message>
     <message>
+        <source>Tools</source>
+        <translation>ツール</translation>
+    </message>
+    <message>
         <source>Server</source>
         <translation>サーバ</translation>
     </message>

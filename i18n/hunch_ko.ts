@@ -6221,6 +6221,10 @@
         <translation>화면 모드</translation>
     </message>
     <message>
+        <source>Tools</source>
+        <translation>도구</translation>
+    </message>
+    <message>
         <source>Server</source>
         <translation>서버</translation>
     </message>

@@ -25,6 +25,7 @@ from app.views.settings.models import ModelLinksPage
 from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
+from app.views.settings.tools import OfferedTools, Servers, ToolsPage
 from app.views.widgets.cards import Page
 from app.views.widgets.focus import put_in_tab_order
 from app.views.widgets.page_list import SIDE_PX, PageEntry, PagesSide
@@ -41,6 +42,7 @@ _ICONS = {
     "models": "box",
     "chat": "message-square",
     "appearance": "sun",
+    "tools": "wrench",
     "server": "globe",
     "machines": "monitor",
     "advanced": "sliders-horizontal",
@@ -58,6 +60,8 @@ class SettingsWindow(Translated, SideWindow):
         models: ModelController,
         server: ServerController,
         machines: MachinesController,
+        tools: OfferedTools,
+        tool_servers: Servers,
         paths: Paths,
     ) -> None:
         super().__init__(theme)
@@ -74,6 +78,7 @@ class SettingsWindow(Translated, SideWindow):
             "models": ModelLinksPage(theme, self.elsewhere_requested.emit),
             "chat": self.sampling,
             "appearance": self.appearance,
+            "tools": ToolsPage(theme, tools, tool_servers),
             "server": self.server,
             "machines": MachinesPage(theme, machines, models),
             "advanced": self.advanced,
@@ -191,6 +196,7 @@ class SettingsWindow(Translated, SideWindow):
             "models": self.tr("Models"),
             "chat": self.tr("Chat"),
             "appearance": self.tr("Appearance"),
+            "tools": self.tr("Tools"),
             "server": self.tr("Server"),
             "machines": self.tr("Other Macs"),
             "advanced": self.tr("Advanced"),
