@@ -32,6 +32,7 @@ from engine import MessageRole
 
 MOST_CALLS = 8  # of a step
 MOST_STEPS = 10  # without asking whether to go on
+MOST_CHANGES = 2  # of a tool, before its call fails
 MOST_CONTEXT = 0.75  # share of the context in use from which the model has to answer
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
 _AFTER_ADDRESS = ".,;:!?)]}»”’。、，！？）」』"
@@ -41,6 +42,7 @@ _NO_TOOL = "Error: there is no tool of that name."
 _NO_OBJECT = "Error: the arguments are not a JSON object."
 _ONCE_MORE = "\n\n[This is the result of an equal call before. Do not make this call again.]"
 _ENOUGH = "Error: this call was made before. Answer with what you have."
+_KEEPS_CHANGING = "Error: the tool is described otherwise each time, so it did not run."
 _NOT_THERE = "Error: the tool is not available any more."
 
 _log = logging.getLogger(__name__)
@@ -64,6 +66,7 @@ class _Pending:
     permit: Permit | None = None
     former: str = ""  # how the tool was described when the consent that it ended was given
     reason: AskReason | None = None
+    changes: int = 0  # of its tool, since the model called it
 
 
 @dataclass(eq=False, slots=True)
@@ -289,6 +292,10 @@ class ExchangeController(QObject):
             return
         if tool.digest != wanted.tool.digest:
             self._refuse(pending)
+            pending.changes += 1
+            if pending.changes > MOST_CHANGES:
+                self._put_result(exchange, pending, ToolResult(_KEEPS_CHANGING, failed=True))
+                return
             former = described(wanted.tool)
             pending.wanted = self._wanted(exchange, tool, wanted.arguments)
             exchange.tools[pending.call.name] = tool

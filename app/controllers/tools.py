@@ -133,6 +133,10 @@ class ToolsController(QObject):
         self.servers = servers
         self.changed.emit()
 
+    def forget_server(self, server: str) -> None:
+        """It is removed: consents to its tools end."""
+        self.consents.end_all(server)
+
     # What there is, for the views
 
     def can_call(self) -> CanCall:
