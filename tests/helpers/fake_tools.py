@@ -112,10 +112,13 @@ class FakeServers(QObject):
     def forget_removed(self) -> None:
         self.removed.clear()
 
-    def set_secret(self, server: str, name: str, value: str) -> None:
+    def set_secret(self, server: str, name: str, value: str) -> bool:
+        if not value.isprintable():
+            return False
         self.did.append(("secret", server, name, value))
         row = self.servers[server]
         self.put(replace(row, missing=tuple(each for each in row.missing if each != name)))
+        return True
 
     def list_tools(self, server: str) -> None:
         self.did.append(("list", server))
