@@ -67,7 +67,6 @@ _WITHOUT_RESULT = {  # what the model is given of a call without a result
     CallState.WAITS: "This call did not run.",
     CallState.RUNNING: "It is not known whether this call ran.",
 }
-_GOES_ON = (ReplyStatus.STREAMING, ReplyStatus.INTERRUPTED, ReplyStatus.STOPPED)  # its thinking is not repeated
 _MAY_NOT_CALL: dict[str, Any] = {each.name: False for each in fields(Request) if each.name == "may_call"}
 _FENCE = "```"
 _FENCES = re.compile("```+")  # begins with letters, so that megabytes are searched fast
@@ -524,7 +523,8 @@ def _said(stored: StoredMessage, seen: PixelsOf, *, with_calls: bool, with_think
             said.append(Message(stored.role, text, reasoning=step.thinking, tool_calls=calls))
             said += (_answered(each) for each in step.calls)
             text = ""
-    thinking = stored.thinking if with_thinking and stored.status not in _GOES_ON else ""
+    goes_on = stored.status is ReplyStatus.STREAMING
+    thinking = stored.thinking if with_thinking and not goes_on else ""
     return [*said, Message(stored.role, text, reasoning=thinking)]
 
 

@@ -95,7 +95,8 @@ class _Step:
     def answer(self, result: Result) -> None:
         call = self.calls.get(result.id) or CallView(result.id, "", result.name, "{}", CallState.DONE, name=result.name)
         state = CallState.FAILED if result.failed and call.state is CallState.DONE else call.state
-        answered = replace(call, state=state, result=result.text, seconds=result.seconds, outside=result.outside)
+        text = "\n\n".join(filter(None, (call.result, result.text)))
+        answered = replace(call, state=state, result=text, seconds=result.seconds, outside=result.outside)
         self.calls[result.id] = answered
         self.latest = result.id
 
