@@ -5582,6 +5582,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>回答が許可を待っています。</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>回答に失敗しました。</translation>
     </message>
@@ -5592,6 +5596,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>回答が途中で終わりました。</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>別のチャットの回答が許可を待っています。</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>

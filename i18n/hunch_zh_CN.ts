@@ -5582,6 +5582,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>回复正在等待允许。</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>回复失败。</translation>
     </message>
@@ -5592,6 +5596,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>回复提前结束。</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>另一个对话中的回复正在等待允许。</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
