@@ -5883,7 +5883,7 @@
     </message>
     <message>
         <source>Connect to %1?</source>
-        <translation>%1 に接続しますか？</translation>
+        <translation>%1に接続しますか？</translation>
     </message>
     <message>
         <source>What a model gives to its tools is sent to this address.</source>
@@ -5891,7 +5891,7 @@
     </message>
     <message>
         <source>Run %1?</source>
-        <translation>%1 を実行しますか？</translation>
+        <translation>%1を実行しますか？</translation>
     </message>
     <message>
         <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>
