@@ -200,23 +200,23 @@ def test_a_server_gets_what_was_set_and_nothing_else(host: HostUnderTest, monkey
     assert b"of the server" not in b"".join(each.read_bytes() for each in host.folder.iterdir() if each.is_file())
 
 
-def test_a_call_is_cancelled_at_once(host: HostUnderTest) -> None:
-    host.connect(host.malicious("silent_call")[0])
-    handle, results, _ = host.begin_call("silent_call")
+def test_a_call_is_cancelled_at_once(one_host: HostUnderTest) -> None:
+    one_host.connect(one_host.malicious("silent_call")[0])
+    handle, results, _ = one_host.begin_call("silent_call")
     handle.cancel()
     result = results.get(timeout=60)
     assert (result.text, result.failed) == ("The call was stopped.", True)
     handle.cancel()
-    assert isinstance(host.tools("silent_call"), tuple)
+    assert isinstance(one_host.tools("silent_call"), tuple)
     assert results.empty()
 
 
-def test_what_is_no_call_is_not_sent(host: HostUnderTest) -> None:
-    host.connect(host.malicious("changes")[0])
+def test_what_is_no_call_is_not_sent(one_host: HostUnderTest) -> None:
+    one_host.connect(one_host.malicious("changes")[0])
     for wrong in ("[]", "{", '"text"', "[" * 100_000, '{"a": "' + "x" * MOST_ARGUMENTS + '"}'):
-        assert host.call("changes", arguments=wrong).text == "The arguments are no JSON object, or too large."
-    assert host.call("unknown").failed
-    assert host.tools("unknown") == ServerFailed(Problem.STOPPED)
+        assert one_host.call("changes", arguments=wrong).text == "The arguments are no JSON object, or too large."
+    assert one_host.call("unknown").failed
+    assert one_host.tools("unknown") == ServerFailed(Problem.STOPPED)
 
 
 @pytest.mark.parametrize(
