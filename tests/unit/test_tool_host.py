@@ -143,7 +143,7 @@ def test_tools_are_listed_called_and_listed_again(host: HostUnderTest) -> None:
     assert len(alive(noted)) == 1
     host.host.close(60)
     assert alive(noted) == []
-    assert not (host.folder / "tool_processes.json").exists()
+    assert list(host.folder.glob("tool_processes*")) == []
 
 
 def test_a_list_has_limits(one_host: HostUnderTest) -> None:
@@ -281,6 +281,18 @@ def _host_of(process: int) -> int:
     return int(told.stdout)
 
 
+def test_two_hosts_in_one_folder_leave_each_other_alone(host: HostUnderTest) -> None:
+    """Such as that of the window, and that of a terminal."""
+    server, noted = host.malicious("changes")
+    host.connect(server)
+    other = HostUnderTest(host.folder)
+    other.host.end_leftovers()
+    assert other.connect(other.malicious("early")[0]) == Connected("early", "1", "2025-11-25")
+    other.host.close(60)
+    assert len(alive(noted)) == 1
+    assert host.call(server.id).text == "done"
+
+
 _APP = """
 import sys, time
 from pathlib import Path
@@ -331,13 +343,10 @@ print(threading.active_count(), list(Path(sys.argv[1]).iterdir()))
 
 
 def test_a_damaged_file_of_processes_ends_nothing_of_others(tmp_path: Path) -> None:
-    for content in (
-        "{",
-        '{"mark": "", "processes": {}}',
-        '{"mark": 1}',
-        '{"mark": "a.", "processes": {"1": "0", "x": 1}}',
-    ):
-        (tmp_path / "tool_processes.json").write_text(content)
+    mine = {"owner": 0, "mark": "0123456789abcdef.", "processes": {str(os.getpid()): "0"}}
+    wrong = [mine | {"mark": ""}, mine | {"mark": 1}, mine | {"processes": {"x": 1}}, {"mark": mine["mark"]}, mine]
+    for content in ("{", *map(json.dumps, wrong)):
+        (tmp_path / "tool_processes-1.json").write_text(content)
         host = ToolHost(tmp_path, lambda _: Reach())
         host.end_leftovers()
         host.close(60)
