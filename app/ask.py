@@ -11,21 +11,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import queue
 import runpy
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
 from app.system.secrets import Secrets, system_keychain
 from engine import (
-    Engine,
-    EngineError,
-    Event,
-    Failed,
+    Acceptance,
     Message,
     MessageRole,
     Request,
@@ -62,7 +58,7 @@ def run_command(arguments: list[str]) -> int:
     settings = Settings(paths.settings, paths.hub_token)
     pair = _pair(settings, options.model, options.draft)
     if options.command == "ask" and options.tools:
-        if rest or options.json is not None or options.stop is not None:
+        if rest or any(getattr(options, each) is not None for each in ("--json", "--stop")):
             return _wrong("--tools goes with the options of `hunch ask --help` but --json and --stop")
         return _ask_with_tools(settings, paths, pair, options)
     if options.command == "ask":
@@ -91,13 +87,12 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
             ask.add_argument(option, dest=option, metavar=values)
         else:
             ask.add_argument(option, dest=option, action="store_const", const="")
-    ask.add_argument("--tools", default="", metavar="NAMES", help="what the model may call: calculator, time, search_chats,"
-                     " list_folder, read_file, fetch_page, and SERVER/TOOL or SERVER/ of those switched on in Hunch")  # fmt: skip
+    tools = "what the model may call: calculator, time, search_chats, list_folder, read_file, fetch_page, and"
+    tools += " SERVER/TOOL, or SERVER/ for all of its tools, of servers that are switched on in Hunch"
+    ask.add_argument("--tools", default="", metavar="NAMES", help=tools)
+    ask.add_argument("--allow", action="append", default=[], metavar="NAME", help="a tool to call without asking")
     ask.add_argument(
-        "--allow", action="append", default=[], metavar="NAME", help="a tool that needs no further consent"
-    )
-    ask.add_argument(
-        "--folder", action="append", default=[], metavar="PATH", help="what list_folder and read_file may read"
+        "--folder", action="append", default=[], metavar="PATH", help="what list_folder and read_file read"
     )
     more = "further options are those of `python -m engine serve`, such as --port N, --ttl S and --api-key-file FILE"
     serve = commands.add_parser("serve", allow_abbrev=False, help="serve other programs on this machine", epilog=more)
@@ -164,85 +159,54 @@ def _request(settings: Settings, main: str, message: str) -> list[str]:
         flags += [f"--{name.replace('_', '-')}={value}"] if value is not None else []
     mode = settings.speculation_mode
     flags += ["--speculate", str(settings.speculation_tokens) if mode == SpeculationMode.FIXED else mode]
-    return flags + [flag for flag, on in (("--fastest", settings.fastest), ("--thinking", settings.thinking)) if on]
+    return flags + [
+        flag for flag, on in (("--fastest", settings.fastest), ("--thinking", settings.thinking != "off")) if on
+    ]
 
 
 def _ask_with_tools(settings: Settings, paths: Paths, pair: tuple[str, str], options: argparse.Namespace) -> int:
-    from app.tools import terminal
+    from app.tools.terminal import Terminal, run
     from app.tools.terminal_servers import RunningServers
 
+    text = _message(options.text)
     try:
-        request, text = _tool_request(settings, pair[0], options)
+        request = _tool_request(settings, pair[0], text, options)
     except ValueError as error:
         return _wrong(str(error))
+    servers = RunningServers(paths.data, Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None))
     names = [each.strip() for each in options.tools.split(",") if each.strip()]
-    secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
-    servers = RunningServers(paths.data, secrets)
-    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    engine = Engine()
-    main, *draft = _folders(*pair)[1::2]
-    can_ask = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    terminal = Terminal(names, frozenset(options.allow), tuple(options.folder), paths.database)
     try:
-        engine.load(main, events.put, draft=draft[0] if draft else None)
-        terminal.await_model(events, 1 + len(draft))
-        if not (info := engine.state().main) or not info.calls_tools:
-            return _say("This model cannot call tools.", 1)
-        exchange = terminal.Exchange(
-            engine,
-            events,
-            terminal.chosen(names, servers),
-            servers,
-            terminal.reach_of(text, options.folder, paths.database),
-            frozenset(options.allow),
-            terminal.ask_here if can_ask else None,
-            lambda words: print(words, end="", flush=True),
-            lambda words: _say(words, 0) and None,
-        )
-        end = exchange.run(request)
-        print(flush=True)
-        return _say(terminal.refusal_of(end.error), 1) if isinstance(end, Failed) else 0
-    except terminal.UnknownTool as unknown:
-        return _wrong(f"there is no tool {unknown}")
-    except EngineError as error:
-        return _say(terminal.refusal_of(error), 1)
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return run(_folders(*pair)[1::2], request, text, terminal, servers)
     finally:
         servers.close()
-        engine.close()
 
 
-def _tool_request(settings: Settings, main: str, options: argparse.Namespace) -> tuple[Request, str]:
-    """And the user's words. Raises ValueError for an option that is no number."""
-    text = _message(options.text)
-    messages = (Message(MessageRole.SYSTEM, settings.system_prompt),) if settings.system_prompt else ()
+def _tool_request(settings: Settings, main: str, text: str, options: argparse.Namespace) -> Request:
+    """Raises ValueError for an option that is no number."""
+    turns = [Message(MessageRole.SYSTEM, settings.system_prompt)] if settings.system_prompt else []
     given = {option.removeprefix("--").replace("-", "_"): getattr(options, option) for option in _OF_ENGINE}
-    whole = {name: int(given[name]) for name in ("top_k", "seed") if given[name] is not None}
-    parts = ("temperature", "top_p", "min_p", "repetition_penalty")
-    sampling = replace(settings.sampling(main), **whole, **{n: float(given[n]) for n in parts if given[n] is not None})
+    values: dict[str, Any] = {name: int(given[name]) for name in ("top_k", "seed") if given[name] is not None}
+    for name in ("temperature", "top_p", "min_p", "repetition_penalty"):
+        if given[name] is not None:
+            values[name] = float(given[name])
     mode = given["speculate"] or settings.speculation_mode
     tokens = int(mode) if mode.isdigit() else settings.speculation_tokens
-    speculation = Speculation(SpeculationMode.FIXED if mode.isdigit() else SpeculationMode(mode), tokens)
+    fastest = given["fastest"] is not None or settings.fastest
+    acceptance = Acceptance.REJECTION if fastest else Acceptance.COUPLED
+    most = given["max_tokens"]
     return Request(
-        messages=(*messages, Message(MessageRole.USER, text)),
-        sampling=sampling,
-        speculation=speculation,
-        max_tokens=int(given["max_tokens"]) if given["max_tokens"] is not None else settings.max_tokens,
-        thinking=given["thinking"] is not None or settings.thinking,
-    ), text
+        messages=(*turns, Message(MessageRole.USER, text)),
+        sampling=replace(settings.sampling(main), **values),
+        speculation=Speculation(SpeculationMode.FIXED if mode.isdigit() else SpeculationMode(mode), tokens, acceptance),
+        max_tokens=settings.max_tokens if most is None else int(most),
+        thinking=given["thinking"] is not None or settings.thinking != "off",
+    )
 
 
 def _wrong(words: str) -> int:
-    return _say(f"hunch ask: error: {words}", 2)
-
-
-def _say(words: str, code: int) -> int:
-    sys.stderr.write(words + "\n")
-    sys.stderr.flush()
-    return code
+    sys.stderr.write(f"hunch ask: error: {words}\n")
+    return 2
 
 
 def _engine(arguments: list[str], command: str) -> int:

@@ -6,6 +6,7 @@ Where no user can answer, only tools that reach nothing and those that were allo
 from __future__ import annotations
 
 import json
+import os
 import queue
 import re
 import sys
@@ -35,6 +36,7 @@ from app.tools.steps import (
 )
 from engine import (
     ChatEngine,
+    Engine,
     EngineError,
     Event,
     Failed,
@@ -155,7 +157,7 @@ class Exchange:
             stats = end.stats
             full = stats.context_limit_tokens and stats.context_tokens > MOST_CONTEXT * stats.context_limit_tokens
             may_call = not (must_answer or full or steps >= MOST_STEPS)
-            request = replace(request, messages=(*request.messages, *messages), may_call=may_call)
+            request = replace(request, messages=(*request.messages, *messages), may_call=may_call, must_call=())
 
     def _written(self, request: Request) -> tuple[Event, str, str, list[ToolCall]]:
         self.engine.submit(request, self.events.put)
@@ -239,22 +241,80 @@ class Exchange:
         return replace(self.servers.call(tool, arguments), outside=True)
 
 
-def reach_of(text: str, folders: Sequence[str], database: Path) -> Reach:
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What was given on the command line."""
+
+    names: Sequence[str]  # of tools
+    allowed: frozenset[str]
+    folders: tuple[str, ...]
+    database: Path
+
+
+def run(folders: Sequence[str], request: Request, text: str, terminal: Terminal, servers: Servers) -> int:
+    """`folders`: of the main model, and perhaps its draft. Returns the exit status, as `engine generate` does."""
+    engine = Engine()
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    try:
+        return _run(engine, events, folders, request, text, terminal, servers)
+    except UnknownTool as unknown:
+        _note(f"hunch ask: error: there is no tool {unknown}")
+        return 2
+    except EngineError as error:
+        _note(_refusal(error))
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    finally:
+        engine.close()
+
+
+def _run(
+    engine: ChatEngine,
+    events: queue.SimpleQueue[Event],
+    folders: Sequence[str],
+    request: Request,
+    text: str,
+    terminal: Terminal,
+    servers: Servers,
+) -> int:
+    tools = chosen(terminal.names, servers)
+    main, *draft = folders
+    engine.load(main, events.put, draft=draft[0] if draft else None)
+    _await_models(events, len(folders))
+    if not (info := engine.state().main) or not info.calls_tools:
+        _note("This model cannot call tools.")
+        return 1
+    reach = _reach(text, terminal.folders, terminal.database)
+    ask = _ask_here if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty() else None
+    exchange = Exchange(engine, events, tools, servers, reach, terminal.allowed, ask, _write, _note)
+    end = exchange.run(request)
+    _write("\n")
+    if isinstance(end, Failed):
+        _note(_refusal(end.error))
+    return int(isinstance(end, Failed))
+
+
+def _reach(text: str, folders: Sequence[str], database: Path) -> Reach:
     """What built-in tools may reach: addresses in the words, these folders, the chats on this machine."""
 
     @contextmanager
     def reader() -> Iterator[Stores]:
-        with closing(ReadConnection(address_of(database))) as connection:
-            yield Stores(connection)
+        stores = Stores(ReadConnection(address_of(database)))
+        with closing(stores.database):
+            yield stores
 
     paths = tuple(Path(each).expanduser().resolve() for each in folders)
     return Reach(typed=addresses_in(text), folders=paths, stores=reader)
 
 
-def await_model(events: queue.SimpleQueue[Event], models: int) -> None:
-    """Until so many models are loaded. Raises EngineError."""
+def _await_models(events: queue.SimpleQueue[Event], count: int) -> None:
+    """Raises EngineError."""
     ready: set[ModelRole] = set()
-    while len(ready) < models:
+    while len(ready) < count:
         event = events.get()
         if isinstance(event, ModelFailed):
             raise event.error
@@ -262,12 +322,22 @@ def await_model(events: queue.SimpleQueue[Event], models: int) -> None:
             ready.add(event.role)
 
 
-def ask_here(question: str) -> bool:
+def _ask_here(question: str) -> bool:
     """On stderr, answered on stdin. Anything but yes is no."""
     sys.stderr.write(f"{question}\nRun this? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def refusal_of(error: EngineError) -> str:
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _refusal(error: EngineError) -> str:
     return json.dumps({"error": type(error).__name__} | asdict(error))  # type: ignore[call-overload]
