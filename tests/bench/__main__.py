@@ -32,10 +32,14 @@ from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.searching import SEARCHING  # noqa: E402
 from tests.bench.serving import SERVING  # noqa: E402
 from tests.bench.setup import BenchSetup  # noqa: E402
+from tests.bench.tools import TOOLS_ROWS  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST)
+MEASURES = (
+    *(*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST),
+    *TOOLS_ROWS,
+)
 
 
 def main() -> int:
