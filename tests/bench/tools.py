@@ -119,4 +119,4 @@ def _steps(run: Callable[[Request], Any], model: LoadedModel) -> Iterator[float]
         asked = replace(asked, messages=(*asked.messages, reply, result))
 
 
-TOOLS_ROWS = (tools_forced, tools_read_again)
+TOOL_ROWS = (tools_forced, tools_read_again)
