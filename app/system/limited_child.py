@@ -156,12 +156,12 @@ def set_limits(limits: ChildLimits) -> None:
 
 
 def _watch_memory(memory_bytes: int) -> None:
-    while _most_resident_bytes() < memory_bytes:
+    while most_resident_bytes() < memory_bytes:
         time.sleep(_BETWEEN_LOOKS_S)
     os._exit(TOO_MUCH)
 
 
-def _most_resident_bytes() -> int:
+def most_resident_bytes() -> int:
     """Of this process alone: Linux has `getrusage` begin with the peak of the one that started it."""
     if _OF_LINUX.exists():
         return int(_OF_LINUX.read_bytes().split(b"VmHWM:")[1].split()[0]) << 10

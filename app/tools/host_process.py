@@ -8,7 +8,7 @@ noted in a file, so that what is left of it is ended, at the latest at the next 
 from __future__ import annotations
 
 import base64
-import binascii
+import io
 import itertools
 import json
 import logging
@@ -40,6 +40,7 @@ from app.tools.wire import (
     LINE_BYTES,
     MOST_ARGUMENTS,
     PATIENCE,
+    PICTURE_BYTES,
     TAIL_LINE_BYTES,
     TAIL_LINES,
     Patience,
@@ -103,7 +104,7 @@ class _Request:
     began: float = field(default_factory=time.monotonic)
     tools: list[Tool] = field(default_factory=list)
     pictures: list[bytes] = field(default_factory=list)
-    picture: bytearray = field(default_factory=bytearray)
+    picture: io.BytesIO = field(default_factory=io.BytesIO)  # the one that arrives
 
     def fail(self, failure: ServerFailed) -> None:
         if self.is_call:
@@ -493,8 +494,8 @@ class ToolHost:
             case {"tool": tool}:
                 request.tools.append(self._tool(request.server, tool))
                 return
-            case {"piece": data, "last": last}:
-                _add_picture(request, data, last)
+            case {"piece": data, "last": last, "size": size}:
+                _add_picture(request, data, last, min(size, PICTURE_BYTES))
                 return
         del self._requests[number]
         self._used = time.monotonic()
@@ -556,12 +557,16 @@ def _lines(said: list[str]) -> tuple[str, ...]:
     return tuple(cleaned(each, TAIL_LINE_BYTES, lines=False) for each in said[-TAIL_LINES:])
 
 
-def _add_picture(request: _Request, data: str, last: bool) -> None:
-    with suppress(binascii.Error, ValueError):
-        request.picture += base64.b64decode(data)
+def _add_picture(request: _Request, data: str, last: bool, size: int) -> None:
+    """It is held once: the buffer has its size from the beginning, and becomes the bytes."""
+    if request.picture.tell() == 0:
+        request.picture.seek(max(0, size - 1))
+        request.picture.write(b"\0")
+        request.picture.seek(0)
+    request.picture.write(base64.b64decode(data))
     if last:
-        request.pictures.append(bytes(request.picture))
-        request.picture.clear()
+        request.pictures.append(request.picture.getvalue())
+        request.picture = io.BytesIO()
 
 
 def _read_processes(file: Path) -> tuple[str, dict[int, str]]:

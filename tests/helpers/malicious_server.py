@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -259,7 +260,7 @@ class Server:
         self.text(message, "\u0000€" * (2 * MIB))
 
     def tools_call_pictures(self, message: Message) -> None:
-        data = (_PNG_BOMB, b"\xff\xd8\xff" + b"x" * (6 * MIB // 2), b"GIF89a", _PNG_BOMB + b"y" * (3 * MIB // 2))
+        data = (_PNG_BOMB, b"\xff\xd8\xff" + b"x" * (2 * MIB), b"GIF89a", _PNG_BOMB + b"y" * (2 * MIB))
         pictures = [
             {"type": "image", "mimeType": "image/png", "data": base64.b64encode(each).decode()} for each in data
         ]
@@ -284,7 +285,7 @@ class Server:
         self.text(message, json.dumps(dict(os.environ)))
 
     def tools_call_where(self, message: Message) -> None:
-        self.text(message, json.dumps([str(Path.cwd()), sys.argv]))
+        self.text(message, json.dumps([str(Path.cwd()), sys.argv, resource.getrlimit(resource.RLIMIT_AS)]))
 
     def start_stderr_flood(self) -> None:
         if os.fork() == 0:

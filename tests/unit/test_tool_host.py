@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -192,8 +193,9 @@ def test_a_server_gets_what_was_set_and_nothing_else(host: HostUnderTest, monkey
     assert seen["PATH"].split(":")[0] == str(Path(sys.executable).parent)
     usual = {"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER"}
     assert seen.keys() <= usual | {"HUNCH_TOOL_SERVER", "LC_CTYPE", "PWD", "__CF_USER_TEXT_ENCODING"}
-    folder, arguments = json.loads(host.call("where").text)
+    folder, arguments, most_memory = json.loads(host.call("where").text)
     assert folder == str(Path.home())
+    assert tuple(most_memory) == resource.getrlimit(resource.RLIMIT_AS)
     assert "of the server" not in json.dumps(arguments)
     assert b"of the server" not in b"".join(each.read_bytes() for each in host.folder.iterdir() if each.is_file())
 

@@ -11,21 +11,21 @@ import base64
 import json
 import logging
 import os
-import resource
 import sys
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from io import FileIO
 from typing import Any
 
+from app.system.limited_child import TOO_MUCH, most_resident_bytes
 from app.tools.host.failure import HostFailure
 from app.tools.host.session import Reach, Server
 from app.tools.wire import DETAIL_CHARACTERS, LINE_BYTES, PIECE_CHARACTERS, Patience, Problem
 
 _MOST_REQUESTS = 256
-_ADDRESS_BYTES = 4 << 30  # of memory; messages and results have limits of their own
+_MOST_BYTES = 1 << 30  # of memory; no limit of the system, which the servers would inherit
+_LOOK_AT_MEMORY_S = 0.5
 _THREADS = 32  # servers that are ended at the same time
 
 
@@ -167,7 +167,8 @@ class Host:
             data = base64.b64encode(picture).decode()
             for begin in range(0, len(data), PIECE_CHARACTERS):
                 last = begin + PIECE_CHARACTERS >= len(data)
-                self.say({"n": number, "piece": data[begin : begin + PIECE_CHARACTERS], "last": last})
+                piece = data[begin : begin + PIECE_CHARACTERS]
+                self.say({"n": number, "piece": piece, "last": last, "size": len(picture)})
         self.say({"n": number, "result": result.text, "left_out": result.left_out, "is_error": result.failed})
 
     async def _end(self) -> None:
@@ -185,14 +186,19 @@ async def _serve(output: FileIO) -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
     host = Host(output)
     loop.set_exception_handler(lambda *_: None)  # it would print what servers said
+    watching = asyncio.create_task(_watch_memory())
     await host.serve(reader)
+    watching.cancel()
+
+
+async def _watch_memory() -> None:
+    while most_resident_bytes() < _MOST_BYTES:
+        await asyncio.sleep(_LOOK_AT_MEMORY_S)
+    os._exit(TOO_MUCH)  # the app ends the servers
 
 
 def main() -> int:
     logging.disable(logging.CRITICAL)  # the SDK logs what servers say
-    with suppress(ValueError, OSError):  # not on every system
-        resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_BYTES, _ADDRESS_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     output = FileIO(os.dup(1), "w")
     os.dup2(2, 1)  # what any library prints is no line for the app
     asyncio.run(_serve(output))
