@@ -6221,6 +6221,10 @@
         <translation>外观</translation>
     </message>
     <message>
+        <source>Tools</source>
+        <translation>工具</translation>
+    </message>
+    <message>
         <source>Server</source>
         <translation>服务器</translation>
     </message>
@@ -6599,8 +6603,16 @@
         <translation>加载 %1</translation>
     </message>
     <message>
+        <source>what you chose</source>
+        <translation>所选内容</translation>
+    </message>
+    <message>
         <source>Go on?</source>
         <translation>要继续吗？</translation>
+    </message>
+    <message>
+        <source>%1?</source>
+        <translation>%1：要允许吗？</translation>
     </message>
     <message>
         <source>Allow %1 to use %2?</source>
@@ -6647,8 +6659,8 @@
         <translation>读取此文件夹中各项的名称。</translation>
     </message>
     <message>
-        <source>Loads this page. Its server sees the address and yours.</source>
-        <translation>加载此网页。对方服务器会看到该网址和你的 IP 地址。</translation>
+        <source>Loads this page. Its server sees your IP address.</source>
+        <translation>加载此网页。对方服务器会看到你的 IP 地址。</translation>
     </message>
     <message>
         <source>Searches your chats and their attachments.</source>
@@ -6701,6 +6713,14 @@
     <message>
         <source>Allow %1 in every chat, with any arguments</source>
         <translation>在所有对话中允许 %1，参数不限</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, for addresses on this server</source>
+        <translation>在此对话中允许 %1 用于此服务器上的网址</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, for addresses on this server</source>
+        <translation>在所有对话中允许 %1 用于此服务器上的网址</translation>
     </message>
     <message>
         <source>Built in</source>
@@ -6768,7 +6788,7 @@
     </message>
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>工具较多：留给对话的空间会减少，小模型也更难选对。</translation>
+        <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

@@ -143,13 +143,18 @@ class ToolServersController(QObject):
         if removed:
             self._write()
 
-    def set_secret(self, server: str, name: str, value: str) -> None:
-        """Raises ServerFault for a value that cannot be one."""
+    def set_secret(self, server: str, name: str, value: str) -> bool:
+        """False for a value that cannot be one."""
         config = self._servers.get(server)
-        if config is not None:
+        if config is None:
+            return False
+        try:
             self._servers.set_secret(server, "header" if name in config.headers else "env", name, value)
-            self._stop(server)
-            self._write()
+        except ServerFault:
+            return False
+        self._stop(server)
+        self._write()
+        return True
 
     def list_tools(self, server: str) -> None:
         self.listed(server, ignore)

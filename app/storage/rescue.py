@@ -7,6 +7,7 @@ or at the next start.
 
 from __future__ import annotations
 
+import calendar
 import json
 import logging
 import shutil
@@ -159,8 +160,9 @@ def damaged_files(path: Path) -> list[Path]:
 
 
 def _set_aside_at(stamp: str) -> float | None:
+    """As if in UTC: the age is counted by this number, which must not change when the user travels."""
     try:
-        return time.mktime(time.strptime(stamp[:_STAMP_CHARS], _STAMP))
+        return float(calendar.timegm(time.strptime(stamp[:_STAMP_CHARS], _STAMP)))
     except (ValueError, OverflowError):
         return None
 

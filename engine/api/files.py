@@ -115,5 +115,5 @@ def remove_unfinished(folder: Path, of: str = "") -> None:
     """
     for file in folder.iterdir():
         is_left = file.name.startswith(of) and _UNFINISHED.fullmatch(file.name)
-        if is_left and time.time() - file.lstat().st_mtime > _UNFINISHED_S:
+        if is_left and abs(time.time() - file.lstat().st_mtime) > _UNFINISHED_S:  # the clock may have been set back
             file.unlink()

@@ -129,6 +129,13 @@ def test_secrets_are_passwords_that_are_never_shown(setup: Setup) -> None:
     assert setup.card("linear").secrets["X-Team"].text() == ""
 
 
+def test_a_value_that_cannot_be_one_is_said(setup: Setup) -> None:
+    card = setup.card("linear")
+    card.secrets["X-Team"].setText("\x07")
+    card.secrets["X-Team"].editingFinished.emit()
+    assert "cannot be used" in card._secret_rows["X-Team"].explanation.text()
+
+
 def test_what_it_offers_is_shown_whole(setup: Setup) -> None:
     description = "word " * (LONGEST_DESCRIPTION // 5)
     setup.servers.put(replace(GITHUB, tools=(ToolRow("github/x", "x", description, 900),)))
