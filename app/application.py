@@ -378,17 +378,18 @@ class Application(QObject):
 
     def settings_window(self) -> SettingsWindow:
         if self._settings_window is None:
-            from app.views.settings.window import SettingsWindow
+            from app.views.settings.window import SettingsParts, SettingsWindow
 
-            self._settings_window = SettingsWindow(
-                self.theme,
-                self.settings,
+            parts = SettingsParts(
                 self.chats.options,
                 self.models,
                 self.server,
                 self.machines,
+                self.chats.tools,
+                self.tool_servers,
                 self.paths,
             )
+            self._settings_window = SettingsWindow(self.theme, self.settings, parts)
             self._settings_window.elsewhere_requested.connect(self._show_elsewhere)
             self._end.add(_Stage.WINDOWS, self._settings_window.close)
         return self._settings_window

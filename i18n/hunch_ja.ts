@@ -5582,6 +5582,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>回答が許可を待っています。</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>回答に失敗しました。</translation>
     </message>
@@ -5592,6 +5596,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>回答が途中で終わりました。</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>別のチャットの回答が許可を待っています。</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
@@ -5875,7 +5883,7 @@
     </message>
     <message>
         <source>Connect to %1?</source>
-        <translation>%1 に接続しますか？</translation>
+        <translation>%1に接続しますか？</translation>
     </message>
     <message>
         <source>What a model gives to its tools is sent to this address.</source>
@@ -5883,7 +5891,7 @@
     </message>
     <message>
         <source>Run %1?</source>
-        <translation>%1 を実行しますか？</translation>
+        <translation>%1を実行しますか？</translation>
     </message>
     <message>
         <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>
@@ -6219,6 +6227,10 @@
     <message>
         <source>Appearance</source>
         <translation>外観モード</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>ツール</translation>
     </message>
     <message>
         <source>Server</source>
@@ -6599,8 +6611,16 @@
         <translation>%1 を読み込む</translation>
     </message>
     <message>
+        <source>what you chose</source>
+        <translation>選んだ項目</translation>
+    </message>
+    <message>
         <source>Go on?</source>
         <translation>続けますか？</translation>
+    </message>
+    <message>
+        <source>%1?</source>
+        <translation>%1：許可しますか？</translation>
     </message>
     <message>
         <source>Allow %1 to use %2?</source>
@@ -6647,8 +6667,8 @@
         <translation>このフォルダにある項目の名前を読みます。</translation>
     </message>
     <message>
-        <source>Loads this page. Its server sees the address and yours.</source>
-        <translation>このページを読み込みます。相手のサーバには、この URL とあなたの IP アドレスが伝わります。</translation>
+        <source>Loads this page. Its server sees your IP address.</source>
+        <translation>このページを読み込みます。相手のサーバには、あなたの IP アドレスが伝わります。</translation>
     </message>
     <message>
         <source>Searches your chats and their attachments.</source>
@@ -6701,6 +6721,14 @@
     <message>
         <source>Allow %1 in every chat, with any arguments</source>
         <translation>すべてのチャットで、引数にかかわらず %1 を許可します</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, for addresses on this server</source>
+        <translation>このチャットで、このサーバの URL に %1 を許可します</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, for addresses on this server</source>
+        <translation>すべてのチャットで、このサーバの URL に %1 を許可します</translation>
     </message>
     <message>
         <source>Built in</source>
@@ -6768,7 +6796,7 @@
     </message>
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>ツールが多すぎます。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
+        <translation>多めです。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

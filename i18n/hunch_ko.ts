@@ -5582,6 +5582,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>답변이 허용을 기다리고 있어요.</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>답변을 완성하지 못했어요.</translation>
     </message>
@@ -5592,6 +5596,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>답변이 도중에 끝났어요.</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>다른 채팅의 답변이 허용을 기다리고 있어요.</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
@@ -6221,6 +6229,10 @@
         <translation>화면 모드</translation>
     </message>
     <message>
+        <source>Tools</source>
+        <translation>도구</translation>
+    </message>
+    <message>
         <source>Server</source>
         <translation>서버</translation>
     </message>
@@ -6599,8 +6611,16 @@
         <translation>%1 불러오기</translation>
     </message>
     <message>
+        <source>what you chose</source>
+        <translation>고른 항목</translation>
+    </message>
+    <message>
         <source>Go on?</source>
         <translation>계속할까요?</translation>
+    </message>
+    <message>
+        <source>%1?</source>
+        <translation>%1: 허용할까요?</translation>
     </message>
     <message>
         <source>Allow %1 to use %2?</source>
@@ -6647,8 +6667,8 @@
         <translation>이 폴더에 있는 항목의 이름을 읽어요.</translation>
     </message>
     <message>
-        <source>Loads this page. Its server sees the address and yours.</source>
-        <translation>이 페이지를 불러와요. 상대 서버에 요청한 주소와 IP 주소가 전달돼요.</translation>
+        <source>Loads this page. Its server sees your IP address.</source>
+        <translation>이 페이지를 불러와요. 상대 서버가 IP 주소를 알 수 있어요.</translation>
     </message>
     <message>
         <source>Searches your chats and their attachments.</source>
@@ -6701,6 +6721,14 @@
     <message>
         <source>Allow %1 in every chat, with any arguments</source>
         <translation>모든 채팅에서 인수와 관계없이 %1 도구를 허용해요</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, for addresses on this server</source>
+        <translation>이 채팅에서 이 서버의 주소에 %1 도구를 허용해요</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, for addresses on this server</source>
+        <translation>모든 채팅에서 이 서버의 주소에 %1 도구를 허용해요</translation>
     </message>
     <message>
         <source>Built in</source>
@@ -6768,7 +6796,7 @@
     </message>
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>도구가 많아요. 채팅에 쓸 자리가 줄고, 작은 모델은 많은 도구 중에서 잘 고르지 못해요.</translation>
+        <translation>자리를 많이 차지해요. 채팅에 쓸 자리가 줄고, 작은 모델은 도구를 잘 고르지 못해요.</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

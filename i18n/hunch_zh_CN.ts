@@ -5582,6 +5582,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>回复正在等待允许。</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>回复失败。</translation>
     </message>
@@ -5592,6 +5596,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>回复提前结束。</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>另一个对话中的回复正在等待允许。</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
@@ -5875,7 +5883,7 @@
     </message>
     <message>
         <source>Connect to %1?</source>
-        <translation>要连接到 %1 吗？</translation>
+        <translation>要连接到%1吗？</translation>
     </message>
     <message>
         <source>What a model gives to its tools is sent to this address.</source>
@@ -5883,7 +5891,7 @@
     </message>
     <message>
         <source>Run %1?</source>
-        <translation>要运行 %1 吗？</translation>
+        <translation>要运行%1吗？</translation>
     </message>
     <message>
         <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>
@@ -6219,6 +6227,10 @@
     <message>
         <source>Appearance</source>
         <translation>外观</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>工具</translation>
     </message>
     <message>
         <source>Server</source>
@@ -6599,8 +6611,16 @@
         <translation>加载 %1</translation>
     </message>
     <message>
+        <source>what you chose</source>
+        <translation>所选内容</translation>
+    </message>
+    <message>
         <source>Go on?</source>
         <translation>要继续吗？</translation>
+    </message>
+    <message>
+        <source>%1?</source>
+        <translation>%1：要允许吗？</translation>
     </message>
     <message>
         <source>Allow %1 to use %2?</source>
@@ -6647,8 +6667,8 @@
         <translation>读取此文件夹中各项的名称。</translation>
     </message>
     <message>
-        <source>Loads this page. Its server sees the address and yours.</source>
-        <translation>加载此网页。对方服务器会看到该网址和你的 IP 地址。</translation>
+        <source>Loads this page. Its server sees your IP address.</source>
+        <translation>加载此网页。对方服务器会看到你的 IP 地址。</translation>
     </message>
     <message>
         <source>Searches your chats and their attachments.</source>
@@ -6701,6 +6721,14 @@
     <message>
         <source>Allow %1 in every chat, with any arguments</source>
         <translation>在所有对话中允许 %1，参数不限</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, for addresses on this server</source>
+        <translation>在此对话中允许 %1 用于此服务器上的网址</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, for addresses on this server</source>
+        <translation>在所有对话中允许 %1 用于此服务器上的网址</translation>
     </message>
     <message>
         <source>Built in</source>
@@ -6768,7 +6796,7 @@
     </message>
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>工具较多：留给对话的空间会减少，小模型也更难选对。</translation>
+        <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

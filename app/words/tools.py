@@ -37,7 +37,7 @@ def tool_words(name: str) -> tuple[str, str]:
             QCoreApplication.translate("Tools", "List folders"),
             QCoreApplication.translate("Tools", "Only those that you choose for a chat."),
         ),
-        "fetch": (
+        "fetch_page": (
             QCoreApplication.translate("Tools", "Load a web page"),
             QCoreApplication.translate("Tools", "Only one whose address you typed or allowed."),
         ),

@@ -16,7 +16,7 @@ BUILT_IN = ServerRow(
         ToolRow("/calculator", "calculator", "Evaluates arithmetic.", 96, on=True, reads_only=True),
         ToolRow("/time", "time", "The date and time.", 110, reads_only=True),
         ToolRow("/read_file", "read_file", "Reads a file.", 131, reads_only=True),
-        ToolRow("/fetch", "fetch", "Loads a page.", 154, reads_only=True),
+        ToolRow("/fetch_page", "fetch_page", "Loads a page.", 154, reads_only=True),
     ),
 )
 GITHUB = ServerRow(
@@ -33,6 +33,34 @@ GITHUB = ServerRow(
         ),
         ToolRow("github/create_issue", "create_issue", "Opens an issue.", 188),
     ),
+)
+
+OFF = ServerRow(
+    "files",
+    "files",
+    "/opt/homebrew/bin/npx -y @modelcontextprotocol/server-filesystem /Users/mei/Documents",
+    state=ConnectionState.OFF,
+)
+LACKING = ServerRow(
+    "fetch",
+    "fetch",
+    "/Users/mei/.local/bin/uvx mcp-server-fetch",
+    state=ConnectionState.FAILED,
+    problem="no_command",
+    detail="uv",
+    seen=True,
+)
+SIGNED_OUT = ServerRow(
+    "linear",
+    "linear",
+    "https://mcp.example.com/mcp",
+    state=ConnectionState.FAILED,
+    problem="no_secret",
+    detail="X-Team",
+    secrets=("Authorization", "X-Team"),
+    missing=("X-Team",),
+    stderr="last words",
+    seen=True,
 )
 
 
@@ -112,10 +140,13 @@ class FakeServers(QObject):
     def forget_removed(self) -> None:
         self.removed.clear()
 
-    def set_secret(self, server: str, name: str, value: str) -> None:
+    def set_secret(self, server: str, name: str, value: str) -> bool:
+        if not value.isprintable():
+            return False
         self.did.append(("secret", server, name, value))
         row = self.servers[server]
         self.put(replace(row, missing=tuple(each for each in row.missing if each != name)))
+        return True
 
     def list_tools(self, server: str) -> None:
         self.did.append(("list", server))

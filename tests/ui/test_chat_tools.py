@@ -131,6 +131,24 @@ def test_the_panel_is_inside_the_window(panel: ChatToolsPanel, app: AppHarness) 
     assert panel.geometry().bottom() < button.mapTo(app.window, button.rect().topLeft()).y()
 
 
+def test_its_height_follows_the_size_of_the_text(panel: ChatToolsPanel, app: AppHarness) -> None:
+    app.window.resize(1400, 1400)
+    button = app.window.composer.tools_button
+
+    def height_at(scale: float) -> int:
+        panel.leave()
+        app.application.settings.text_scale = scale
+        still()
+        button.click()
+        still()
+        return panel.height()
+
+    small = height_at(1.0)
+    large = height_at(1.5)
+    assert height_at(1.0) == small
+    assert large > small
+
+
 def test_a_dot_says_that_some_are_on(app: AppHarness, tools: FakeChatTools, panel: ChatToolsPanel) -> None:
     button = app.window.composer.tools_button
     assert button.accessibleName() == "Tools: 2 tools on, 308 tokens"

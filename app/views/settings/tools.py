@@ -80,7 +80,9 @@ class Servers(Protocol):
 
     def forget_removed(self) -> None: ...
 
-    def set_secret(self, server: str, name: str, value: str) -> None: ...
+    def set_secret(self, server: str, name: str, value: str) -> bool:
+        """False for a value that cannot be one."""
+        ...
 
     def list_tools(self, server: str) -> None:
         """See what it offers; starts it."""
@@ -329,7 +331,8 @@ class ServerCard(Translated, Card):
         field = self.secrets[name]
         if value := field.text():
             field.clear()
-            self._servers.set_secret(self._row.id, name, value)
+            if not self._servers.set_secret(self._row.id, name, value):
+                self._secret_rows[name].set_words(name, problem_text("value", name))
 
     def _switch(self, on: bool) -> None:
         if on and not self._row.seen:

@@ -227,7 +227,8 @@ class ChatToolsPanel(Translated, Panel):
         return next(enabled, self.close_button)
 
     def wanted_px(self, width_px: int) -> int:
-        return self._column.totalMinimumHeightForWidth(width_px) + self.page.column.totalSizeHint().height()
+        others_px = self._column.totalMinimumHeightForWidth(width_px) - self.page.minimumSizeHint().height()
+        return others_px + self.page.column.totalSizeHint().height()
 
     def show_tools(self) -> None:
         servers = self._tools.chat_tools()

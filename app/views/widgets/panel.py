@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QMenu, QWidget
 
 from app.theme import Theme
 from app.views.widgets.focus import FocusBefore, put_in_tab_order
@@ -60,6 +60,7 @@ class Panel(QWidget):
 
     def place_at(self, anchor: QWidget) -> None:
         """Below the button, or above it where there is more room."""
+        self._measure_again()
         window = self._within
         width = min(self._theme.px(self._width_px), window.width() - 2 * _FROM_EDGE_PX)
         top = anchor.mapTo(window, QPoint(0, 0))
@@ -71,6 +72,13 @@ class Panel(QWidget):
         height = max(_LEAST_PX, min(self.wanted_px(width), max(above_px, below_px)))
         y = below if below_px >= above_px else top.y() - _FROM_BUTTON_PX - height
         self.setGeometry(left, y, width, height)
+
+    def _measure_again(self) -> None:
+        """Qt keeps the sizes of what was hidden while the text's size changed."""
+        for widget in self.findChildren(QWidget):
+            widget.updateGeometry()
+        for layout in self.findChildren(QLayout):
+            layout.invalidate()
 
     def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
         inside = now is None or now is self or self.isAncestorOf(now) or isinstance(now, QMenu)
