@@ -195,27 +195,27 @@ class ExchangeController(QObject):
         for number, call in enumerate(calls):
             result = self._without_running(exchange, call, number, parts)
             if result is not None:
-                parts = _answered(parts, call, ToolResult(result, failed=True))
+                parts = _answered(parts, call, result)
             else:
                 wanted = self._wanted(exchange, exchange.tools[call.name], call.arguments)
                 exchange.pending.append(_Pending(call, wanted))
         self._show(exchange, parts)
         self._store(exchange, self._ask_or_run)
 
-    def _without_running(self, exchange: _Exchange, call: Call, number: int, parts: Parts) -> str | None:
-        """The result of a call that does not run."""
+    def _without_running(self, exchange: _Exchange, call: Call, number: int, parts: Parts) -> ToolResult | None:
+        """The result of a call that does not run; None: it may."""
         if call.name not in exchange.tools:
-            return _NO_TOOL
+            return ToolResult(_NO_TOOL, failed=True)
         if _object(call.arguments) is None:
-            return _NO_OBJECT
+            return ToolResult(_NO_OBJECT, failed=True)
         equal = [each.id for each in of_kind(Call, parts) if _is_equal(each, call) and each.id != call.id]
         earlier = [each for each in of_kind(Result, parts) if each.id in equal]
         if len(earlier) > 1:
             exchange.must_answer = True
-            return _ENOUGH
+            return ToolResult(_ENOUGH, failed=True)
         if earlier:
-            return earlier[0].text + _ONCE_MORE
-        return _TOO_MANY if number >= MOST_CALLS else None
+            return ToolResult(earlier[0].text + _ONCE_MORE, failed=earlier[0].failed)
+        return ToolResult(_TOO_MANY, failed=True) if number >= MOST_CALLS else None
 
     def _wanted(self, exchange: _Exchange, tool: Tool, arguments: str) -> Wanted:
         built_in = built_in_tools().get(tool.name) if tool.server == BUILT_IN else None

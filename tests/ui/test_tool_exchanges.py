@@ -293,8 +293,10 @@ def test_the_same_call_gets_its_earlier_result_and_then_the_loop_ends(exchange: 
     same = [calls(call("calculator", {"expression": "6*7"})) for _ in range(3)]
     exchange.say("6*7?", *same, says("42."))
     assert [each.result[:2] for each in exchange.calls] == ["42", "42", "Er"]
+    assert [each.state for each in exchange.calls] == [CallState.DONE, CallState.DONE, CallState.FAILED]
     last = exchange.harness.engine.requests[-1]
-    assert last.tools == () or getattr(last, "may_call", True) is False
+    assert last.tools
+    assert not last.may_call
 
 
 def test_only_so_many_calls_run_in_a_step(exchange: Exchange) -> None:
