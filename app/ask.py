@@ -13,6 +13,7 @@ import runpy
 import sys
 from pathlib import Path
 
+from app.controllers.chat_options import resolve
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
 from engine import SpeculationMode, default_hub_cache, model_name
@@ -21,6 +22,8 @@ from engine import SpeculationMode, default_hub_cache, model_name
 _OF_ENGINE = {
     "--json": "",
     "--thinking": "",
+    "--effort": "off|low|normal|high|N",
+    "--schema": "FILE",
     "--fastest": "",
     "--log": "",
     "--speculate": "off|auto|N",
@@ -134,7 +137,8 @@ def _request(settings: Settings, main: str, message: str) -> list[str]:
         flags += [f"--{name.replace('_', '-')}={value}"] if value is not None else []
     mode = settings.speculation_mode
     flags += ["--speculate", str(settings.speculation_tokens) if mode == SpeculationMode.FIXED else mode]
-    return flags + [flag for flag, on in (("--fastest", settings.fastest), ("--thinking", settings.thinking)) if on]
+    flags += [f"--effort={resolve(settings, settings.model_defaults.get(main, {}), main=main).values['thinking']}"]
+    return [*flags, *(["--fastest"] if settings.fastest else [])]
 
 
 def _engine(arguments: list[str], command: str) -> int:

@@ -35,7 +35,7 @@ DEEPSEEK = (
 NEMOTRON = "{{ enable_thinking }}{% if low_effort %}{reasoning effort: low}{% endif %}"
 GLM = "{% set effort = reasoning_effort if reasoning_effort in ['low', 'high'] else 'max' %}{{ effort }}"
 R1 = "{{ messages[-1].reasoning_effort }} enable_thinking {{ 'thinking_budget' }}{{ message.thinking }}<think>"
-NAMES = {
+NAMES: dict[str, tuple[Any, ...]] = {
     "Qwen3": (QWEN3, True, (), {"enable_thinking": False}, {"enable_thinking": True}, {}, {}),
     "gpt-oss": (GPT_OSS, False, ("low", "high"), {}, {}, {"reasoning_effort": "low"}, {"reasoning_effort": "high"}),
     "Mistral": (
