@@ -239,6 +239,16 @@
     </message>
 </context>
 <context>
+    <name>_Calls</name>
+    <message numerus="yes">
+        <source>Allow %1 to make %Ln call(s)?</source>
+        <translation>
+            <numerusform>Allow %1 to make %Ln call?</numerusform>
+            <numerusform>Allow %1 to make %Ln calls?</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>_Counts</name>
     <message numerus="yes">
         <source>%Ln message(s)</source>

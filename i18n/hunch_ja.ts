@@ -426,6 +426,40 @@
     </message>
 </context>
 <context>
+    <name>CallPart</name>
+    <message>
+        <source>Hide the call</source>
+        <translation>呼び出しの内容を隠す</translation>
+    </message>
+    <message>
+        <source>Show the call</source>
+        <translation>呼び出しの内容を表示</translation>
+    </message>
+</context>
+<context>
+    <name>CallTextPart</name>
+    <message>
+        <source>Arguments</source>
+        <translation>引数</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>結果</translation>
+    </message>
+    <message>
+        <source>What went wrong</source>
+        <translation>エラーの内容</translation>
+    </message>
+    <message>
+        <source>Copy result</source>
+        <translation>結果をコピー</translation>
+    </message>
+    <message>
+        <source>Copy arguments</source>
+        <translation>引数をコピー</translation>
+    </message>
+</context>
+<context>
     <name>ChatCard</name>
     <message>
         <source>Send with</source>
@@ -859,6 +893,13 @@
     <message>
         <source>%1 can serve it: see Models.</source>
         <translation>%1 なら使えます。「モデル」でインストールできます。</translation>
+    </message>
+</context>
+<context>
+    <name>ConsentPart</name>
+    <message>
+        <source>What it would do</source>
+        <translation>実行する内容</translation>
     </message>
 </context>
 <context>
@@ -5497,6 +5538,10 @@
         <translation>約 %1 倍の速さ</translation>
     </message>
     <message>
+        <source>waits for you</source>
+        <translation>許可を待っています</translation>
+    </message>
+    <message>
         <source>stopped</source>
         <translation>停止</translation>
     </message>
@@ -5577,6 +5622,14 @@
     <message>
         <source>Writing</source>
         <translation>作成中</translation>
+    </message>
+    <message>
+        <source>Using a tool</source>
+        <translation>ツールを使用中</translation>
+    </message>
+    <message>
+        <source>Waits for you</source>
+        <translation>許可待ち</translation>
     </message>
     <message>
         <source>Stopping…</source>
@@ -6287,6 +6340,182 @@
     </message>
 </context>
 <context>
+    <name>Tools</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失敗</translation>
+    </message>
+    <message>
+        <source>running…</source>
+        <translation>実行中…</translation>
+    </message>
+    <message>
+        <source>declined</source>
+        <translation>許可されませんでした</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>停止しました</translation>
+    </message>
+    <message>
+        <source>not known whether it ran</source>
+        <translation>実行されたか不明</translation>
+    </message>
+    <message>
+        <source>Calculated %1</source>
+        <translation>%1 を計算しました</translation>
+    </message>
+    <message>
+        <source>Calculate %1</source>
+        <translation>%1 を計算</translation>
+    </message>
+    <message>
+        <source>Looked up the date and time</source>
+        <translation>日付と時刻を調べました</translation>
+    </message>
+    <message>
+        <source>Look up the date and time</source>
+        <translation>日付と時刻を調べる</translation>
+    </message>
+    <message>
+        <source>Searched your chats for %1</source>
+        <translation>チャットで %1 を検索しました</translation>
+    </message>
+    <message>
+        <source>Search your chats for %1</source>
+        <translation>チャットで %1 を検索</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <translation>%1 を読みました</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <comment>to do</comment>
+        <translation>%1 を読む</translation>
+    </message>
+    <message>
+        <source>Listed %1</source>
+        <translation>%1 の一覧を取得しました</translation>
+    </message>
+    <message>
+        <source>List %1</source>
+        <translation>%1 の一覧を取得</translation>
+    </message>
+    <message>
+        <source>Loaded %1</source>
+        <translation>%1 を読み込みました</translation>
+    </message>
+    <message>
+        <source>Load %1</source>
+        <translation>%1 を読み込む</translation>
+    </message>
+    <message>
+        <source>Go on?</source>
+        <translation>続けますか？</translation>
+    </message>
+    <message>
+        <source>Allow %1 to use %2?</source>
+        <translation>%1 による %2 の使用を許可しますか？</translation>
+    </message>
+    <message>
+        <source>This tool has changed since you allowed it. Both descriptions are below.</source>
+        <translation>許可したあとで、このツールは変わりました。両方の説明を下に示します。</translation>
+    </message>
+    <message>
+        <source>You allowed this, but the chat has read content from outside, which may have asked for it.</source>
+        <translation>許可済みのツールですが、このチャットは外部の内容を読み込んでいます。その内容が指示した可能性があります。</translation>
+    </message>
+    <message>
+        <source>Many calls have run without a question. Is this still what you want?</source>
+        <translation>確認なしの呼び出しが続きました。このまま続けますか？</translation>
+    </message>
+    <message>
+        <source>This reply has taken many steps.</source>
+        <translation>この回答はすでに多くの手順を重ねています。</translation>
+    </message>
+    <message>
+        <source>When you allowed it</source>
+        <translation>許可したとき</translation>
+    </message>
+    <message>
+        <source>Now</source>
+        <translation>現在</translation>
+    </message>
+    <message>
+        <source>No arguments</source>
+        <translation>引数なし</translation>
+    </message>
+    <message>
+        <source>Reads this file, and nothing else.</source>
+        <translation>このファイルだけを読みます。</translation>
+    </message>
+    <message>
+        <source>Reads the names of what is in this folder.</source>
+        <translation>このフォルダにある項目の名前を読みます。</translation>
+    </message>
+    <message>
+        <source>Loads this page. Its server sees the address and yours.</source>
+        <translation>このページを読み込みます。相手のサーバには、この URL とあなたの IP アドレスが伝わります。</translation>
+    </message>
+    <message>
+        <source>Searches your chats and their attachments.</source>
+        <translation>チャットと添付ファイルを検索します。</translation>
+    </message>
+    <message>
+        <source>Only reads, says its server. Hunch cannot check that.</source>
+        <translation>サーバによると、読むだけです。Hunch では確認できません。</translation>
+    </message>
+    <message>
+        <source>It may change or send something.</source>
+        <translation>何かを変更または送信する可能性があります。</translation>
+    </message>
+    <message>
+        <source>Answer now</source>
+        <translation>すぐに回答</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>続ける</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <translation>許可しない</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <translation>一度だけ許可</translation>
+    </message>
+    <message>
+        <source>In this chat</source>
+        <translation>このチャットで許可</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <translation>常に許可</translation>
+    </message>
+    <message>
+        <source>%1 is not called, and the model is told so</source>
+        <translation>%1 は呼び出されず、モデルにその旨が伝わります</translation>
+    </message>
+    <message>
+        <source>Allow %1 once, with these arguments</source>
+        <translation>%1 をこの引数で一度だけ許可します</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, with any arguments</source>
+        <translation>このチャットでは、引数にかかわらず %1 を許可します</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, with any arguments</source>
+        <translation>すべてのチャットで、引数にかかわらず %1 を許可します</translation>
+    </message>
+</context>
+<context>
     <name>Totals</name>
     <message>
         <source>By pair</source>
@@ -6667,6 +6896,15 @@
     <message>
         <source>Add folder…</source>
         <translation>フォルダを追加…</translation>
+    </message>
+</context>
+<context>
+    <name>_Calls</name>
+    <message numerus="yes">
+        <source>Allow %1 to make %Ln call(s)?</source>
+        <translation>
+            <numerusform>%1 による呼び出し %Ln 件を許可しますか？</numerusform>
+        </translation>
     </message>
 </context>
 <context>

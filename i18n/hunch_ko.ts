@@ -426,6 +426,40 @@
     </message>
 </context>
 <context>
+    <name>CallPart</name>
+    <message>
+        <source>Hide the call</source>
+        <translation>호출 내용 가리기</translation>
+    </message>
+    <message>
+        <source>Show the call</source>
+        <translation>호출 내용 보기</translation>
+    </message>
+</context>
+<context>
+    <name>CallTextPart</name>
+    <message>
+        <source>Arguments</source>
+        <translation>인수</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>결과</translation>
+    </message>
+    <message>
+        <source>What went wrong</source>
+        <translation>오류 내용</translation>
+    </message>
+    <message>
+        <source>Copy result</source>
+        <translation>결과 복사</translation>
+    </message>
+    <message>
+        <source>Copy arguments</source>
+        <translation>인수 복사</translation>
+    </message>
+</context>
+<context>
     <name>ChatCard</name>
     <message>
         <source>Send with</source>
@@ -859,6 +893,13 @@
     <message>
         <source>%1 can serve it: see Models.</source>
         <translation>%1 모델로는 쓸 수 있어요. ‘모델’에서 설치하세요.</translation>
+    </message>
+</context>
+<context>
+    <name>ConsentPart</name>
+    <message>
+        <source>What it would do</source>
+        <translation>실행할 내용</translation>
     </message>
 </context>
 <context>
@@ -5497,6 +5538,10 @@
         <translation>약 %1배 빠름</translation>
     </message>
     <message>
+        <source>waits for you</source>
+        <translation>허용을 기다리는 중</translation>
+    </message>
+    <message>
         <source>stopped</source>
         <translation>중지됨</translation>
     </message>
@@ -5577,6 +5622,14 @@
     <message>
         <source>Writing</source>
         <translation>쓰는 중</translation>
+    </message>
+    <message>
+        <source>Using a tool</source>
+        <translation>도구 사용 중</translation>
+    </message>
+    <message>
+        <source>Waits for you</source>
+        <translation>허용 대기 중</translation>
     </message>
     <message>
         <source>Stopping…</source>
@@ -6287,6 +6340,182 @@
     </message>
 </context>
 <context>
+    <name>Tools</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1초</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>실패</translation>
+    </message>
+    <message>
+        <source>running…</source>
+        <translation>실행 중…</translation>
+    </message>
+    <message>
+        <source>declined</source>
+        <translation>허용하지 않음</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>중단됨</translation>
+    </message>
+    <message>
+        <source>not known whether it ran</source>
+        <translation>실행되었는지 알 수 없음</translation>
+    </message>
+    <message>
+        <source>Calculated %1</source>
+        <translation>%1 계산함</translation>
+    </message>
+    <message>
+        <source>Calculate %1</source>
+        <translation>%1 계산</translation>
+    </message>
+    <message>
+        <source>Looked up the date and time</source>
+        <translation>날짜와 시간 확인함</translation>
+    </message>
+    <message>
+        <source>Look up the date and time</source>
+        <translation>날짜와 시간 확인</translation>
+    </message>
+    <message>
+        <source>Searched your chats for %1</source>
+        <translation>채팅에서 %1 검색함</translation>
+    </message>
+    <message>
+        <source>Search your chats for %1</source>
+        <translation>채팅에서 %1 검색</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <translation>%1 읽음</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <comment>to do</comment>
+        <translation>%1 읽기</translation>
+    </message>
+    <message>
+        <source>Listed %1</source>
+        <translation>%1 폴더 목록 확인함</translation>
+    </message>
+    <message>
+        <source>List %1</source>
+        <translation>%1 폴더 목록 확인</translation>
+    </message>
+    <message>
+        <source>Loaded %1</source>
+        <translation>%1 불러옴</translation>
+    </message>
+    <message>
+        <source>Load %1</source>
+        <translation>%1 불러오기</translation>
+    </message>
+    <message>
+        <source>Go on?</source>
+        <translation>계속할까요?</translation>
+    </message>
+    <message>
+        <source>Allow %1 to use %2?</source>
+        <translation>%1의 %2 도구를 허용할까요?</translation>
+    </message>
+    <message>
+        <source>This tool has changed since you allowed it. Both descriptions are below.</source>
+        <translation>허용한 뒤에 이 도구가 바뀌었어요. 아래에 두 설명이 모두 있어요.</translation>
+    </message>
+    <message>
+        <source>You allowed this, but the chat has read content from outside, which may have asked for it.</source>
+        <translation>이미 허용한 도구지만, 이 채팅이 외부 내용을 읽었어요. 그 내용이 시킨 호출일 수도 있어요.</translation>
+    </message>
+    <message>
+        <source>Many calls have run without a question. Is this still what you want?</source>
+        <translation>묻지 않고 실행한 호출이 많아요. 계속 실행할까요?</translation>
+    </message>
+    <message>
+        <source>This reply has taken many steps.</source>
+        <translation>이 답변은 이미 여러 단계를 거쳤어요.</translation>
+    </message>
+    <message>
+        <source>When you allowed it</source>
+        <translation>허용했을 때</translation>
+    </message>
+    <message>
+        <source>Now</source>
+        <translation>지금</translation>
+    </message>
+    <message>
+        <source>No arguments</source>
+        <translation>인수 없음</translation>
+    </message>
+    <message>
+        <source>Reads this file, and nothing else.</source>
+        <translation>이 파일만 읽어요.</translation>
+    </message>
+    <message>
+        <source>Reads the names of what is in this folder.</source>
+        <translation>이 폴더에 있는 항목의 이름을 읽어요.</translation>
+    </message>
+    <message>
+        <source>Loads this page. Its server sees the address and yours.</source>
+        <translation>이 페이지를 불러와요. 상대 서버에 요청한 주소와 IP 주소가 전달돼요.</translation>
+    </message>
+    <message>
+        <source>Searches your chats and their attachments.</source>
+        <translation>채팅과 첨부 파일을 검색해요.</translation>
+    </message>
+    <message>
+        <source>Only reads, says its server. Hunch cannot check that.</source>
+        <translation>서버에 따르면 읽기만 해요. Hunch에서는 확인할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>It may change or send something.</source>
+        <translation>무언가를 바꾸거나 보낼 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Answer now</source>
+        <translation>바로 답하기</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>계속</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <translation>허용 안 함</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <translation>한 번 허용</translation>
+    </message>
+    <message>
+        <source>In this chat</source>
+        <translation>이 채팅에서 허용</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <translation>항상 허용</translation>
+    </message>
+    <message>
+        <source>%1 is not called, and the model is told so</source>
+        <translation>%1 도구를 호출하지 않고, 모델에 그 사실을 알려요</translation>
+    </message>
+    <message>
+        <source>Allow %1 once, with these arguments</source>
+        <translation>%1 도구를 이 인수로 한 번만 허용해요</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, with any arguments</source>
+        <translation>이 채팅에서는 인수와 관계없이 %1 도구를 허용해요</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, with any arguments</source>
+        <translation>모든 채팅에서 인수와 관계없이 %1 도구를 허용해요</translation>
+    </message>
+</context>
+<context>
     <name>Totals</name>
     <message>
         <source>By pair</source>
@@ -6667,6 +6896,15 @@
     <message>
         <source>Add folder…</source>
         <translation>폴더 추가…</translation>
+    </message>
+</context>
+<context>
+    <name>_Calls</name>
+    <message numerus="yes">
+        <source>Allow %1 to make %Ln call(s)?</source>
+        <translation>
+            <numerusform>%1의 호출 %Ln건을 허용할까요?</numerusform>
+        </translation>
     </message>
 </context>
 <context>

@@ -426,6 +426,40 @@
     </message>
 </context>
 <context>
+    <name>CallPart</name>
+    <message>
+        <source>Hide the call</source>
+        <translation>隐藏调用内容</translation>
+    </message>
+    <message>
+        <source>Show the call</source>
+        <translation>显示调用内容</translation>
+    </message>
+</context>
+<context>
+    <name>CallTextPart</name>
+    <message>
+        <source>Arguments</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>What went wrong</source>
+        <translation>出错原因</translation>
+    </message>
+    <message>
+        <source>Copy result</source>
+        <translation>拷贝结果</translation>
+    </message>
+    <message>
+        <source>Copy arguments</source>
+        <translation>拷贝参数</translation>
+    </message>
+</context>
+<context>
     <name>ChatCard</name>
     <message>
         <source>Send with</source>
@@ -859,6 +893,13 @@
     <message>
         <source>%1 can serve it: see Models.</source>
         <translation>%1 可以使用，请在“模型”中安装。</translation>
+    </message>
+</context>
+<context>
+    <name>ConsentPart</name>
+    <message>
+        <source>What it would do</source>
+        <translation>将要执行的内容</translation>
     </message>
 </context>
 <context>
@@ -5497,6 +5538,10 @@
         <translation>提速至约 %1 倍</translation>
     </message>
     <message>
+        <source>waits for you</source>
+        <translation>等待允许</translation>
+    </message>
+    <message>
         <source>stopped</source>
         <translation>已停止</translation>
     </message>
@@ -5577,6 +5622,14 @@
     <message>
         <source>Writing</source>
         <translation>正在生成</translation>
+    </message>
+    <message>
+        <source>Using a tool</source>
+        <translation>正在使用工具</translation>
+    </message>
+    <message>
+        <source>Waits for you</source>
+        <translation>等待允许</translation>
     </message>
     <message>
         <source>Stopping…</source>
@@ -6287,6 +6340,182 @@
     </message>
 </context>
 <context>
+    <name>Tools</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>running…</source>
+        <translation>运行中…</translation>
+    </message>
+    <message>
+        <source>declined</source>
+        <translation>未允许</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>not known whether it ran</source>
+        <translation>不确定是否已运行</translation>
+    </message>
+    <message>
+        <source>Calculated %1</source>
+        <translation>已计算 %1</translation>
+    </message>
+    <message>
+        <source>Calculate %1</source>
+        <translation>计算 %1</translation>
+    </message>
+    <message>
+        <source>Looked up the date and time</source>
+        <translation>已查看日期和时间</translation>
+    </message>
+    <message>
+        <source>Look up the date and time</source>
+        <translation>查看日期和时间</translation>
+    </message>
+    <message>
+        <source>Searched your chats for %1</source>
+        <translation>已在对话中搜索 %1</translation>
+    </message>
+    <message>
+        <source>Search your chats for %1</source>
+        <translation>在对话中搜索 %1</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <translation>已读取 %1</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <comment>to do</comment>
+        <translation>读取 %1</translation>
+    </message>
+    <message>
+        <source>Listed %1</source>
+        <translation>已列出 %1</translation>
+    </message>
+    <message>
+        <source>List %1</source>
+        <translation>列出 %1</translation>
+    </message>
+    <message>
+        <source>Loaded %1</source>
+        <translation>已加载 %1</translation>
+    </message>
+    <message>
+        <source>Load %1</source>
+        <translation>加载 %1</translation>
+    </message>
+    <message>
+        <source>Go on?</source>
+        <translation>要继续吗？</translation>
+    </message>
+    <message>
+        <source>Allow %1 to use %2?</source>
+        <translation>要允许 %1 使用 %2 吗？</translation>
+    </message>
+    <message>
+        <source>This tool has changed since you allowed it. Both descriptions are below.</source>
+        <translation>允许之后，此工具已更改。两份说明都在下方。</translation>
+    </message>
+    <message>
+        <source>You allowed this, but the chat has read content from outside, which may have asked for it.</source>
+        <translation>此工具已获允许，但对话读取过外部内容，调用可能是那些内容要求的。</translation>
+    </message>
+    <message>
+        <source>Many calls have run without a question. Is this still what you want?</source>
+        <translation>已连续进行多次未询问的调用。要继续吗？</translation>
+    </message>
+    <message>
+        <source>This reply has taken many steps.</source>
+        <translation>此回复已进行了很多步骤。</translation>
+    </message>
+    <message>
+        <source>When you allowed it</source>
+        <translation>允许时</translation>
+    </message>
+    <message>
+        <source>Now</source>
+        <translation>现在</translation>
+    </message>
+    <message>
+        <source>No arguments</source>
+        <translation>无参数</translation>
+    </message>
+    <message>
+        <source>Reads this file, and nothing else.</source>
+        <translation>仅读取此文件。</translation>
+    </message>
+    <message>
+        <source>Reads the names of what is in this folder.</source>
+        <translation>读取此文件夹中各项的名称。</translation>
+    </message>
+    <message>
+        <source>Loads this page. Its server sees the address and yours.</source>
+        <translation>加载此网页。对方服务器会看到该网址和你的 IP 地址。</translation>
+    </message>
+    <message>
+        <source>Searches your chats and their attachments.</source>
+        <translation>搜索对话及其附件。</translation>
+    </message>
+    <message>
+        <source>Only reads, says its server. Hunch cannot check that.</source>
+        <translation>服务器称其只读取。Hunch 无法核实。</translation>
+    </message>
+    <message>
+        <source>It may change or send something.</source>
+        <translation>可能会更改或发送内容。</translation>
+    </message>
+    <message>
+        <source>Answer now</source>
+        <translation>立即回答</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <translation>不允许</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <translation>允许一次</translation>
+    </message>
+    <message>
+        <source>In this chat</source>
+        <translation>在此对话中允许</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <translation>始终允许</translation>
+    </message>
+    <message>
+        <source>%1 is not called, and the model is told so</source>
+        <translation>不调用 %1，并告知模型</translation>
+    </message>
+    <message>
+        <source>Allow %1 once, with these arguments</source>
+        <translation>仅允许 %1 使用这些参数调用一次</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, with any arguments</source>
+        <translation>在此对话中允许 %1，参数不限</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, with any arguments</source>
+        <translation>在所有对话中允许 %1，参数不限</translation>
+    </message>
+</context>
+<context>
     <name>Totals</name>
     <message>
         <source>By pair</source>
@@ -6667,6 +6896,15 @@
     <message>
         <source>Add folder…</source>
         <translation>添加文件夹…</translation>
+    </message>
+</context>
+<context>
+    <name>_Calls</name>
+    <message numerus="yes">
+        <source>Allow %1 to make %Ln call(s)?</source>
+        <translation>
+            <numerusform>要允许 %1 进行 %Ln 次调用吗？</numerusform>
+        </translation>
     </message>
 </context>
 <context>

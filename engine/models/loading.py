@@ -253,7 +253,9 @@ def loading(
         raise ModelChanged(info.folder)
     identity = part.identity if front is None else front.identity_of(part)
     model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, vision=vision)
-    info = replace(info, ends_thinking=bool(model.thinking_end), holds_calls=model.call_opener is not None)
+    calls = tokenizer.has_tool_calling and (template is None or template.takes_tools)
+    info = replace(info, ends_thinking=bool(model.thinking_end), calls_tools=calls)
+    info = replace(info, holds_calls=model.call_opener is not None)
     words = main.control_words if main is not None else read_text(lambda: ControlWords.of(tokenizer))
     info = replace(info, sees=info.sees and front is None)
     if main is None and template is not None:

@@ -21,6 +21,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
+from engine.models.about import TAKES_TOOLS
 from engine.models.effort import EffortVariables
 from engine.models.watch import Question, never, watched
 
@@ -45,6 +46,7 @@ class ChatTemplate:
         self._source = source
         self.names = frozenset(_NAME.findall(source))  # by which it finds and compares keys and values
         self.effort = EffortVariables.of(source)
+        self.takes_tools = bool(TAKES_TOOLS.search(source))
         self._variables = dict(variables)
         self._limit_s = limit_s
         self._environment = _Environment()

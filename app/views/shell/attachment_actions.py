@@ -77,6 +77,7 @@ class AttachmentActions(QObject):
             image.connect(self._take_image)
         window.menu.attach.triggered.connect(self.choose_where_typed)
         transcript.attachment_requested.connect(self._open_sent)
+        transcript.picture_requested.connect(partial(self._show_picture, can_remove=False))
         transcript.notice_action_requested.connect(self._follow)
         attached.refused.connect(self._show_refused)
         for gone_on in (chats.current_chat_changed, chats.asking.message_sent):
