@@ -113,9 +113,11 @@ def test_by_keyboard_alone(app: AppHarness, qtbot: QtBot) -> None:
     composer = app.window.composer
     composer.take_focus()
     for _ in range(5):
-        if QApplication.focusWidget() is composer.effort:
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        if focused is composer.effort:
             break
-        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        QTest.keyClick(focused, Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is composer.effort
     QTest.keyClick(composer.effort, Qt.Key.Key_Return)
     menu = QApplication.activePopupWidget()
