@@ -271,6 +271,27 @@
             <numerusform>%Ln downloads</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>%Ln tool</numerusform>
+            <numerusform>%Ln tools</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tool(s) on</source>
+        <translation>
+            <numerusform>%Ln tool on</numerusform>
+            <numerusform>%Ln tools on</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>_Passes</name>

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -22,8 +24,10 @@ from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.transcript.text_parts import TablePart, TextPart
-from tests.helpers.app_harness import AppHarness
+from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.stillness import still
+from tests.helpers.tool_calls import MODELS, FakeServers, calls, says, tool
+from tests.helpers.tool_calls import call as tool_call
 from tests.helpers.transcript_harness import Opener, TranscriptHarness, long_chat, reply
 
 ALL = (Answer.DONT, Answer.ONCE, Answer.CHAT, Answer.ALWAYS)
@@ -405,3 +409,73 @@ def test_the_button_that_refuses_gets_the_focus_unless_something_is_typed(app: A
     transcript.append(replace(asking(a_call(2)), id=901))
     still()
     assert composer.edit.hasFocus()
+
+
+class Window:
+    """The app over a model that calls tools by script, and servers that are not there."""
+
+    def __init__(self, app: AppHarness, qtbot: QtBot) -> None:
+        self.app = app
+        self.qtbot = qtbot
+        self.servers = FakeServers()
+        self.servers.put(tool("write"), tool("read", reads_only=True))
+        app.chats.tools.use_servers(self.servers)
+        app.chats.tools.set_on(("files/write", "files/read"), True)
+        app.engine.scripts.extend((calls(tool_call("files__write", {"path": "/a"}), said="I write."), says("Written.")))
+        app.window.composer.send("Write it.")
+        qtbot.waitUntil(lambda: bool(self.cards))
+
+    @property
+    def cards(self) -> list[ConsentPart]:
+        shown = [part.widget for part, _ in self.app.transcript.visible_parts.shown()]
+        return [widget for widget in shown if isinstance(widget, ConsentPart) and widget.isVisible()]
+
+    @property
+    def lines(self) -> list[str]:
+        shown = [part.widget for part, _ in self.app.transcript.visible_parts.shown()]
+        return [widget.accessibleName() for widget in shown if isinstance(widget, CallPart)]
+
+
+@pytest.fixture
+def window(tmp_path: Path, qtbot: QtBot) -> Iterator[Window]:
+    with open_app(tmp_path, qtbot, models=MODELS) as app:
+        yield Window(app, qtbot)
+
+
+def test_an_answer_by_keyboard_lets_the_call_run(window: Window) -> None:
+    (asked,) = window.cards
+    assert "Allow Files to use write?" in asked.title.text()
+    asked.early.stop()
+    asked.answers[Answer.DONT].setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(asked.answers[Answer.DONT], Qt.Key.Key_Tab)
+    assert asked.answers[Answer.ONCE].hasFocus()
+    QTest.keyClick(asked.answers[Answer.ONCE], Qt.Key.Key_Return)
+    window.app.wait_until_quiet(window.qtbot)
+    assert window.servers.ran == [("files/write", '{"path": "/a"}')]
+    assert not window.cards
+    assert window.lines == ["Files · write · 0.2 s"]
+    assert window.app.window.composer.edit.hasFocus()
+    assert window.app.chats.transcript.messages[-1].text == "Written."
+
+
+def test_stop_answers_it_with_a_refusal(window: Window) -> None:
+    composer = window.app.window.composer
+    assert composer.edit.isEnabled()
+    composer.button.click()
+    window.app.wait_until_quiet(window.qtbot)
+    assert not window.cards
+    assert not window.servers.ran
+    assert window.lines == ["Files · write · stopped"]
+
+
+def test_the_dock_counts_a_question(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[int] = []
+    monkeypatch.setattr(QGuiApplication, "setBadgeNumber", lambda _app, number: shown.append(number))
+    window.app.chats.exchanges.waits_changed.emit()
+    assert shown == [1]
+    (asked,) = window.cards
+    asked.early.stop()
+    asked.answers[Answer.DONT].click()
+    window.app.wait_until_quiet(window.qtbot)
+    assert shown[-1] == 0
+    assert window.lines == ["Files · write · declined"]

@@ -48,6 +48,7 @@ class MessageActions(QObject):
         chats.edits.saved.connect(self._on_saved)
         chats.edits.went_on.connect(editing.focus)
         view.consent_shown.connect(self._on_question)
+        view.consent_answered.connect(chats.exchanges.answer)
         view.consent_answered.connect(lambda *_: window.composer.take_focus())
         view.quote_requested.connect(self.quote)
         window.menu.quote.triggered.connect(self.quote)

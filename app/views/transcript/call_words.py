@@ -12,9 +12,11 @@ from app.markup.calls import named_values, with_unseen
 from app.view_models.tools import Answer, AskReason, CallState, CallView, ConsentView
 from app.words import formats
 from app.words.replies import SEPARATOR, waits_text
+from app.words.tools import tool_words
 
 _LONGEST_NAME = 80  # of what a call is about, in its line
 _LONGEST_REASON = 160
+_APP = "Hunch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +60,29 @@ def _short(text: str, most: int) -> str:
 
 def _title(call: CallView) -> str:
     """What a tool of the app did, to what; of a server's, its name and the server's."""
-    words = "" if call.server else _built_in(call)
-    return words or tool_name(call)
+    return _built_in(call) or tool_name(call)
 
 
 def tool_name(call: CallView) -> str:
+    """Whose it is, and its name."""
+    if not call.server and (own := tool_words(call.tool)[0]):
+        return SEPARATOR.join((_APP, own))
     return SEPARATOR.join(_short(name, _LONGEST_NAME) for name in (call.server, call.tool) if name)
 
 
 def _built_in(call: CallView) -> str:
+    """ "" for a server's tool, or one that is not known."""
+    if call.server:
+        return ""
     is_over = call.state is CallState.DONE
-    about = _about(call.arguments)
-    if not about and call.tool != "date_time":
+    about = _about(call.arguments) or (_chosen_text() if call.tool == "list_folder" else "")
+    if not about and call.tool != "time":
         return ""
     sentence = {
-        "calculate": _Done(
+        "calculator": _Done(
             QCoreApplication.translate("Tools", "Calculated %1"), QCoreApplication.translate("Tools", "Calculate %1")
         ),
-        "date_time": _Done(
+        "time": _Done(
             QCoreApplication.translate("Tools", "Looked up the date and time"),
             QCoreApplication.translate("Tools", "Look up the date and time"),
         ),
@@ -89,11 +96,15 @@ def _built_in(call: CallView) -> str:
         "list_folder": _Done(
             QCoreApplication.translate("Tools", "Listed %1"), QCoreApplication.translate("Tools", "List %1")
         ),
-        "fetch": _Done(
+        "fetch_page": _Done(
             QCoreApplication.translate("Tools", "Loaded %1"), QCoreApplication.translate("Tools", "Load %1")
         ),
     }.get(call.tool)
     return "" if sentence is None else formats.fill(sentence.done if is_over else sentence.to_do, about)
+
+
+def _chosen_text() -> str:
+    return QCoreApplication.translate("Tools", "what you chose")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +149,12 @@ def consent_title(consent: ConsentView) -> str:
         return QCoreApplication.translate("Tools", "Go on?")
     names = dict.fromkeys(call.server for call in consent.calls)
     server = next(iter(names)) if len(names) == 1 else ""
-    who = _short(server, _LONGEST_NAME) or "Hunch"
+    who = _short(server, _LONGEST_NAME) or _APP
     count = len(consent.calls)
     if count > 1:
-        return _Calls().wants(who if len(names) == 1 else "Hunch", count)
+        return _Calls().wants(who if len(names) == 1 else _APP, count)
+    if words := _built_in(consent.calls[0]):
+        return formats.fill(QCoreApplication.translate("Tools", "%1?"), words)
     sentence = QCoreApplication.translate("Tools", "Allow %1 to use %2?")
     return formats.fill(sentence, who, _short(consent.calls[0].tool, _LONGEST_NAME))
 
@@ -161,6 +174,9 @@ def consent_why(consent: ConsentView) -> str:
         ),
         AskReason.OUTSIDE: QCoreApplication.translate(
             "Tools", "You allowed this, but the chat has read content from outside, which may have asked for it."
+        ),
+        AskReason.REPEAT: QCoreApplication.translate(
+            "Tools", "An equal call was sent before Hunch ended, and may have run already."
         ),
         AskReason.MANY: QCoreApplication.translate(
             "Tools", "Many calls have run without a question. Is this still what you want?"
@@ -205,7 +221,7 @@ def _what_it_does(call: CallView) -> str:
         own = {
             "read_file": QCoreApplication.translate("Tools", "Reads this file, and nothing else."),
             "list_folder": QCoreApplication.translate("Tools", "Reads the names of what is in this folder."),
-            "fetch": QCoreApplication.translate("Tools", "Loads this page. Its server sees the address and yours."),
+            "fetch_page": QCoreApplication.translate("Tools", "Loads this page. Its server sees your IP address."),
             "search_chats": QCoreApplication.translate("Tools", "Searches your chats and their attachments."),
         }.get(call.tool, "")
         if own:
@@ -239,4 +255,9 @@ def answer_explained(answer: Answer, consent: ConsentView) -> str:
         Answer.CHAT: QCoreApplication.translate("Tools", "Allow %1 in this chat, with any arguments"),
         Answer.ALWAYS: QCoreApplication.translate("Tools", "Allow %1 in every chat, with any arguments"),
     }[answer]
+    if any(not call.server and call.tool == "fetch_page" for call in consent.calls):
+        sentence = {
+            Answer.CHAT: QCoreApplication.translate("Tools", "Allow %1 in this chat, for addresses on this server"),
+            Answer.ALWAYS: QCoreApplication.translate("Tools", "Allow %1 in every chat, for addresses on this server"),
+        }.get(answer, sentence)
     return formats.fill(sentence, tools)
