@@ -96,7 +96,7 @@ class ModelController(PairLoading):
         return self._requested.main or self.info_of(self._requested.main_folder)
 
     def efforts(self) -> tuple[str, ...]:
-        """How much the chosen main model can be told to think; () if it does not think."""
+        """How much the chosen main model can be asked to think; () if it does not think."""
         info = self.main_info()
         if info is None or not info.about.thinking:
             return ()

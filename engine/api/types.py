@@ -379,7 +379,7 @@ class ModelInfo:
     holds_calls: bool = False  # whether `Request.strict_tools` are held to, once it is loaded: its calls are JSON
 
     def efforts(self, *, loaded: bool = True) -> tuple[Effort, ...]:
-        """How much it can be told to think. Not `loaded`: whether its thinking can be limited is not known yet."""
+        """How much it can be asked to think. Not `loaded`: whether its thinking can be limited is not known yet."""
         known = {Effort.NORMAL, *self.about.efforts}
         if self.ends_thinking or not loaded:
             known.add(Effort.LOW)

@@ -1,4 +1,4 @@
-"""How much a model thinks: the variables with which its chat template is told.
+"""How much a model thinks: the variables that its chat template has for it.
 
 Found in the template's text; nothing is rendered. Templates agree on few names: gpt-oss, Mistral, K2 and others have
 `reasoning_effort` with words, Seed-OSS `thinking_budget` in tokens, Nemotron `low_effort`, DeepSeek, Kimi and Granite
@@ -29,7 +29,7 @@ _HIGH = ("max", "xhigh", "high")
 
 @dataclass(frozen=True, slots=True)
 class EffortVariables:
-    """Variables of one template; an empty mapping: it cannot be told."""
+    """Variables of one template; an empty mapping: it has none."""
 
     off: Mapping[str, Any] = field(default_factory=dict)
     on: Mapping[str, Any] = field(default_factory=dict)  # at normal effort

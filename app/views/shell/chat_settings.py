@@ -235,7 +235,7 @@ class ChatSettings(Translated, Panel):
     def show_options(
         self, view: OptionsView, model_name: str, efforts: Sequence[str], *, limits: bool, sees: bool
     ) -> None:
-        """`efforts`: how much the model can be told to think; `limits`: its thinking can be limited."""
+        """`efforts`: how much the model can be asked to think; `limits`: its thinking can be limited."""
         self._view = view
         self._model_name = model_name
         thinking = self.fields["thinking"].field
