@@ -68,19 +68,25 @@ class Generation:
         self, messages: tuple[Message, ...], conversation: str, speculation: Speculation | None = None
     ) -> Request:
         """`speculation`: replaces that of the options."""
-        thinking = self.values["thinking"]
         return Request(
             messages=messages,
             sampling=self.sampling(),
             speculation=speculation or self.speculation(),
             max_tokens=self.values["max_tokens"],
             context_tokens=self.values["context_tokens"],
-            thinking=thinking != "off",
-            effort=Effort(thinking) if thinking in tuple(Effort) else Effort.NORMAL,
-            thinking_tokens=thinking if isinstance(thinking, int) else None,
+            **thinking_fields(self.values["thinking"]),
             picture_detail=self.picture_detail,
             conversation=conversation,
         )
+
+
+def thinking_fields(thinking: str | int) -> dict[str, Any]:
+    """Fields of a request from the option `thinking`."""
+    return {
+        "thinking": thinking != "off",
+        "effort": Effort(thinking) if isinstance(thinking, str) and thinking != "off" else Effort.NORMAL,
+        "thinking_tokens": thinking if isinstance(thinking, int) else None,
+    }
 
 
 def known(stored: Values) -> dict[str, Any]:

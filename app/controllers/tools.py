@@ -24,7 +24,7 @@ from app.system.worker import ignore
 from app.tools.builtin.tool import BUILT_IN, BuiltIn, Reach
 from app.tools.definitions import Tool, ToolResult, by_flat_name
 from app.view_models.tools import CanCall, ServerRow, ToolRow
-from engine import ChatEngine, CountId, Event, ModelInfo, TokensCounted
+from engine import ChatEngine, CountId, Event, TokensCounted
 
 _MOST_COUNTED = 5_000
 
@@ -144,12 +144,12 @@ class ToolsController(QObject):
         info = self._models.main_info()
         if info is None:
             return CanCall.NO_MODEL
-        return CanCall.YES if calls_tools(info) else CanCall.MODEL_CANNOT
+        return CanCall.YES if info.calls_tools else CanCall.MODEL_CANNOT
 
     def models_that_can(self) -> tuple[str, ...]:
         """Names of installed models that can call tools."""
         infos = (each.info for each in self._models.library.installed if each.info is not None)
-        return tuple(info.name for info in infos if info.drafter is None and calls_tools(info))
+        return tuple(info.name for info in infos if info.drafter is None and info.calls_tools)
 
     def chat_tools(self) -> tuple[ServerRow, ...]:
         """The groups of tools that the open chat may use: those that are built in first."""
@@ -290,8 +290,3 @@ def built_in_tools() -> dict[str, BuiltIn]:
     from app.tools.builtin.offered import BY_NAME
 
     return BY_NAME
-
-
-def calls_tools(info: ModelInfo) -> bool:
-    """Whether the model's template has tools and its calls can be read."""
-    return bool(getattr(info, "calls_tools", info.about.tools))

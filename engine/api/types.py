@@ -223,7 +223,8 @@ class Request:
     may_call: bool = True  # False: no call is written, though the prompt has the tools, so that it stays the same
     several_calls: bool = True  # False: the first tool call ends the reply
     must_call: tuple[str, ...] = ()  # the answer is a call of one of these tools
-    strict_tools: tuple[str, ...] = ()  # arguments for these match their parameters, with models that `holds_calls`
+    # Arguments for these match their parameters, with models that `holds_calls`, if those can be enforced.
+    strict_tools: tuple[str, ...] = ()
     constraint: Constraint | None = None
     template_variables: Mapping[str, Any] = field(
         default_factory=dict, hash=False
@@ -376,7 +377,7 @@ class ModelInfo:
     sees: bool = False  # whether messages to it may have pictures
     calls_tools: bool = False  # whether requests to it may have tools; before it is loaded, by what its files say
     ends_thinking: bool = False  # whether its thinking can be limited, once it is loaded: its markers are known
-    holds_calls: bool = False  # whether `Request.strict_tools` are held to, once it is loaded: its calls are JSON
+    holds_calls: bool = False  # whether `Request.strict_tools` are held to, once it is loaded: its calls have a grammar
 
     def efforts(self, *, loaded: bool = True) -> tuple[Effort, ...]:
         """How much it can be asked to think. Not `loaded`: whether its thinking can be limited is not known yet."""

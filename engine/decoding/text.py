@@ -106,11 +106,30 @@ def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) 
         return encoding.apart(partial(compiled, parts, model), aborted) if parts else None
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
         parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
-    opener = model.call_opener if request.strict_tools and not parts else None
-    if opener is not None:
-        strict = request.strict_tools
-        parts.append(ToolSyntax(model, request.tools).grammar((), several=request.several_calls, strict=strict))
-    return encoding.apart(partial(compiled, parts, model, opener), aborted) if parts else None
+    if parts:
+        return encoding.apart(partial(compiled, parts, model), aborted)
+    opener = model.call_opener if request.strict_tools else None
+    return None if opener is None else encoding.apart(partial(_strict, request, model, opener), aborted)
+
+
+def _strict(request: Request, model: LoadedModel, opener: int) -> Grammar:
+    """The grammar of calls from their opener on, to which all strict tools are held whose schemas can be enforced."""
+    syntax = ToolSyntax(model, request.tools)
+
+    def held_to(names: Sequence[str]) -> Grammar:
+        return compiled([syntax.grammar((), several=request.several_calls, strict=names)], model, opener)
+
+    def enforceable(name: str) -> bool:
+        with suppress(InvalidRequest):
+            compiled([syntax.grammar((name,), several=False)], model)
+            return True
+        return False
+
+    try:
+        return held_to(request.strict_tools)
+    except InvalidRequest:
+        syntax.functions(request.strict_tools)
+        return held_to([name for name in request.strict_tools if enforceable(name)])
 
 
 def spelling_of(model: LoadedModel) -> Spelling:

@@ -79,7 +79,8 @@ from engine.models.watch import Aborted, Question, TooLong, never, watched
 if mx.default_device() == mx.cpu:
     mx.disable_compile()
 
-JSON_CALLS = frozenset({"json_tools", "mistral"})  # mlx-lm's parsers of calls whose arguments are JSON
+# mlx-lm's parsers of calls for which `decoding/call_grammars.py` has a grammar.
+KNOWN_CALLS = frozenset({"json_tools", "mistral", "qwen3_coder", "glm47", "gemma4"})
 _HANDFUL_BYTES = 64 << 20
 _MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _BUILDING_S = 20.0  # of processor time; the largest models take about one
@@ -176,11 +177,11 @@ class LoadedModel:
 
     @property
     def call_opener(self) -> int | None:
-        """The token that opens tool calls, if they are JSON; else None."""
+        """The token that opens tool calls, if there is a grammar of them; else None."""
         parser = self.tokenizer.tool_parser
         tokens = self.tokenizer.tool_call_start_tokens
-        is_json = parser is not None and parser.__module__.rpartition(".")[2] in JSON_CALLS
-        return int(tokens[0]) if is_json and tokens and len(tokens) == 1 else None
+        known = parser is not None and parser.__module__.rpartition(".")[2] in KNOWN_CALLS
+        return int(tokens[0]) if known and tokens and len(tokens) == 1 else None
 
     @property
     def source(self) -> str:

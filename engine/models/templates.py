@@ -43,7 +43,7 @@ class ChatTemplate:
 
     def __init__(self, source: str, variables: Mapping[str, Any], limit_s: float = RENDERING_S) -> None:
         """`variables`: for every rendering, the tokenizer's special tokens."""
-        self._source = source
+        self.source = source
         self.names = frozenset(_NAME.findall(source))  # by which it finds and compares keys and values
         self.effort = EffortVariables.of(source)
         self.takes_tools = bool(TAKES_TOOLS.search(source))
@@ -73,7 +73,7 @@ class ChatTemplate:
 
     def _render(self, **variables: Any) -> str:
         if self._compiled is None:
-            self._compiled = self._environment.from_string(self._source)
+            self._compiled = self._environment.from_string(self.source)
         return _joined(self._compiled.generate(**variables))
 
 
