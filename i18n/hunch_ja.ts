@@ -5585,6 +5585,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>回答が許可を待っています。</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>回答に失敗しました。</translation>
     </message>
@@ -5595,6 +5599,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>回答が途中で終わりました。</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>別のチャットの回答が許可を待っています。</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
@@ -5878,7 +5886,7 @@
     </message>
     <message>
         <source>Connect to %1?</source>
-        <translation>%1 に接続しますか？</translation>
+        <translation>%1に接続しますか？</translation>
     </message>
     <message>
         <source>What a model gives to its tools is sent to this address.</source>
@@ -5886,7 +5894,7 @@
     </message>
     <message>
         <source>Run %1?</source>
-        <translation>%1 を実行しますか？</translation>
+        <translation>%1を実行しますか？</translation>
     </message>
     <message>
         <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>

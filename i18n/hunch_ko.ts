@@ -5585,6 +5585,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>답변이 허용을 기다리고 있어요.</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>답변을 완성하지 못했어요.</translation>
     </message>
@@ -5595,6 +5599,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>답변이 도중에 끝났어요.</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>다른 채팅의 답변이 허용을 기다리고 있어요.</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>

@@ -5585,6 +5585,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>回复正在等待允许。</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>回复失败。</translation>
     </message>
@@ -5595,6 +5599,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>回复提前结束。</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>另一个对话中的回复正在等待允许。</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
@@ -5878,7 +5886,7 @@
     </message>
     <message>
         <source>Connect to %1?</source>
-        <translation>要连接到 %1 吗？</translation>
+        <translation>要连接到%1吗？</translation>
     </message>
     <message>
         <source>What a model gives to its tools is sent to this address.</source>
@@ -5886,7 +5894,7 @@
     </message>
     <message>
         <source>Run %1?</source>
-        <translation>要运行 %1 吗？</translation>
+        <translation>要运行%1吗？</translation>
     </message>
     <message>
         <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>
