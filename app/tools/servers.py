@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from app.storage.codec import storable
 from app.system.secrets import Secrets
 from app.system.small_file import read_small
-from app.tools.commands import PROGRAMS, find_command, server_environment
+from app.tools.commands import PROGRAMS, ask_shell, find_command, server_environment
 from app.tools.definitions import cleaned
 from app.tools.wire import Problem
 from engine import write_atomically
@@ -153,6 +153,18 @@ class ToolServers:
             self._known()[new.id] = new
             return new
 
+    def ask_shell(self, server_id: str) -> bool:
+        """Have the login shell find a command that was not found; whether it did. Waits up to three seconds."""
+        server = self.get(server_id)
+        if server is None or server.address or Path(server.command).is_absolute():
+            return False
+        command = ask_shell(server.command)
+        with self._lock:
+            if not command or self._known().get(server_id) != server:
+                return False
+            self._known()[server_id] = replace(server, command=command)
+            return True
+
     def set_secret(self, server_id: str, kind: str, name: str, value: str) -> None:
         """`kind`: "env" or "header". Raises ServerFault for a value that cannot be one."""
         with self._lock:
@@ -185,8 +197,12 @@ class ToolServers:
             self._secrets.forget_tool(server_id)
 
     def reach(self, server: ServerConfig) -> Reach:
-        """With its secrets. Raises ServerFault. May wait for the keychain."""
-        if not server.enabled:
+        """With its secrets. Raises ServerFault, also where it is not this server that is on now.
+
+        May wait for the keychain.
+        """
+        now = self.get(server.id)
+        if now is None or not now.enabled or now.digest != server.digest:
             raise ServerFault(Problem.STOPPED)
         env = {name: self._secret(server, "env", name) for name in server.env}
         headers = {name: self._secret(server, "header", name) for name in server.headers}

@@ -108,7 +108,8 @@ class _Tried:
         self.connect()
 
     def close(self) -> None:
-        mark = json.loads((self.folder / "tool_processes.json").read_text())["mark"]
+        (file,) = self.folder.glob("tool_processes-*.json")
+        mark = json.loads(file.read_text())["mark"]
         assert family(mark, {})
         self.host.host.close(10)
         assert family(mark, {}) == {}

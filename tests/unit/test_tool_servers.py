@@ -61,6 +61,13 @@ def test_a_server_is_off_until_its_whole_command_was_seen(tmp_path: Path) -> Non
     assert servers.change(enabled).enabled
     servers.set_on(server.id, False)
     assert not servers.all()[0].enabled
+    with pytest.raises(ServerFault):
+        servers.reach(enabled)
+    servers.set_on(server.id, True)
+    servers.reach(enabled)
+    servers.remove(server.id)
+    with pytest.raises(ServerFault):
+        servers.reach(enabled)
 
 
 def test_servers_are_stored_without_their_secrets(tmp_path: Path) -> None:
@@ -425,6 +432,8 @@ def test_the_folder_of_the_command_comes_first() -> None:
 
 
 def test_the_login_shell_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "_PLACES", ())
+    monkeypatch.setenv("PATH", "")
     found = _program(tmp_path / "uvx")
     shell = tmp_path / "shell"
     shell.write_text(f'#!/bin/sh\necho "Welcome"; [ "$4" = "command -v uvx" ] && echo {found}\n')
@@ -434,6 +443,14 @@ def test_the_login_shell_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert ask_shell("uvx") == str(found)
     for none in ("npx", "uvx; rm", "$(x)", ""):
         assert ask_shell(none) == ""
+    servers = _servers(tmp_path)
+    server = servers.add(ServerConfig("", "a", "uvx"))
+    shown = server.shown
+    assert not servers.ask_shell("another")
+    assert servers.ask_shell(server.id)
+    assert servers.all()[0].command == str(found)
+    assert not servers.confirm(server.id, shown)
+    assert not servers.ask_shell(server.id)
     shell.write_text("#!/bin/sh\nsleep 60\n")
     monkeypatch.setattr(commands, "_SHELL_S", 0.05)
     assert ask_shell("uvx") == ""
