@@ -1343,6 +1343,17 @@
     </message>
 </context>
 <context>
+    <name>EffortButton</name>
+    <message>
+        <source>Use for All Chats with %1</source>
+        <translation>%1 のすべてのチャットで使う</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -4540,8 +4551,8 @@
         <translation>コンテキストの上限</translation>
     </message>
     <message>
-        <source>Think first</source>
-        <translation>考えてから回答</translation>
+        <source>Thinking</source>
+        <translation>思考</translation>
     </message>
     <message>
         <source>Picture detail</source>
@@ -4588,16 +4599,8 @@
         <translation>最大 %1 トークン</translation>
     </message>
     <message>
-        <source>As the model decides</source>
-        <translation>モデルに任せる</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>短く</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>しない</translation>
+        <source>Off</source>
+        <translation>オフ</translation>
     </message>
 </context>
 <context>

@@ -1343,6 +1343,17 @@
     </message>
 </context>
 <context>
+    <name>EffortButton</name>
+    <message>
+        <source>Use for All Chats with %1</source>
+        <translation>用于 %1 的所有对话</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -4540,8 +4551,8 @@
         <translation>上下文上限</translation>
     </message>
     <message>
-        <source>Think first</source>
-        <translation>先思考再回答</translation>
+        <source>Thinking</source>
+        <translation>思考</translation>
     </message>
     <message>
         <source>Picture detail</source>
@@ -4588,16 +4599,8 @@
         <translation>最多 %1 个 token</translation>
     </message>
     <message>
-        <source>As the model decides</source>
-        <translation>由模型决定</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>简短</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>不思考</translation>
+        <source>Off</source>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>
