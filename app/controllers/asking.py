@@ -11,9 +11,9 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -67,7 +67,6 @@ _WITHOUT_RESULT = {  # what the model is given of a call without a result
     CallState.WAITS: "This call did not run.",
     CallState.RUNNING: "It is not known whether this call ran.",
 }
-_MAY_NOT_CALL: dict[str, Any] = {each.name: False for each in fields(Request) if each.name == "may_call"}
 _FENCE = "```"
 _FENCES = re.compile("```+")  # begins with letters, so that megabytes are searched fast
 
@@ -428,11 +427,9 @@ class Asking(QObject):
 
 def with_tools(request: Request, tools: Sequence[Tool], *, may_call: bool) -> Request:
     """`may_call` False: the tools stay in the prompt, which goes on, but the model has to answer."""
-    if not (may_call or _MAY_NOT_CALL):
-        return request
     names = tuple(tool.flat_name for tool in tools)
-    made = replace(request, tools=tuple(tool.definition() for tool in tools), strict_tools=names)
-    return made if may_call else replace(made, **_MAY_NOT_CALL)
+    definitions = tuple(tool.definition() for tool in tools)
+    return replace(request, tools=definitions, strict_tools=names, may_call=may_call)
 
 
 def _branch(stores: Stores, reply_id: int, with_reply: bool) -> list[StoredMessage]:

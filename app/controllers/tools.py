@@ -23,8 +23,8 @@ from app.storage.consents import EVERY_CHAT, Consent
 from app.system.worker import ignore
 from app.tools.builtin.tool import BUILT_IN, BuiltIn, Reach
 from app.tools.definitions import Tool, ToolResult, by_flat_name
-from app.view_models.tools import CanCall, ServerRow, ToolRow
-from engine import ChatEngine, CountId, Event, ModelInfo, TokensCounted
+from app.view_models.tools import CanCall, ConnectionState, ServerRow, ToolRow
+from engine import ChatEngine, CountId, Event, TokensCounted
 
 _MOST_COUNTED = 5_000
 
@@ -144,12 +144,12 @@ class ToolsController(QObject):
         info = self._models.main_info()
         if info is None:
             return CanCall.NO_MODEL
-        return CanCall.YES if calls_tools(info) else CanCall.MODEL_CANNOT
+        return CanCall.YES if info.calls_tools else CanCall.MODEL_CANNOT
 
     def models_that_can(self) -> tuple[str, ...]:
         """Names of installed models that can call tools."""
         infos = (each.info for each in self._models.library.installed if each.info is not None)
-        return tuple(info.name for info in infos if info.drafter is None and calls_tools(info))
+        return tuple(info.name for info in infos if info.drafter is None and info.calls_tools)
 
     def chat_tools(self) -> tuple[ServerRow, ...]:
         """The groups of tools that the open chat may use: those that are built in first."""
@@ -161,6 +161,14 @@ class ToolsController(QObject):
     def chosen(self) -> tuple[str, ...]:
         """Ids of the tools that the open chat may use."""
         return self._options.tools(self._options.chat_id)
+
+    def list_unknown(self) -> None:
+        """Ask the servers that are on, and were not asked in this run, for their tools. Starts them."""
+        servers = self.servers
+        for row in servers.rows() if servers else ():
+            is_on = row.state in (ConnectionState.STOPPED, ConnectionState.READY)
+            if servers is not None and is_on and not servers.known(row.id):
+                servers.listed(row.id, ignore)
 
     def set_on(self, ids: Iterable[str], on: bool) -> None:
         """Of the open chat."""
@@ -290,8 +298,3 @@ def built_in_tools() -> dict[str, BuiltIn]:
     from app.tools.builtin.offered import BY_NAME
 
     return BY_NAME
-
-
-def calls_tools(info: ModelInfo) -> bool:
-    """Whether the model's template has tools and its calls can be read."""
-    return bool(getattr(info, "calls_tools", info.about.tools))

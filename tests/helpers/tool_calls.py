@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.tools.definitions import Tool, ToolResult
@@ -18,8 +18,7 @@ _IDS = itertools.count(1)
 
 def calling(info: ModelInfo) -> ModelInfo:
     """As a model that can call tools."""
-    more: dict[str, Any] = {each.name: True for each in fields(ModelInfo) if each.name == "calls_tools"}
-    return replace(info, about=ModelAbout(tools=True), **more)
+    return replace(info, about=ModelAbout(tools=True), calls_tools=True)
 
 
 MODELS = {MAIN.folder: calling(MAIN), DRAFT.folder: DRAFT}

@@ -293,8 +293,9 @@ def test_the_same_call_gets_its_earlier_result_and_then_the_loop_ends(exchange: 
     same = [calls(call("calculator", {"expression": "6*7"})) for _ in range(3)]
     exchange.say("6*7?", *same, says("42."))
     assert [each.result[:2] for each in exchange.calls] == ["42", "42", "Er"]
+    assert [each.state for each in exchange.calls] == [CallState.DONE, CallState.DONE, CallState.FAILED]
     last = exchange.harness.engine.requests[-1]
-    assert last.tools == () or getattr(last, "may_call", True) is False
+    assert (last.tools, last.may_call) == (exchange.harness.engine.requests[0].tools, False)
 
 
 def test_only_so_many_calls_run_in_a_step(exchange: Exchange) -> None:
@@ -312,7 +313,7 @@ def test_after_ten_steps_it_is_asked_whether_to_go_on(exchange: Exchange, answer
     exchange.finish(answer)
     assert exchange.row.text == "Done."
     last = exchange.harness.engine.requests[-1]
-    must_answer = last.tools == () or getattr(last, "may_call", True) is False
+    must_answer = not last.may_call
     assert must_answer == (answer is Answer.DONT)
     assert exchange.calls[-1].state is (CallState.DECLINED if must_answer else CallState.DONE)
 

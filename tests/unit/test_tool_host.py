@@ -143,7 +143,7 @@ def test_tools_are_listed_called_and_listed_again(host: HostUnderTest) -> None:
     assert len(alive(noted)) == 1
     host.host.close(60)
     assert alive(noted) == []
-    assert not (host.folder / "tool_processes.json").exists()
+    assert list(host.folder.glob("tool_processes*")) == []
 
 
 def test_a_list_has_limits(one_host: HostUnderTest) -> None:
@@ -200,23 +200,23 @@ def test_a_server_gets_what_was_set_and_nothing_else(host: HostUnderTest, monkey
     assert b"of the server" not in b"".join(each.read_bytes() for each in host.folder.iterdir() if each.is_file())
 
 
-def test_a_call_is_cancelled_at_once(host: HostUnderTest) -> None:
-    host.connect(host.malicious("silent_call")[0])
-    handle, results, _ = host.begin_call("silent_call")
+def test_a_call_is_cancelled_at_once(one_host: HostUnderTest) -> None:
+    one_host.connect(one_host.malicious("silent_call")[0])
+    handle, results, _ = one_host.begin_call("silent_call")
     handle.cancel()
     result = results.get(timeout=60)
     assert (result.text, result.failed) == ("The call was stopped.", True)
     handle.cancel()
-    assert isinstance(host.tools("silent_call"), tuple)
+    assert isinstance(one_host.tools("silent_call"), tuple)
     assert results.empty()
 
 
-def test_what_is_no_call_is_not_sent(host: HostUnderTest) -> None:
-    host.connect(host.malicious("changes")[0])
+def test_what_is_no_call_is_not_sent(one_host: HostUnderTest) -> None:
+    one_host.connect(one_host.malicious("changes")[0])
     for wrong in ("[]", "{", '"text"', "[" * 100_000, '{"a": "' + "x" * MOST_ARGUMENTS + '"}'):
-        assert host.call("changes", arguments=wrong).text == "The arguments are no JSON object, or too large."
-    assert host.call("unknown").failed
-    assert host.tools("unknown") == ServerFailed(Problem.STOPPED)
+        assert one_host.call("changes", arguments=wrong).text == "The arguments are no JSON object, or too large."
+    assert one_host.call("unknown").failed
+    assert one_host.tools("unknown") == ServerFailed(Problem.STOPPED)
 
 
 @pytest.mark.parametrize(
@@ -281,6 +281,18 @@ def _host_of(process: int) -> int:
     return int(told.stdout)
 
 
+def test_two_hosts_in_one_folder_leave_each_other_alone(host: HostUnderTest) -> None:
+    """Such as that of the window, and that of a terminal."""
+    server, noted = host.malicious("changes")
+    host.connect(server)
+    other = HostUnderTest(host.folder)
+    other.host.end_leftovers()
+    assert other.connect(other.malicious("early")[0]) == Connected("early", "1", "2025-11-25")
+    other.host.close(60)
+    assert len(alive(noted)) == 1
+    assert host.call(server.id).text == "done"
+
+
 _APP = """
 import sys, time
 from pathlib import Path
@@ -331,13 +343,10 @@ print(threading.active_count(), list(Path(sys.argv[1]).iterdir()))
 
 
 def test_a_damaged_file_of_processes_ends_nothing_of_others(tmp_path: Path) -> None:
-    for content in (
-        "{",
-        '{"mark": "", "processes": {}}',
-        '{"mark": 1}',
-        '{"mark": "a.", "processes": {"1": "0", "x": 1}}',
-    ):
-        (tmp_path / "tool_processes.json").write_text(content)
+    mine = {"owner": 0, "mark": "0123456789abcdef.", "processes": {str(os.getpid()): "0"}}
+    wrong = [mine | {"mark": ""}, mine | {"mark": 1}, mine | {"processes": {"x": 1}}, {"mark": mine["mark"]}, mine]
+    for content in ("{", *map(json.dumps, wrong)):
+        (tmp_path / "tool_processes-1.json").write_text(content)
         host = ToolHost(tmp_path, lambda _: Reach())
         host.end_leftovers()
         host.close(60)

@@ -61,6 +61,13 @@ def test_a_server_is_off_until_its_whole_command_was_seen(tmp_path: Path) -> Non
     assert servers.change(enabled).enabled
     servers.set_on(server.id, False)
     assert not servers.all()[0].enabled
+    with pytest.raises(ServerFault):
+        servers.reach(enabled)
+    servers.set_on(server.id, True)
+    servers.reach(enabled)
+    servers.remove(server.id)
+    with pytest.raises(ServerFault):
+        servers.reach(enabled)
 
 
 def test_servers_are_stored_without_their_secrets(tmp_path: Path) -> None:
@@ -88,6 +95,17 @@ def test_servers_are_stored_without_their_secrets(tmp_path: Path) -> None:
     again.write()
     assert [each.id for each in _servers(tmp_path).all()] == ["files-2"]
     assert "TOKEN" not in (tmp_path / "hub_token").read_text()
+
+
+def test_the_query_of_an_address_is_a_secret(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    server = servers.add(ServerConfig("", "Web", address="https://example.com/mcp?api_key=secret"))
+    assert server.shown == "https://example.com/mcp?…"
+    assert servers.confirm(server.id, server.shown)
+    servers.write()
+    assert "api_key" not in (tmp_path / "tools.json").read_text()
+    again = _servers(tmp_path)
+    assert again.reach(again.all()[0]).address == "https://example.com/mcp?api_key=secret"
 
 
 def test_secrets_are_in_the_keychain_and_are_no_hubs(tmp_path: Path) -> None:
@@ -425,6 +443,8 @@ def test_the_folder_of_the_command_comes_first() -> None:
 
 
 def test_the_login_shell_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "_PLACES", ())
+    monkeypatch.setenv("PATH", "")
     found = _program(tmp_path / "uvx")
     shell = tmp_path / "shell"
     shell.write_text(f'#!/bin/sh\necho "Welcome"; [ "$4" = "command -v uvx" ] && echo {found}\n')
@@ -434,6 +454,14 @@ def test_the_login_shell_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert ask_shell("uvx") == str(found)
     for none in ("npx", "uvx; rm", "$(x)", ""):
         assert ask_shell(none) == ""
+    servers = _servers(tmp_path)
+    server = servers.add(ServerConfig("", "a", "uvx"))
+    shown = server.shown
+    assert not servers.ask_shell("another")
+    assert servers.ask_shell(server.id)
+    assert servers.all()[0].command == str(found)
+    assert not servers.confirm(server.id, shown)
+    assert not servers.ask_shell(server.id)
     shell.write_text("#!/bin/sh\nsleep 60\n")
     monkeypatch.setattr(commands, "_SHELL_S", 0.05)
     assert ask_shell("uvx") == ""
