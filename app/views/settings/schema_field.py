@@ -112,7 +112,9 @@ class SchemaField(Translated, QWidget):
             case SchemaFault.TOO_LONG:
                 return fill(self.tr("Too long: at most %1 characters."), number(LONGEST_SCHEMA))
             case SchemaFault.NO_JSON:
-                return fill(self.tr("Not JSON: look at line %1. The last schema that worked stays."), number(problem.line))
+                return fill(
+                    self.tr("Not JSON: look at line %1. The last schema that worked stays."), number(problem.line)
+                )
             case SchemaFault.NO_OBJECT:
                 return self.tr("A JSON schema is an object, in braces. The last schema that worked stays.")
         return fill(self.tr("Replies cannot be held to this: %1"), problem.detail)
