@@ -75,6 +75,14 @@ class FakeChatTools(QObject):
         self.can = can
         self.able: tuple[str, ...] = ()
         self.folders: tuple[str, ...] = ()
+        self.asked = 0
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        return tuple(tool.id for row in self.servers for tool in row.tools if tool.on)
+
+    def list_unknown(self) -> None:
+        self.asked += 1
 
     def chat_tools(self) -> tuple[ServerRow, ...]:
         return self.servers

@@ -15,12 +15,14 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.markup.calls import named_values
+from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.tools import Answer, AskReason, CallState, CallView, ConsentView, StepView
 from app.view_models.transcript import Attachment, AttachmentKind, ReplyStatus, TranscriptMessage
 from app.views.transcript.call_parts import CallPart, CallTextPart, TextRole
 from app.views.transcript.call_words import call_words, consent_title
 from app.views.transcript.consent_part import ConsentPart
 from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.overlay import Overlay, OverlayMode
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.transcript.text_parts import TablePart, TextPart
@@ -221,6 +223,27 @@ def test_a_version_without_calls_takes_their_place(open_transcript: Opener) -> N
     harness.model.change(2, steps=(), text="Anew.")
     assert not lines(harness)
     assert [part.kind for part in harness.view.items[0].parts] == [PartKind.TEXT, PartKind.FOOTER]
+
+
+def test_marks_of_drafts_are_on_the_last_step_alone(open_transcript: Opener) -> None:
+    message = with_calls(a_call(), text="Let me look again.")
+    message.drafted = DraftedText()
+    message.drafted.add([DraftMark(0, 6)], 0, thinking=False)
+    harness = open_transcript([message])
+    overlay = Overlay(harness.view, harness.model, harness.theme)
+    overlay.set_mode(OverlayMode.ACCEPTED)
+    assert [layer.text.toPlainText() for _, layer in overlay._layers.values()] == ["Let me look again."]
+
+
+def test_each_opened_thinking_has_a_line_of_its_own(open_transcript: Opener) -> None:
+    message = with_calls(a_call())
+    message.steps = (*message.steps, StepView((a_call(2),), "", "And then?", 1.0))
+    harness = open_transcript([message])
+    for key in ((1, 0), (4, 0)):
+        harness.view.context.opening_requested.emit(2, key)
+    first, second = harness.view._side_lines._bars
+    (line,) = [each for each in lines(harness) if each.y() < second.top()]
+    assert first.bottom() < line.y()
 
 
 # Finding, copying

@@ -75,6 +75,7 @@ def test_a_server_is_switched_on_only_after_its_whole_command_was_shown(setup: S
     card.ask().accept()
     still()
     assert state_of(setup, "files") is ConnectionState.STOPPED
+    assert ("list", "files") in setup.servers.did
     assert card.on.isChecked()
     assert not setup.card("files").on.isHidden()
 
