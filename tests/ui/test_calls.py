@@ -331,6 +331,45 @@ def test_a_new_question_in_the_same_place_has_its_own_first_moment(open_transcri
     assert asked.early.isActive()
 
 
+def test_the_same_call_asked_about_for_another_reason_has_its_own_first_moment(open_transcript: Opener) -> None:
+    """A double click on the first question is no answer to the second."""
+    harness = open_transcript([asking(a_call())])
+    given: list[object] = []
+    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    asked = card(harness)
+    asked.early.stop()
+    consent = harness.model.messages[0].consent
+    assert consent is not None
+    asked.answers[Answer.ONCE].click()
+    harness.model.change(2, consent=None)
+    harness.model.change(2, consent=replace(consent))
+    card(harness).answers[Answer.ONCE].click()
+    harness.model.change(2, consent=replace(consent, reason=AskReason.CHANGED))
+    card(harness).answers[Answer.ONCE].click()
+    assert len(given) == 1
+
+
+def test_a_question_can_be_answered_after_its_window_was_hidden(open_transcript: Opener) -> None:
+    harness = open_transcript([asking(a_call())])
+    given: list[object] = []
+    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    harness.view.hide()
+    harness.view.show()
+    still()
+    asked = card(harness)
+    asked.early.stop()
+    asked.answers[Answer.ONCE].click()
+    assert given == [(2, Answer.ONCE)]
+
+
+def test_names_in_a_question_are_whole_and_on_one_line(open_transcript: Opener) -> None:
+    name = "a" * 190
+    call = a_call(tool=name, arguments=json.dumps({"path\n/etc": "x"}))
+    words = card(open_transcript([asking(call)])).text.toPlainText().split("\n")
+    assert words[0] == f"github · {name}"
+    assert "path\\n/etc" in words
+
+
 def test_a_held_key_answers_nothing(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
     given: list[object] = []
