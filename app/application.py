@@ -30,6 +30,7 @@ from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
+from app.controllers.tool_servers import ToolServersController
 from app.settings import Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, UnsentFile
@@ -173,6 +174,7 @@ class Application(QObject):
         self.calls = GuiCalls(self)
         self._small_files = JobThread("small files", self.calls.post)
         secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
+        self._secrets = secrets
         self.settings = Settings(paths.settings, secrets, self, self._small_files)
         self.theme = Theme(self)
         self.translation = Translation(compiled_sentences())
@@ -281,6 +283,7 @@ class Application(QObject):
         self.chats = ChatController(
             self.engine, self.bridge, self.storage, self.settings, self.models, self, self.window.sight
         )
+        self._add_tool_servers()
         caches = KeptCaches(self.engine, self.bridge, self.storage, self.chats.deletions, self.chats)
         if opened.purged:
             self.storage.forget_traces()
@@ -304,6 +307,15 @@ class Application(QObject):
             self._machine, self.engine, self.settings, self.chats, self.models, self.server, self.machines
         )
         self._show_parts(opened.rescued)
+
+    def _add_tool_servers(self) -> None:
+        data = self.paths.data
+        self.tool_servers = ToolServersController(data, self._secrets, self.calls.post, self._small_files, self)
+        self.chats.tools.use_servers(self.tool_servers)
+        self.tool_servers.changed.connect(self.chats.tools.changed)
+        self.tool_servers.removed.connect(self.chats.tools.forget_server)
+        self.tool_servers.start()
+        self._end.add(_Stage.CONTROLLERS, self.tool_servers.close)
 
     def _show_parts(self, rescued: Rescued | None) -> None:
         self.window.bind(self.chats, self.models, self.speculation, self.file_controllers, self.settings_window)
@@ -366,17 +378,18 @@ class Application(QObject):
 
     def settings_window(self) -> SettingsWindow:
         if self._settings_window is None:
-            from app.views.settings.window import SettingsWindow
+            from app.views.settings.window import SettingsParts, SettingsWindow
 
-            self._settings_window = SettingsWindow(
-                self.theme,
-                self.settings,
+            parts = SettingsParts(
                 self.chats.options,
                 self.models,
                 self.server,
                 self.machines,
+                self.chats.tools,
+                self.tool_servers,
                 self.paths,
             )
+            self._settings_window = SettingsWindow(self.theme, self.settings, parts)
             self._settings_window.elsewhere_requested.connect(self._show_elsewhere)
             self._end.add(_Stage.WINDOWS, self._settings_window.close)
         return self._settings_window

@@ -202,7 +202,7 @@ class SettingsFile:
         """Returns the copy's name."""
         aside = self._name_aside()
         write_atomically(aside, read_small(self._path))
-        self._forget_aside()
+        self._forget_older(aside)
         return aside.name
 
     def _put_aside(self) -> None:
@@ -210,10 +210,10 @@ class SettingsFile:
         aside = self._name_aside()
         patiently(lambda: self._path.replace(aside))
         self.set_aside = aside.name
-        self._forget_aside()
+        self._forget_older(aside)
 
     def _name_aside(self) -> Path:
-        """A name that nothing has; later ones come later in the alphabet."""
+        """A name that nothing has. Later ones come later in the alphabet, unless the clock was set back."""
         while True:
             now = time.time_ns()
             stamp = time.strftime("%Y-%m-%d-%H%M%S", time.localtime(now // 10**9))
@@ -221,10 +221,10 @@ class SettingsFile:
             if not os.path.lexists(aside):
                 return aside
 
-    def _forget_aside(self) -> None:
+    def _forget_older(self, newest: Path) -> None:
         """Keeps the last few files; folders are not ours."""
         found = sorted(self._path.parent.glob(f"{self._path.stem}-aside-*.json"))
-        for old in [each for each in found if each.is_file()][:-_MOST_ASIDE]:
+        for old in [each for each in found if each.is_file() and each != newest][: 1 - _MOST_ASIDE]:
             with suppress(OSError):
                 old.unlink()
 

@@ -239,6 +239,16 @@
     </message>
 </context>
 <context>
+    <name>_Calls</name>
+    <message numerus="yes">
+        <source>Allow %1 to make %Ln call(s)?</source>
+        <translation>
+            <numerusform>Allow %1 to make %Ln call?</numerusform>
+            <numerusform>Allow %1 to make %Ln calls?</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>_Counts</name>
     <message numerus="yes">
         <source>%Ln message(s)</source>
@@ -259,6 +269,27 @@
         <translation>
             <numerusform>%Ln download</numerusform>
             <numerusform>%Ln downloads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>%Ln tool</numerusform>
+            <numerusform>%Ln tools</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tool(s) on</source>
+        <translation>
+            <numerusform>%Ln tool on</numerusform>
+            <numerusform>%Ln tools on</numerusform>
         </translation>
     </message>
 </context>

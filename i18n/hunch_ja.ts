@@ -48,6 +48,33 @@
     </message>
 </context>
 <context>
+    <name>AddCard</name>
+    <message>
+        <source>That is no command, no address and no JSON with servers.</source>
+        <translation>コマンド、URL、サーバを含む JSON のいずれでもありません。</translation>
+    </message>
+    <message>
+        <source>Added, and off until you turn it on: %1</source>
+        <translation>追加しました。オンにするまでは動きません: %1</translation>
+    </message>
+    <message>
+        <source>Nothing new was found.</source>
+        <translation>新しいものは見つかりませんでした。</translation>
+    </message>
+    <message>
+        <source>Command, address or JSON</source>
+        <translation>コマンド、URL、または JSON</translation>
+    </message>
+    <message>
+        <source>Such as %1 or %2. Keys in it go to the keychain.</source>
+        <translation>例: %1 または %2。含まれるキーはキーチェーンに保存されます。</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>追加</translation>
+    </message>
+</context>
+<context>
     <name>AdvancedPage</name>
     <message>
         <source>Reset all settings?</source>
@@ -426,6 +453,40 @@
     </message>
 </context>
 <context>
+    <name>CallPart</name>
+    <message>
+        <source>Hide the call</source>
+        <translation>呼び出しの内容を隠す</translation>
+    </message>
+    <message>
+        <source>Show the call</source>
+        <translation>呼び出しの内容を表示</translation>
+    </message>
+</context>
+<context>
+    <name>CallTextPart</name>
+    <message>
+        <source>Arguments</source>
+        <translation>引数</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>結果</translation>
+    </message>
+    <message>
+        <source>What went wrong</source>
+        <translation>エラーの内容</translation>
+    </message>
+    <message>
+        <source>Copy result</source>
+        <translation>結果をコピー</translation>
+    </message>
+    <message>
+        <source>Copy arguments</source>
+        <translation>引数をコピー</translation>
+    </message>
+</context>
+<context>
     <name>ChatCard</name>
     <message>
         <source>Send with</source>
@@ -727,6 +788,36 @@
     </message>
 </context>
 <context>
+    <name>ChatToolsButton</name>
+    <message>
+        <source>Tools: %1</source>
+        <translation>ツール: %1</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>ツール</translation>
+    </message>
+</context>
+<context>
+    <name>ChatToolsPanel</name>
+    <message>
+        <source>Tools in this chat</source>
+        <translation>このチャットのツール</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>Manage Tools…</source>
+        <translation>ツールを管理…</translation>
+    </message>
+    <message>
+        <source>Find One That Can</source>
+        <translation>使えるモデルを探す</translation>
+    </message>
+</context>
+<context>
     <name>Clients</name>
     <message>
         <source>Add to %1.</source>
@@ -859,6 +950,13 @@
     <message>
         <source>%1 can serve it: see Models.</source>
         <translation>%1 なら使えます。「モデル」でインストールできます。</translation>
+    </message>
+</context>
+<context>
+    <name>ConsentPart</name>
+    <message>
+        <source>What it would do</source>
+        <translation>実行する内容</translation>
     </message>
 </context>
 <context>
@@ -1582,6 +1680,29 @@
     </message>
 </context>
 <context>
+    <name>FoldersRow</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 を取り除く</translation>
+    </message>
+    <message>
+        <source>Files and folders to read</source>
+        <translation>読み取れるファイルとフォルダ</translation>
+    </message>
+    <message>
+        <source>None yet: the tools can read nothing.</source>
+        <translation>まだありません。ツールは何も読み取れません。</translation>
+    </message>
+    <message>
+        <source>Add Folder…</source>
+        <translation>フォルダを追加…</translation>
+    </message>
+    <message>
+        <source>Add Files…</source>
+        <translation>ファイルを追加…</translation>
+    </message>
+</context>
+<context>
     <name>Formats</name>
     <message>
         <source>%1×</source>
@@ -1778,6 +1899,21 @@
     <message>
         <source>Installed models keep working.</source>
         <translation>インストール済みのモデルは使えます。</translation>
+    </message>
+</context>
+<context>
+    <name>ImportCard</name>
+    <message>
+        <source>Its tool servers. Its file is only read.</source>
+        <translation>このアプリのツールサーバです。設定ファイルは読むだけです。</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation>取り込む</translation>
+    </message>
+    <message>
+        <source>Import from %1</source>
+        <translation>%1 から取り込む</translation>
     </message>
 </context>
 <context>
@@ -5433,6 +5569,17 @@
     </message>
 </context>
 <context>
+    <name>RemovedCard</name>
+    <message>
+        <source>%1 was removed.</source>
+        <translation>%1 を取り除きました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+</context>
+<context>
     <name>ReplyEnds</name>
     <message>
         <source>Reply failed.</source>
@@ -5492,6 +5639,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>約 %1 倍の速さ</translation>
+    </message>
+    <message>
+        <source>waits for you</source>
+        <translation>許可を待っています</translation>
     </message>
     <message>
         <source>stopped</source>
@@ -5574,6 +5725,14 @@
     <message>
         <source>Writing</source>
         <translation>作成中</translation>
+    </message>
+    <message>
+        <source>Using a tool</source>
+        <translation>ツールを使用中</translation>
+    </message>
+    <message>
+        <source>Waits for you</source>
+        <translation>許可待ち</translation>
     </message>
     <message>
         <source>Stopping…</source>
@@ -5705,6 +5864,41 @@
     </message>
 </context>
 <context>
+    <name>RunSheet</name>
+    <message>
+        <source>What runs</source>
+        <translation>実行されるもの</translation>
+    </message>
+    <message>
+        <source>It gets the values of %1.</source>
+        <translation>%1 の値が渡されます。</translation>
+    </message>
+    <message>
+        <source>Connect to %1?</source>
+        <translation>%1 に接続しますか？</translation>
+    </message>
+    <message>
+        <source>What a model gives to its tools is sent to this address.</source>
+        <translation>モデルがツールに渡す内容は、この URL に送信されます。</translation>
+    </message>
+    <message>
+        <source>Run %1?</source>
+        <translation>%1 を実行しますか？</translation>
+    </message>
+    <message>
+        <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>
+        <translation>このコマンドはあなたの権限で実行され、あなたにできることはすべてできます。アクセスしたものは、macOS では Hunch によるものとして扱われます。</translation>
+    </message>
+    <message>
+        <source>Turn On</source>
+        <translation>オンにする</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+</context>
+<context>
     <name>SamplingPage</name>
     <message>
         <source>Example: Answer briefly, in Korean.</source>
@@ -5819,6 +6013,45 @@
     <message>
         <source>The server could not start. The log says why.</source>
         <translation>サーバを起動できませんでした。理由はログにあります。</translation>
+    </message>
+</context>
+<context>
+    <name>ServerCard</name>
+    <message>
+        <source>What it offers</source>
+        <translation>提供するツール</translation>
+    </message>
+    <message>
+        <source>What it wrote last (stderr)</source>
+        <translation>最後の出力 (stderr)</translation>
+    </message>
+    <message>
+        <source>Get %1…</source>
+        <translation>%1 の入手方法…</translation>
+    </message>
+    <message>
+        <source>Restart</source>
+        <translation>再起動</translation>
+    </message>
+    <message>
+        <source>Restart %1</source>
+        <translation>%1 を再起動</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>取り除く</translation>
+    </message>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 を取り除く</translation>
+    </message>
+    <message>
+        <source>Kept in the keychain.</source>
+        <translation>キーチェーンに保存されています。</translation>
+    </message>
+    <message>
+        <source>Not set.</source>
+        <translation>未設定です。</translation>
     </message>
 </context>
 <context>
@@ -5986,6 +6219,10 @@
     <message>
         <source>Appearance</source>
         <translation>外観モード</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>ツール</translation>
     </message>
     <message>
         <source>Server</source>
@@ -6281,6 +6518,392 @@
     <message>
         <source>Tokens of thinking</source>
         <translation>思考のトークン数</translation>
+    </message>
+</context>
+<context>
+    <name>ToolLine</name>
+    <message>
+        <source>All of %1</source>
+        <translation>%1 のすべて</translation>
+    </message>
+</context>
+<context>
+    <name>Tools</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失敗</translation>
+    </message>
+    <message>
+        <source>running…</source>
+        <translation>実行中…</translation>
+    </message>
+    <message>
+        <source>declined</source>
+        <translation>許可されませんでした</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>停止しました</translation>
+    </message>
+    <message>
+        <source>not known whether it ran</source>
+        <translation>実行されたか不明</translation>
+    </message>
+    <message>
+        <source>Calculated %1</source>
+        <translation>%1 を計算しました</translation>
+    </message>
+    <message>
+        <source>Calculate %1</source>
+        <translation>%1 を計算</translation>
+    </message>
+    <message>
+        <source>Looked up the date and time</source>
+        <translation>日付と時刻を調べました</translation>
+    </message>
+    <message>
+        <source>Look up the date and time</source>
+        <translation>日付と時刻を調べる</translation>
+    </message>
+    <message>
+        <source>Searched your chats for %1</source>
+        <translation>チャットで %1 を検索しました</translation>
+    </message>
+    <message>
+        <source>Search your chats for %1</source>
+        <translation>チャットで %1 を検索</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <translation>%1 を読みました</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <comment>to do</comment>
+        <translation>%1 を読む</translation>
+    </message>
+    <message>
+        <source>Listed %1</source>
+        <translation>%1 の一覧を取得しました</translation>
+    </message>
+    <message>
+        <source>List %1</source>
+        <translation>%1 の一覧を取得</translation>
+    </message>
+    <message>
+        <source>Loaded %1</source>
+        <translation>%1 を読み込みました</translation>
+    </message>
+    <message>
+        <source>Load %1</source>
+        <translation>%1 を読み込む</translation>
+    </message>
+    <message>
+        <source>what you chose</source>
+        <translation>選んだ項目</translation>
+    </message>
+    <message>
+        <source>Go on?</source>
+        <translation>続けますか？</translation>
+    </message>
+    <message>
+        <source>%1?</source>
+        <translation>%1：許可しますか？</translation>
+    </message>
+    <message>
+        <source>Allow %1 to use %2?</source>
+        <translation>%1 による %2 の使用を許可しますか？</translation>
+    </message>
+    <message>
+        <source>This tool has changed since you allowed it. Both descriptions are below.</source>
+        <translation>許可したあとで、このツールは変わりました。両方の説明を下に示します。</translation>
+    </message>
+    <message>
+        <source>You allowed this, but the chat has read content from outside, which may have asked for it.</source>
+        <translation>許可済みのツールですが、このチャットは外部の内容を読み込んでいます。その内容が指示した可能性があります。</translation>
+    </message>
+    <message>
+        <source>An equal call was sent before Hunch ended, and may have run already.</source>
+        <translation>同じ呼び出しが Hunch の終了前に送信されており、すでに実行された可能性があります。</translation>
+    </message>
+    <message>
+        <source>Many calls have run without a question. Is this still what you want?</source>
+        <translation>確認なしの呼び出しが続きました。このまま続けますか？</translation>
+    </message>
+    <message>
+        <source>This reply has taken many steps.</source>
+        <translation>この回答はすでに多くの手順を重ねています。</translation>
+    </message>
+    <message>
+        <source>When you allowed it</source>
+        <translation>許可したとき</translation>
+    </message>
+    <message>
+        <source>Now</source>
+        <translation>現在</translation>
+    </message>
+    <message>
+        <source>No arguments</source>
+        <translation>引数なし</translation>
+    </message>
+    <message>
+        <source>Reads this file, and nothing else.</source>
+        <translation>このファイルだけを読みます。</translation>
+    </message>
+    <message>
+        <source>Reads the names of what is in this folder.</source>
+        <translation>このフォルダにある項目の名前を読みます。</translation>
+    </message>
+    <message>
+        <source>Loads this page. Its server sees your IP address.</source>
+        <translation>このページを読み込みます。相手のサーバには、あなたの IP アドレスが伝わります。</translation>
+    </message>
+    <message>
+        <source>Searches your chats and their attachments.</source>
+        <translation>チャットと添付ファイルを検索します。</translation>
+    </message>
+    <message>
+        <source>Only reads, says its server. Hunch cannot check that.</source>
+        <translation>サーバによると、読むだけです。Hunch では確認できません。</translation>
+    </message>
+    <message>
+        <source>It may change or send something.</source>
+        <translation>何かを変更または送信する可能性があります。</translation>
+    </message>
+    <message>
+        <source>Answer now</source>
+        <translation>すぐに回答</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>続ける</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <translation>許可しない</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <translation>一度だけ許可</translation>
+    </message>
+    <message>
+        <source>In this chat</source>
+        <translation>このチャットで許可</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <translation>常に許可</translation>
+    </message>
+    <message>
+        <source>%1 is not called, and the model is told so</source>
+        <translation>%1 は呼び出されず、モデルにその旨が伝わります</translation>
+    </message>
+    <message>
+        <source>Allow %1 once, with these arguments</source>
+        <translation>%1 をこの引数で一度だけ許可します</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, with any arguments</source>
+        <translation>このチャットでは、引数にかかわらず %1 を許可します</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, with any arguments</source>
+        <translation>すべてのチャットで、引数にかかわらず %1 を許可します</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, for addresses on this server</source>
+        <translation>このチャットで、このサーバの URL に %1 を許可します</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, for addresses on this server</source>
+        <translation>すべてのチャットで、このサーバの URL に %1 を許可します</translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation>内蔵</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <translation>計算機</translation>
+    </message>
+    <message>
+        <source>Arithmetic, exactly. Never asks.</source>
+        <translation>正確に計算します。確認はしません。</translation>
+    </message>
+    <message>
+        <source>Date and time</source>
+        <translation>日付と時刻</translation>
+    </message>
+    <message>
+        <source>What day and time it is, here and elsewhere. Never asks.</source>
+        <translation>ここやほかの地域の日付と時刻を調べます。確認はしません。</translation>
+    </message>
+    <message>
+        <source>Search in chats</source>
+        <translation>チャットを検索</translation>
+    </message>
+    <message>
+        <source>Finds words in your chats and their attachments.</source>
+        <translation>チャットと添付ファイルから言葉を探します。</translation>
+    </message>
+    <message>
+        <source>Read files</source>
+        <translation>ファイルを読む</translation>
+    </message>
+    <message>
+        <source>Only those that you choose for a chat.</source>
+        <translation>チャットごとに選んだものだけです。</translation>
+    </message>
+    <message>
+        <source>List folders</source>
+        <translation>フォルダの一覧</translation>
+    </message>
+    <message>
+        <source>Load a web page</source>
+        <translation>Web ページを読み込む</translation>
+    </message>
+    <message>
+        <source>Only one whose address you typed or allowed.</source>
+        <translation>入力または許可した URL だけです。</translation>
+    </message>
+    <message>
+        <source>%1 cannot use tools.</source>
+        <translation>%1 はツールを使えません。</translation>
+    </message>
+    <message>
+        <source>Choose a model first.</source>
+        <translation>先にモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>No other installed model can.</source>
+        <translation>インストール済みのほかのモデルも使えません。</translation>
+    </message>
+    <message>
+        <source>Installed and able to: %1.</source>
+        <translation>使えるインストール済みモデル: %1。</translation>
+    </message>
+    <message>
+        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
+        <translation>多めです。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
+    </message>
+    <message>
+        <source>After a change the model reads the whole chat again.</source>
+        <translation>変更すると、モデルはチャット全体を読み直します。</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>オフ</translation>
+    </message>
+    <message>
+        <source>Starts when a chat first needs it</source>
+        <translation>チャットで最初に必要になったとき起動します</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>起動中…</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>実行中</translation>
+    </message>
+    <message>
+        <source>Needs %1, which is not on this Mac.</source>
+        <translation>この Mac にない %1 が必要です。</translation>
+    </message>
+    <message>
+        <source>Its folder %1 does not exist.</source>
+        <translation>フォルダ %1 がありません。</translation>
+    </message>
+    <message>
+        <source>Needs a value for %1.</source>
+        <translation>%1 の値が必要です。</translation>
+    </message>
+    <message>
+        <source>Cannot be started: %1</source>
+        <translation>起動できません: %1</translation>
+    </message>
+    <message>
+        <source>It ended by itself (%1).</source>
+        <translation>自分で終了しました (%1)。</translation>
+    </message>
+    <message>
+        <source>It sent more than %1 MB at once and was stopped.</source>
+        <translation>一度に %1 MB を超えるデータを送ってきたため、停止しました。</translation>
+    </message>
+    <message>
+        <source>No answer in %1 seconds.</source>
+        <translation>%1 秒間応答がありません。</translation>
+    </message>
+    <message>
+        <source>It refused: %1</source>
+        <translation>拒否されました: %1</translation>
+    </message>
+    <message>
+        <source>Cannot be reached: %1</source>
+        <translation>接続できません: %1</translation>
+    </message>
+    <message>
+        <source>It wants a sign-in (%1). A key in its headers may do.</source>
+        <translation>サインインが必要です (%1)。ヘッダにキーを設定すると使える場合があります。</translation>
+    </message>
+    <message>
+        <source>%1 cannot be the name of a variable or header.</source>
+        <translation>%1 は変数やヘッダの名前に使えません。</translation>
+    </message>
+    <message>
+        <source>The value of %1 cannot be used.</source>
+        <translation>%1 の値は使えません。</translation>
+    </message>
+    <message>
+        <source>More than %1 are not taken.</source>
+        <translation>%1 個までです。</translation>
+    </message>
+    <message>
+        <source>Only https addresses, and ones on this Mac.</source>
+        <translation>https の URL か、この Mac 上の URL だけを使えます。</translation>
+    </message>
+    <message>
+        <source>Its command has characters that cannot be seen.</source>
+        <translation>コマンドに見えない文字が含まれています。</translation>
+    </message>
+    <message>
+        <source>It sent too many messages and was stopped.</source>
+        <translation>メッセージを送りすぎたため、停止しました。</translation>
+    </message>
+    <message>
+        <source>It asks for input, which Hunch does not give.</source>
+        <translation>入力を求められましたが、Hunch は応じません。</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>停止しました</translation>
+    </message>
+    <message>
+        <source>It does not speak the protocol of tool servers (MCP).</source>
+        <translation>ツールサーバのプロトコル (MCP) に対応していません。</translation>
+    </message>
+</context>
+<context>
+    <name>ToolsPage</name>
+    <message>
+        <source>What a model may do besides writing. Which of them, you choose for each chat, in the composer.</source>
+        <translation>モデルが文章を書く以外にできることです。どれを使うかは、チャットごとに入力欄で選びます。</translation>
+    </message>
+    <message>
+        <source>Tool servers (MCP)</source>
+        <translation>ツールサーバ (MCP)</translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <translation>サーバを追加</translation>
+    </message>
+    <message>
+        <source>None yet. A server gives models more tools: for files, calendars, code, the web and others.</source>
+        <translation>まだありません。サーバを追加すると、ファイル、カレンダー、コード、Web などのツールが増えます。</translation>
     </message>
 </context>
 <context>
@@ -6667,6 +7290,15 @@
     </message>
 </context>
 <context>
+    <name>_Calls</name>
+    <message numerus="yes">
+        <source>Allow %1 to make %Ln call(s)?</source>
+        <translation>
+            <numerusform>%1 による呼び出し %Ln 件を許可しますか？</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>_Counts</name>
     <message numerus="yes">
         <source>%Ln message(s)</source>
@@ -6684,6 +7316,24 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>ダウンロード %Ln 回</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln トークン</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>ツール %Ln 個</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tool(s) on</source>
+        <translation>
+            <numerusform>ツール %Ln 個がオン</numerusform>
         </translation>
     </message>
 </context>

@@ -48,6 +48,33 @@
     </message>
 </context>
 <context>
+    <name>AddCard</name>
+    <message>
+        <source>That is no command, no address and no JSON with servers.</source>
+        <translation>명령이나 주소, 서버가 담긴 JSON이 아니에요.</translation>
+    </message>
+    <message>
+        <source>Added, and off until you turn it on: %1</source>
+        <translation>추가했어요. 켜기 전까지는 꺼져 있어요: %1</translation>
+    </message>
+    <message>
+        <source>Nothing new was found.</source>
+        <translation>새로운 항목이 없어요.</translation>
+    </message>
+    <message>
+        <source>Command, address or JSON</source>
+        <translation>명령, 주소 또는 JSON</translation>
+    </message>
+    <message>
+        <source>Such as %1 or %2. Keys in it go to the keychain.</source>
+        <translation>예: %1 또는 %2. 들어 있는 키는 키체인에 저장해요.</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>추가</translation>
+    </message>
+</context>
+<context>
     <name>AdvancedPage</name>
     <message>
         <source>Reset all settings?</source>
@@ -426,6 +453,40 @@
     </message>
 </context>
 <context>
+    <name>CallPart</name>
+    <message>
+        <source>Hide the call</source>
+        <translation>호출 내용 가리기</translation>
+    </message>
+    <message>
+        <source>Show the call</source>
+        <translation>호출 내용 보기</translation>
+    </message>
+</context>
+<context>
+    <name>CallTextPart</name>
+    <message>
+        <source>Arguments</source>
+        <translation>인수</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>결과</translation>
+    </message>
+    <message>
+        <source>What went wrong</source>
+        <translation>오류 내용</translation>
+    </message>
+    <message>
+        <source>Copy result</source>
+        <translation>결과 복사</translation>
+    </message>
+    <message>
+        <source>Copy arguments</source>
+        <translation>인수 복사</translation>
+    </message>
+</context>
+<context>
     <name>ChatCard</name>
     <message>
         <source>Send with</source>
@@ -727,6 +788,36 @@
     </message>
 </context>
 <context>
+    <name>ChatToolsButton</name>
+    <message>
+        <source>Tools: %1</source>
+        <translation>도구: %1</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>도구</translation>
+    </message>
+</context>
+<context>
+    <name>ChatToolsPanel</name>
+    <message>
+        <source>Tools in this chat</source>
+        <translation>이 채팅의 도구</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
+        <source>Manage Tools…</source>
+        <translation>도구 관리…</translation>
+    </message>
+    <message>
+        <source>Find One That Can</source>
+        <translation>쓸 수 있는 모델 찾기</translation>
+    </message>
+</context>
+<context>
     <name>Clients</name>
     <message>
         <source>Add to %1.</source>
@@ -859,6 +950,13 @@
     <message>
         <source>%1 can serve it: see Models.</source>
         <translation>%1 모델로는 쓸 수 있어요. ‘모델’에서 설치하세요.</translation>
+    </message>
+</context>
+<context>
+    <name>ConsentPart</name>
+    <message>
+        <source>What it would do</source>
+        <translation>실행할 내용</translation>
     </message>
 </context>
 <context>
@@ -1582,6 +1680,29 @@
     </message>
 </context>
 <context>
+    <name>FoldersRow</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 제거</translation>
+    </message>
+    <message>
+        <source>Files and folders to read</source>
+        <translation>읽을 수 있는 파일과 폴더</translation>
+    </message>
+    <message>
+        <source>None yet: the tools can read nothing.</source>
+        <translation>아직 없어요. 도구는 아무것도 읽을 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Add Folder…</source>
+        <translation>폴더 추가…</translation>
+    </message>
+    <message>
+        <source>Add Files…</source>
+        <translation>파일 추가…</translation>
+    </message>
+</context>
+<context>
     <name>Formats</name>
     <message>
         <source>%1×</source>
@@ -1778,6 +1899,21 @@
     <message>
         <source>Installed models keep working.</source>
         <translation>설치된 모델은 그대로 쓸 수 있어요.</translation>
+    </message>
+</context>
+<context>
+    <name>ImportCard</name>
+    <message>
+        <source>Its tool servers. Its file is only read.</source>
+        <translation>이 앱의 도구 서버예요. 설정 파일은 읽기만 해요.</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation>가져오기</translation>
+    </message>
+    <message>
+        <source>Import from %1</source>
+        <translation>%1에서 가져오기</translation>
     </message>
 </context>
 <context>
@@ -5433,6 +5569,17 @@
     </message>
 </context>
 <context>
+    <name>RemovedCard</name>
+    <message>
+        <source>%1 was removed.</source>
+        <translation>%1 서버를 제거했어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+</context>
+<context>
     <name>ReplyEnds</name>
     <message>
         <source>Reply failed.</source>
@@ -5492,6 +5639,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>약 %1배 빠름</translation>
+    </message>
+    <message>
+        <source>waits for you</source>
+        <translation>허용을 기다리는 중</translation>
     </message>
     <message>
         <source>stopped</source>
@@ -5574,6 +5725,14 @@
     <message>
         <source>Writing</source>
         <translation>쓰는 중</translation>
+    </message>
+    <message>
+        <source>Using a tool</source>
+        <translation>도구 사용 중</translation>
+    </message>
+    <message>
+        <source>Waits for you</source>
+        <translation>허용 대기 중</translation>
     </message>
     <message>
         <source>Stopping…</source>
@@ -5705,6 +5864,41 @@
     </message>
 </context>
 <context>
+    <name>RunSheet</name>
+    <message>
+        <source>What runs</source>
+        <translation>실행할 명령</translation>
+    </message>
+    <message>
+        <source>It gets the values of %1.</source>
+        <translation>%1 값을 전달해요.</translation>
+    </message>
+    <message>
+        <source>Connect to %1?</source>
+        <translation>%1 서버에 연결할까요?</translation>
+    </message>
+    <message>
+        <source>What a model gives to its tools is sent to this address.</source>
+        <translation>모델이 이 서버의 도구에 넘기는 내용은 이 주소로 전송돼요.</translation>
+    </message>
+    <message>
+        <source>Run %1?</source>
+        <translation>%1 서버를 실행할까요?</translation>
+    </message>
+    <message>
+        <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>
+        <translation>이 명령은 사용자의 권한으로 실행되고, 사용자가 할 수 있는 일을 모두 할 수 있어요. macOS는 이 명령의 접근을 Hunch의 접근으로 봐요.</translation>
+    </message>
+    <message>
+        <source>Turn On</source>
+        <translation>켜기</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+</context>
+<context>
     <name>SamplingPage</name>
     <message>
         <source>Example: Answer briefly, in Korean.</source>
@@ -5819,6 +6013,45 @@
     <message>
         <source>The server could not start. The log says why.</source>
         <translation>서버를 시작하지 못했어요. 로그에 이유가 있어요.</translation>
+    </message>
+</context>
+<context>
+    <name>ServerCard</name>
+    <message>
+        <source>What it offers</source>
+        <translation>제공하는 도구</translation>
+    </message>
+    <message>
+        <source>What it wrote last (stderr)</source>
+        <translation>마지막 출력 (stderr)</translation>
+    </message>
+    <message>
+        <source>Get %1…</source>
+        <translation>%1 설치 방법…</translation>
+    </message>
+    <message>
+        <source>Restart</source>
+        <translation>다시 시작</translation>
+    </message>
+    <message>
+        <source>Restart %1</source>
+        <translation>%1 다시 시작</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>제거</translation>
+    </message>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 제거</translation>
+    </message>
+    <message>
+        <source>Kept in the keychain.</source>
+        <translation>키체인에 저장되어 있어요.</translation>
+    </message>
+    <message>
+        <source>Not set.</source>
+        <translation>설정하지 않았어요.</translation>
     </message>
 </context>
 <context>
@@ -5986,6 +6219,10 @@
     <message>
         <source>Appearance</source>
         <translation>화면 모드</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>도구</translation>
     </message>
     <message>
         <source>Server</source>
@@ -6281,6 +6518,392 @@
     <message>
         <source>Tokens of thinking</source>
         <translation>생각 토큰 수</translation>
+    </message>
+</context>
+<context>
+    <name>ToolLine</name>
+    <message>
+        <source>All of %1</source>
+        <translation>%1 전체</translation>
+    </message>
+</context>
+<context>
+    <name>Tools</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1초</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>실패</translation>
+    </message>
+    <message>
+        <source>running…</source>
+        <translation>실행 중…</translation>
+    </message>
+    <message>
+        <source>declined</source>
+        <translation>허용하지 않음</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>중단됨</translation>
+    </message>
+    <message>
+        <source>not known whether it ran</source>
+        <translation>실행되었는지 알 수 없음</translation>
+    </message>
+    <message>
+        <source>Calculated %1</source>
+        <translation>%1 계산함</translation>
+    </message>
+    <message>
+        <source>Calculate %1</source>
+        <translation>%1 계산</translation>
+    </message>
+    <message>
+        <source>Looked up the date and time</source>
+        <translation>날짜와 시간 확인함</translation>
+    </message>
+    <message>
+        <source>Look up the date and time</source>
+        <translation>날짜와 시간 확인</translation>
+    </message>
+    <message>
+        <source>Searched your chats for %1</source>
+        <translation>채팅에서 %1 검색함</translation>
+    </message>
+    <message>
+        <source>Search your chats for %1</source>
+        <translation>채팅에서 %1 검색</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <translation>%1 읽음</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <comment>to do</comment>
+        <translation>%1 읽기</translation>
+    </message>
+    <message>
+        <source>Listed %1</source>
+        <translation>%1 폴더 목록 확인함</translation>
+    </message>
+    <message>
+        <source>List %1</source>
+        <translation>%1 폴더 목록 확인</translation>
+    </message>
+    <message>
+        <source>Loaded %1</source>
+        <translation>%1 불러옴</translation>
+    </message>
+    <message>
+        <source>Load %1</source>
+        <translation>%1 불러오기</translation>
+    </message>
+    <message>
+        <source>what you chose</source>
+        <translation>고른 항목</translation>
+    </message>
+    <message>
+        <source>Go on?</source>
+        <translation>계속할까요?</translation>
+    </message>
+    <message>
+        <source>%1?</source>
+        <translation>%1: 허용할까요?</translation>
+    </message>
+    <message>
+        <source>Allow %1 to use %2?</source>
+        <translation>%1의 %2 도구를 허용할까요?</translation>
+    </message>
+    <message>
+        <source>This tool has changed since you allowed it. Both descriptions are below.</source>
+        <translation>허용한 뒤에 이 도구가 바뀌었어요. 아래에 두 설명이 모두 있어요.</translation>
+    </message>
+    <message>
+        <source>You allowed this, but the chat has read content from outside, which may have asked for it.</source>
+        <translation>이미 허용한 도구지만, 이 채팅이 외부 내용을 읽었어요. 그 내용이 시킨 호출일 수도 있어요.</translation>
+    </message>
+    <message>
+        <source>An equal call was sent before Hunch ended, and may have run already.</source>
+        <translation>Hunch가 종료되기 전에 같은 호출을 보냈고, 이미 실행되었을 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Many calls have run without a question. Is this still what you want?</source>
+        <translation>묻지 않고 실행한 호출이 많아요. 계속 실행할까요?</translation>
+    </message>
+    <message>
+        <source>This reply has taken many steps.</source>
+        <translation>이 답변은 이미 여러 단계를 거쳤어요.</translation>
+    </message>
+    <message>
+        <source>When you allowed it</source>
+        <translation>허용했을 때</translation>
+    </message>
+    <message>
+        <source>Now</source>
+        <translation>지금</translation>
+    </message>
+    <message>
+        <source>No arguments</source>
+        <translation>인수 없음</translation>
+    </message>
+    <message>
+        <source>Reads this file, and nothing else.</source>
+        <translation>이 파일만 읽어요.</translation>
+    </message>
+    <message>
+        <source>Reads the names of what is in this folder.</source>
+        <translation>이 폴더에 있는 항목의 이름을 읽어요.</translation>
+    </message>
+    <message>
+        <source>Loads this page. Its server sees your IP address.</source>
+        <translation>이 페이지를 불러와요. 상대 서버가 IP 주소를 알 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Searches your chats and their attachments.</source>
+        <translation>채팅과 첨부 파일을 검색해요.</translation>
+    </message>
+    <message>
+        <source>Only reads, says its server. Hunch cannot check that.</source>
+        <translation>서버에 따르면 읽기만 해요. Hunch에서는 확인할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>It may change or send something.</source>
+        <translation>무언가를 바꾸거나 보낼 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Answer now</source>
+        <translation>바로 답하기</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>계속</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <translation>허용 안 함</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <translation>한 번 허용</translation>
+    </message>
+    <message>
+        <source>In this chat</source>
+        <translation>이 채팅에서 허용</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <translation>항상 허용</translation>
+    </message>
+    <message>
+        <source>%1 is not called, and the model is told so</source>
+        <translation>%1 도구를 호출하지 않고, 모델에 그 사실을 알려요</translation>
+    </message>
+    <message>
+        <source>Allow %1 once, with these arguments</source>
+        <translation>%1 도구를 이 인수로 한 번만 허용해요</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, with any arguments</source>
+        <translation>이 채팅에서는 인수와 관계없이 %1 도구를 허용해요</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, with any arguments</source>
+        <translation>모든 채팅에서 인수와 관계없이 %1 도구를 허용해요</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, for addresses on this server</source>
+        <translation>이 채팅에서 이 서버의 주소에 %1 도구를 허용해요</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, for addresses on this server</source>
+        <translation>모든 채팅에서 이 서버의 주소에 %1 도구를 허용해요</translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation>기본 제공</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <translation>계산기</translation>
+    </message>
+    <message>
+        <source>Arithmetic, exactly. Never asks.</source>
+        <translation>정확하게 계산해요. 묻지 않고 실행해요.</translation>
+    </message>
+    <message>
+        <source>Date and time</source>
+        <translation>날짜와 시간</translation>
+    </message>
+    <message>
+        <source>What day and time it is, here and elsewhere. Never asks.</source>
+        <translation>이곳과 다른 곳의 날짜와 시간을 알려 줘요. 묻지 않고 실행해요.</translation>
+    </message>
+    <message>
+        <source>Search in chats</source>
+        <translation>채팅 검색</translation>
+    </message>
+    <message>
+        <source>Finds words in your chats and their attachments.</source>
+        <translation>채팅과 첨부 파일에서 말을 찾아요.</translation>
+    </message>
+    <message>
+        <source>Read files</source>
+        <translation>파일 읽기</translation>
+    </message>
+    <message>
+        <source>Only those that you choose for a chat.</source>
+        <translation>채팅에서 고른 것만 읽어요.</translation>
+    </message>
+    <message>
+        <source>List folders</source>
+        <translation>폴더 목록</translation>
+    </message>
+    <message>
+        <source>Load a web page</source>
+        <translation>웹 페이지 불러오기</translation>
+    </message>
+    <message>
+        <source>Only one whose address you typed or allowed.</source>
+        <translation>직접 입력했거나 허용한 주소만 불러와요.</translation>
+    </message>
+    <message>
+        <source>%1 cannot use tools.</source>
+        <translation>%1 모델은 도구를 쓸 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Choose a model first.</source>
+        <translation>먼저 모델을 고르세요.</translation>
+    </message>
+    <message>
+        <source>No other installed model can.</source>
+        <translation>설치된 다른 모델도 쓸 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Installed and able to: %1.</source>
+        <translation>쓸 수 있는 설치된 모델: %1.</translation>
+    </message>
+    <message>
+        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
+        <translation>자리를 많이 차지해요. 채팅에 쓸 자리가 줄고, 작은 모델은 도구를 잘 고르지 못해요.</translation>
+    </message>
+    <message>
+        <source>After a change the model reads the whole chat again.</source>
+        <translation>바꾸면 모델이 채팅 전체를 다시 읽어요.</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>끔</translation>
+    </message>
+    <message>
+        <source>Starts when a chat first needs it</source>
+        <translation>채팅에서 처음 쓸 때 시작해요</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>시작하는 중…</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>실행 중</translation>
+    </message>
+    <message>
+        <source>Needs %1, which is not on this Mac.</source>
+        <translation>이 Mac에 없는 %1 프로그램이 필요해요.</translation>
+    </message>
+    <message>
+        <source>Its folder %1 does not exist.</source>
+        <translation>%1 폴더가 없어요.</translation>
+    </message>
+    <message>
+        <source>Needs a value for %1.</source>
+        <translation>%1 값이 필요해요.</translation>
+    </message>
+    <message>
+        <source>Cannot be started: %1</source>
+        <translation>시작할 수 없어요: %1</translation>
+    </message>
+    <message>
+        <source>It ended by itself (%1).</source>
+        <translation>스스로 종료됐어요 (%1).</translation>
+    </message>
+    <message>
+        <source>It sent more than %1 MB at once and was stopped.</source>
+        <translation>한 번에 %1MB 넘게 보내서 중단했어요.</translation>
+    </message>
+    <message>
+        <source>No answer in %1 seconds.</source>
+        <translation>%1초 동안 응답이 없어요.</translation>
+    </message>
+    <message>
+        <source>It refused: %1</source>
+        <translation>거절했어요: %1</translation>
+    </message>
+    <message>
+        <source>Cannot be reached: %1</source>
+        <translation>연결할 수 없어요: %1</translation>
+    </message>
+    <message>
+        <source>It wants a sign-in (%1). A key in its headers may do.</source>
+        <translation>로그인이 필요해요 (%1). 헤더에 키를 넣으면 될 수도 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 cannot be the name of a variable or header.</source>
+        <translation>%1: 변수나 헤더 이름으로 쓸 수 없어요.</translation>
+    </message>
+    <message>
+        <source>The value of %1 cannot be used.</source>
+        <translation>%1 값은 쓸 수 없어요.</translation>
+    </message>
+    <message>
+        <source>More than %1 are not taken.</source>
+        <translation>%1개까지만 받아요.</translation>
+    </message>
+    <message>
+        <source>Only https addresses, and ones on this Mac.</source>
+        <translation>https 주소나 이 Mac의 주소만 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Its command has characters that cannot be seen.</source>
+        <translation>명령에 보이지 않는 문자가 있어요.</translation>
+    </message>
+    <message>
+        <source>It sent too many messages and was stopped.</source>
+        <translation>메시지를 너무 많이 보내서 중단했어요.</translation>
+    </message>
+    <message>
+        <source>It asks for input, which Hunch does not give.</source>
+        <translation>입력을 요구하지만 Hunch는 응하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>중단됨</translation>
+    </message>
+    <message>
+        <source>It does not speak the protocol of tool servers (MCP).</source>
+        <translation>도구 서버 프로토콜(MCP)을 쓰지 않아요.</translation>
+    </message>
+</context>
+<context>
+    <name>ToolsPage</name>
+    <message>
+        <source>What a model may do besides writing. Which of them, you choose for each chat, in the composer.</source>
+        <translation>모델이 글쓰기 말고도 할 수 있는 일이에요. 어떤 도구를 쓸지는 채팅마다 입력란에서 골라요.</translation>
+    </message>
+    <message>
+        <source>Tool servers (MCP)</source>
+        <translation>도구 서버 (MCP)</translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <translation>서버 추가</translation>
+    </message>
+    <message>
+        <source>None yet. A server gives models more tools: for files, calendars, code, the web and others.</source>
+        <translation>아직 없어요. 서버를 추가하면 파일, 캘린더, 코드, 웹 등에 쓰는 도구가 늘어나요.</translation>
     </message>
 </context>
 <context>
@@ -6667,6 +7290,15 @@
     </message>
 </context>
 <context>
+    <name>_Calls</name>
+    <message numerus="yes">
+        <source>Allow %1 to make %Ln call(s)?</source>
+        <translation>
+            <numerusform>%1의 호출 %Ln건을 허용할까요?</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>_Counts</name>
     <message numerus="yes">
         <source>%Ln message(s)</source>
@@ -6684,6 +7316,24 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>다운로드 %Ln회</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>토큰 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>도구 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tool(s) on</source>
+        <translation>
+            <numerusform>도구 %Ln개 켜짐</numerusform>
         </translation>
     </message>
 </context>

@@ -48,6 +48,33 @@
     </message>
 </context>
 <context>
+    <name>AddCard</name>
+    <message>
+        <source>That is no command, no address and no JSON with servers.</source>
+        <translation>这不是命令、网址或包含服务器的 JSON。</translation>
+    </message>
+    <message>
+        <source>Added, and off until you turn it on: %1</source>
+        <translation>已添加，打开前不会运行：%1</translation>
+    </message>
+    <message>
+        <source>Nothing new was found.</source>
+        <translation>未找到新的服务器。</translation>
+    </message>
+    <message>
+        <source>Command, address or JSON</source>
+        <translation>命令、网址或 JSON</translation>
+    </message>
+    <message>
+        <source>Such as %1 or %2. Keys in it go to the keychain.</source>
+        <translation>例如 %1 或 %2。其中的密钥会存入钥匙串。</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>添加</translation>
+    </message>
+</context>
+<context>
     <name>AdvancedPage</name>
     <message>
         <source>Reset all settings?</source>
@@ -426,6 +453,40 @@
     </message>
 </context>
 <context>
+    <name>CallPart</name>
+    <message>
+        <source>Hide the call</source>
+        <translation>隐藏调用内容</translation>
+    </message>
+    <message>
+        <source>Show the call</source>
+        <translation>显示调用内容</translation>
+    </message>
+</context>
+<context>
+    <name>CallTextPart</name>
+    <message>
+        <source>Arguments</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>What went wrong</source>
+        <translation>出错原因</translation>
+    </message>
+    <message>
+        <source>Copy result</source>
+        <translation>拷贝结果</translation>
+    </message>
+    <message>
+        <source>Copy arguments</source>
+        <translation>拷贝参数</translation>
+    </message>
+</context>
+<context>
     <name>ChatCard</name>
     <message>
         <source>Send with</source>
@@ -727,6 +788,36 @@
     </message>
 </context>
 <context>
+    <name>ChatToolsButton</name>
+    <message>
+        <source>Tools: %1</source>
+        <translation>工具：%1</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>工具</translation>
+    </message>
+</context>
+<context>
+    <name>ChatToolsPanel</name>
+    <message>
+        <source>Tools in this chat</source>
+        <translation>此对话的工具</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Manage Tools…</source>
+        <translation>管理工具…</translation>
+    </message>
+    <message>
+        <source>Find One That Can</source>
+        <translation>查找可用的模型</translation>
+    </message>
+</context>
+<context>
     <name>Clients</name>
     <message>
         <source>Add to %1.</source>
@@ -859,6 +950,13 @@
     <message>
         <source>%1 can serve it: see Models.</source>
         <translation>%1 可以使用，请在“模型”中安装。</translation>
+    </message>
+</context>
+<context>
+    <name>ConsentPart</name>
+    <message>
+        <source>What it would do</source>
+        <translation>将要执行的内容</translation>
     </message>
 </context>
 <context>
@@ -1582,6 +1680,29 @@
     </message>
 </context>
 <context>
+    <name>FoldersRow</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>移除 %1</translation>
+    </message>
+    <message>
+        <source>Files and folders to read</source>
+        <translation>可读取的文件和文件夹</translation>
+    </message>
+    <message>
+        <source>None yet: the tools can read nothing.</source>
+        <translation>尚未选择，工具无法读取任何内容。</translation>
+    </message>
+    <message>
+        <source>Add Folder…</source>
+        <translation>添加文件夹…</translation>
+    </message>
+    <message>
+        <source>Add Files…</source>
+        <translation>添加文件…</translation>
+    </message>
+</context>
+<context>
     <name>Formats</name>
     <message>
         <source>%1×</source>
@@ -1778,6 +1899,21 @@
     <message>
         <source>Installed models keep working.</source>
         <translation>已安装的模型照常可用。</translation>
+    </message>
+</context>
+<context>
+    <name>ImportCard</name>
+    <message>
+        <source>Its tool servers. Its file is only read.</source>
+        <translation>该应用的工具服务器。仅读取其配置文件。</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation>导入</translation>
+    </message>
+    <message>
+        <source>Import from %1</source>
+        <translation>从 %1 导入</translation>
     </message>
 </context>
 <context>
@@ -5433,6 +5569,17 @@
     </message>
 </context>
 <context>
+    <name>RemovedCard</name>
+    <message>
+        <source>%1 was removed.</source>
+        <translation>已移除 %1。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+</context>
+<context>
     <name>ReplyEnds</name>
     <message>
         <source>Reply failed.</source>
@@ -5492,6 +5639,10 @@
     <message>
         <source>about %1× faster</source>
         <translation>提速至约 %1 倍</translation>
+    </message>
+    <message>
+        <source>waits for you</source>
+        <translation>等待允许</translation>
     </message>
     <message>
         <source>stopped</source>
@@ -5574,6 +5725,14 @@
     <message>
         <source>Writing</source>
         <translation>正在生成</translation>
+    </message>
+    <message>
+        <source>Using a tool</source>
+        <translation>正在使用工具</translation>
+    </message>
+    <message>
+        <source>Waits for you</source>
+        <translation>等待允许</translation>
     </message>
     <message>
         <source>Stopping…</source>
@@ -5705,6 +5864,41 @@
     </message>
 </context>
 <context>
+    <name>RunSheet</name>
+    <message>
+        <source>What runs</source>
+        <translation>将运行的内容</translation>
+    </message>
+    <message>
+        <source>It gets the values of %1.</source>
+        <translation>它会得到 %1 的值。</translation>
+    </message>
+    <message>
+        <source>Connect to %1?</source>
+        <translation>要连接到 %1 吗？</translation>
+    </message>
+    <message>
+        <source>What a model gives to its tools is sent to this address.</source>
+        <translation>模型交给其工具的内容会发送到此网址。</translation>
+    </message>
+    <message>
+        <source>Run %1?</source>
+        <translation>要运行 %1 吗？</translation>
+    </message>
+    <message>
+        <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>
+        <translation>此命令以你的身份运行，能做你能做的一切。macOS 会将它的访问视为 Hunch 的访问。</translation>
+    </message>
+    <message>
+        <source>Turn On</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+</context>
+<context>
     <name>SamplingPage</name>
     <message>
         <source>Example: Answer briefly, in Korean.</source>
@@ -5819,6 +6013,45 @@
     <message>
         <source>The server could not start. The log says why.</source>
         <translation>服务器无法启动。原因见日志。</translation>
+    </message>
+</context>
+<context>
+    <name>ServerCard</name>
+    <message>
+        <source>What it offers</source>
+        <translation>提供的工具</translation>
+    </message>
+    <message>
+        <source>What it wrote last (stderr)</source>
+        <translation>最后的输出 (stderr)</translation>
+    </message>
+    <message>
+        <source>Get %1…</source>
+        <translation>获取 %1…</translation>
+    </message>
+    <message>
+        <source>Restart</source>
+        <translation>重新启动</translation>
+    </message>
+    <message>
+        <source>Restart %1</source>
+        <translation>重新启动 %1</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>Remove %1</source>
+        <translation>移除 %1</translation>
+    </message>
+    <message>
+        <source>Kept in the keychain.</source>
+        <translation>已存入钥匙串。</translation>
+    </message>
+    <message>
+        <source>Not set.</source>
+        <translation>未设置。</translation>
     </message>
 </context>
 <context>
@@ -5986,6 +6219,10 @@
     <message>
         <source>Appearance</source>
         <translation>外观</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>工具</translation>
     </message>
     <message>
         <source>Server</source>
@@ -6281,6 +6518,392 @@
     <message>
         <source>Tokens of thinking</source>
         <translation>思考的 token 数</translation>
+    </message>
+</context>
+<context>
+    <name>ToolLine</name>
+    <message>
+        <source>All of %1</source>
+        <translation>%1 的全部工具</translation>
+    </message>
+</context>
+<context>
+    <name>Tools</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>running…</source>
+        <translation>运行中…</translation>
+    </message>
+    <message>
+        <source>declined</source>
+        <translation>未允许</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>not known whether it ran</source>
+        <translation>不确定是否已运行</translation>
+    </message>
+    <message>
+        <source>Calculated %1</source>
+        <translation>已计算 %1</translation>
+    </message>
+    <message>
+        <source>Calculate %1</source>
+        <translation>计算 %1</translation>
+    </message>
+    <message>
+        <source>Looked up the date and time</source>
+        <translation>已查看日期和时间</translation>
+    </message>
+    <message>
+        <source>Look up the date and time</source>
+        <translation>查看日期和时间</translation>
+    </message>
+    <message>
+        <source>Searched your chats for %1</source>
+        <translation>已在对话中搜索 %1</translation>
+    </message>
+    <message>
+        <source>Search your chats for %1</source>
+        <translation>在对话中搜索 %1</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <translation>已读取 %1</translation>
+    </message>
+    <message>
+        <source>Read %1</source>
+        <comment>to do</comment>
+        <translation>读取 %1</translation>
+    </message>
+    <message>
+        <source>Listed %1</source>
+        <translation>已列出 %1</translation>
+    </message>
+    <message>
+        <source>List %1</source>
+        <translation>列出 %1</translation>
+    </message>
+    <message>
+        <source>Loaded %1</source>
+        <translation>已加载 %1</translation>
+    </message>
+    <message>
+        <source>Load %1</source>
+        <translation>加载 %1</translation>
+    </message>
+    <message>
+        <source>what you chose</source>
+        <translation>所选内容</translation>
+    </message>
+    <message>
+        <source>Go on?</source>
+        <translation>要继续吗？</translation>
+    </message>
+    <message>
+        <source>%1?</source>
+        <translation>%1：要允许吗？</translation>
+    </message>
+    <message>
+        <source>Allow %1 to use %2?</source>
+        <translation>要允许 %1 使用 %2 吗？</translation>
+    </message>
+    <message>
+        <source>This tool has changed since you allowed it. Both descriptions are below.</source>
+        <translation>允许之后，此工具已更改。两份说明都在下方。</translation>
+    </message>
+    <message>
+        <source>You allowed this, but the chat has read content from outside, which may have asked for it.</source>
+        <translation>此工具已获允许，但对话读取过外部内容，调用可能是那些内容要求的。</translation>
+    </message>
+    <message>
+        <source>An equal call was sent before Hunch ended, and may have run already.</source>
+        <translation>Hunch 退出前已发送过相同的调用，可能已经运行。</translation>
+    </message>
+    <message>
+        <source>Many calls have run without a question. Is this still what you want?</source>
+        <translation>已连续进行多次未询问的调用。要继续吗？</translation>
+    </message>
+    <message>
+        <source>This reply has taken many steps.</source>
+        <translation>此回复已进行了很多步骤。</translation>
+    </message>
+    <message>
+        <source>When you allowed it</source>
+        <translation>允许时</translation>
+    </message>
+    <message>
+        <source>Now</source>
+        <translation>现在</translation>
+    </message>
+    <message>
+        <source>No arguments</source>
+        <translation>无参数</translation>
+    </message>
+    <message>
+        <source>Reads this file, and nothing else.</source>
+        <translation>仅读取此文件。</translation>
+    </message>
+    <message>
+        <source>Reads the names of what is in this folder.</source>
+        <translation>读取此文件夹中各项的名称。</translation>
+    </message>
+    <message>
+        <source>Loads this page. Its server sees your IP address.</source>
+        <translation>加载此网页。对方服务器会看到你的 IP 地址。</translation>
+    </message>
+    <message>
+        <source>Searches your chats and their attachments.</source>
+        <translation>搜索对话及其附件。</translation>
+    </message>
+    <message>
+        <source>Only reads, says its server. Hunch cannot check that.</source>
+        <translation>服务器称其只读取。Hunch 无法核实。</translation>
+    </message>
+    <message>
+        <source>It may change or send something.</source>
+        <translation>可能会更改或发送内容。</translation>
+    </message>
+    <message>
+        <source>Answer now</source>
+        <translation>立即回答</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <translation>不允许</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <translation>允许一次</translation>
+    </message>
+    <message>
+        <source>In this chat</source>
+        <translation>在此对话中允许</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <translation>始终允许</translation>
+    </message>
+    <message>
+        <source>%1 is not called, and the model is told so</source>
+        <translation>不调用 %1，并告知模型</translation>
+    </message>
+    <message>
+        <source>Allow %1 once, with these arguments</source>
+        <translation>仅允许 %1 使用这些参数调用一次</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, with any arguments</source>
+        <translation>在此对话中允许 %1，参数不限</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, with any arguments</source>
+        <translation>在所有对话中允许 %1，参数不限</translation>
+    </message>
+    <message>
+        <source>Allow %1 in this chat, for addresses on this server</source>
+        <translation>在此对话中允许 %1 用于此服务器上的网址</translation>
+    </message>
+    <message>
+        <source>Allow %1 in every chat, for addresses on this server</source>
+        <translation>在所有对话中允许 %1 用于此服务器上的网址</translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation>内置</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <translation>计算器</translation>
+    </message>
+    <message>
+        <source>Arithmetic, exactly. Never asks.</source>
+        <translation>精确计算。无需询问。</translation>
+    </message>
+    <message>
+        <source>Date and time</source>
+        <translation>日期和时间</translation>
+    </message>
+    <message>
+        <source>What day and time it is, here and elsewhere. Never asks.</source>
+        <translation>查看本地和其他地区的日期与时间。无需询问。</translation>
+    </message>
+    <message>
+        <source>Search in chats</source>
+        <translation>搜索对话</translation>
+    </message>
+    <message>
+        <source>Finds words in your chats and their attachments.</source>
+        <translation>在对话及其附件中查找文字。</translation>
+    </message>
+    <message>
+        <source>Read files</source>
+        <translation>读取文件</translation>
+    </message>
+    <message>
+        <source>Only those that you choose for a chat.</source>
+        <translation>仅限你为对话选择的内容。</translation>
+    </message>
+    <message>
+        <source>List folders</source>
+        <translation>列出文件夹</translation>
+    </message>
+    <message>
+        <source>Load a web page</source>
+        <translation>加载网页</translation>
+    </message>
+    <message>
+        <source>Only one whose address you typed or allowed.</source>
+        <translation>仅限你输入或允许的网址。</translation>
+    </message>
+    <message>
+        <source>%1 cannot use tools.</source>
+        <translation>%1 无法使用工具。</translation>
+    </message>
+    <message>
+        <source>Choose a model first.</source>
+        <translation>请先选择模型。</translation>
+    </message>
+    <message>
+        <source>No other installed model can.</source>
+        <translation>其他已安装的模型也无法使用。</translation>
+    </message>
+    <message>
+        <source>Installed and able to: %1.</source>
+        <translation>可用的已安装模型：%1。</translation>
+    </message>
+    <message>
+        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
+        <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
+    </message>
+    <message>
+        <source>After a change the model reads the whole chat again.</source>
+        <translation>更改后，模型会重新读取整个对话。</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Starts when a chat first needs it</source>
+        <translation>对话首次需要时启动</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>正在启动…</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>正在运行</translation>
+    </message>
+    <message>
+        <source>Needs %1, which is not on this Mac.</source>
+        <translation>需要 %1，但这台 Mac 上没有。</translation>
+    </message>
+    <message>
+        <source>Its folder %1 does not exist.</source>
+        <translation>文件夹 %1 不存在。</translation>
+    </message>
+    <message>
+        <source>Needs a value for %1.</source>
+        <translation>需要 %1 的值。</translation>
+    </message>
+    <message>
+        <source>Cannot be started: %1</source>
+        <translation>无法启动：%1</translation>
+    </message>
+    <message>
+        <source>It ended by itself (%1).</source>
+        <translation>已自行退出（%1）。</translation>
+    </message>
+    <message>
+        <source>It sent more than %1 MB at once and was stopped.</source>
+        <translation>一次发送超过 %1 MB，已停止。</translation>
+    </message>
+    <message>
+        <source>No answer in %1 seconds.</source>
+        <translation>%1 秒内没有响应。</translation>
+    </message>
+    <message>
+        <source>It refused: %1</source>
+        <translation>已拒绝：%1</translation>
+    </message>
+    <message>
+        <source>Cannot be reached: %1</source>
+        <translation>无法连接：%1</translation>
+    </message>
+    <message>
+        <source>It wants a sign-in (%1). A key in its headers may do.</source>
+        <translation>需要登录（%1）。在标头中设置密钥也许可行。</translation>
+    </message>
+    <message>
+        <source>%1 cannot be the name of a variable or header.</source>
+        <translation>%1 不能用作变量或标头的名称。</translation>
+    </message>
+    <message>
+        <source>The value of %1 cannot be used.</source>
+        <translation>%1 的值无法使用。</translation>
+    </message>
+    <message>
+        <source>More than %1 are not taken.</source>
+        <translation>最多 %1 个。</translation>
+    </message>
+    <message>
+        <source>Only https addresses, and ones on this Mac.</source>
+        <translation>仅限 https 网址和这台 Mac 上的地址。</translation>
+    </message>
+    <message>
+        <source>Its command has characters that cannot be seen.</source>
+        <translation>命令中有不可见的字符。</translation>
+    </message>
+    <message>
+        <source>It sent too many messages and was stopped.</source>
+        <translation>发送的消息过多，已停止。</translation>
+    </message>
+    <message>
+        <source>It asks for input, which Hunch does not give.</source>
+        <translation>它要求输入，Hunch 不予提供。</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>It does not speak the protocol of tool servers (MCP).</source>
+        <translation>它不使用工具服务器协议 (MCP)。</translation>
+    </message>
+</context>
+<context>
+    <name>ToolsPage</name>
+    <message>
+        <source>What a model may do besides writing. Which of them, you choose for each chat, in the composer.</source>
+        <translation>模型除写作之外还能做的事。每个对话用哪些，在输入框中选择。</translation>
+    </message>
+    <message>
+        <source>Tool servers (MCP)</source>
+        <translation>工具服务器 (MCP)</translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <translation>添加服务器</translation>
+    </message>
+    <message>
+        <source>None yet. A server gives models more tools: for files, calendars, code, the web and others.</source>
+        <translation>尚无服务器。服务器可为模型增加工具：文件、日历、代码、网页等。</translation>
     </message>
 </context>
 <context>
@@ -6667,6 +7290,15 @@
     </message>
 </context>
 <context>
+    <name>_Calls</name>
+    <message numerus="yes">
+        <source>Allow %1 to make %Ln call(s)?</source>
+        <translation>
+            <numerusform>要允许 %1 进行 %Ln 次调用吗？</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>_Counts</name>
     <message numerus="yes">
         <source>%Ln message(s)</source>
@@ -6684,6 +7316,24 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>%Ln 次下载</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln 个 token</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>%Ln 个工具</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tool(s) on</source>
+        <translation>
+            <numerusform>%Ln 个工具已打开</numerusform>
         </translation>
     </message>
 </context>

@@ -19,7 +19,6 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.thread import _threads_queues  # by the thread
 from contextlib import nullcontext
-from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from pytestqt.qtbot import QtBot
 
 from tests.helpers import shaking
+from tests.helpers.fonts import no_fonts_but, usual_fonts
 
 _THREAD_END_S = 60.0
 _PATIENCE_MS = 60_000
@@ -121,21 +121,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shake-times", type=int, default=20, help="how often each test is run by --shake")
 
 
-def _show_one_font() -> None:
-    """Widths depend on it, and machines have others. The folder is that of a package which the app needs."""
-    spec = find_spec("ziafont")
-    assert spec is not None
-    assert spec.origin is not None
-    fonts, cache = Path(spec.origin).parent / "fonts", _HOME / "fontconfig"
-    assert list(fonts.glob("DejaVu*.ttf"))
-    file = _HOME / "fonts.conf"
-    file.write_text(f"<fontconfig><dir>{fonts}</dir><cachedir>{cache}</cachedir></fontconfig>", encoding="utf-8")
-    os.environ["FONTCONFIG_FILE"] = str(file)
-
-
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--system-fonts"):
-        _show_one_font()
+        os.environ.update(no_fonts_but(_HOME, usual_fonts()))  # widths depend on them
     if config.option.shake == -1:  # before other processes get the options
         config.option.shake = random.randrange(1 << 32)
     settings.load_profile("drills" if config.getoption("markexpr") == "drill" else "hunch")

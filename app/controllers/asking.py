@@ -11,10 +11,9 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
-from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -22,6 +21,7 @@ from app.controllers.changes import StorageChanges
 from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
 from app.controllers.replies import RunningReplies
+from app.controllers.tools import ToolsController
 from app.documents.picture_values import rgb_of
 from app.storage import (
     Asked,
@@ -31,15 +31,18 @@ from app.storage import (
     NotStored,
     Pictures,
     Question,
+    ReplyStatus,
     Storage,
     StoredMessage,
     Stores,
 )
 from app.storage.codec import storable
-from app.storage.parts import Text, all_parts, of_kind
+from app.storage.parts import Text, all_parts, of_kind, settled
 from app.system.energy import Slowdown
 from app.system.worker import ignore
+from app.tools.definitions import Tool, by_flat_name
 from app.view_models.attached import AttachedRow, attachments_of
+from app.view_models.tools import CallState, CallView, CanCall, steps_of
 from engine import (
     EmptyConversation,
     Message,
@@ -49,12 +52,22 @@ from engine import (
     Request,
     Speculation,
     SpeculationMode,
+    ToolCall,
 )
 
 UNSAVED = "unsaved"  # the conversation of chats that are not stored
 _ASIDE = -1  # in place of a chat's id, for questions beside the open chat; 0 is a new chat
 TITLE_LENGTH = 60
 _PASTED = "pasted text"  # part of the prompt, which is not translated
+_BROKE_OFF = "[This reply was stopped before it was finished.]"  # a template wants an answer before the next question
+_WITHOUT_RESULT = {  # what the model is given of a call without a result
+    CallState.DECLINED: "The user declined this call. It did not run.",
+    CallState.STOPPED: "The user stopped this call. It did not run, or not to its end.",
+    CallState.UNKNOWN: "It is not known whether this call ran.",
+    CallState.WAITS: "This call did not run.",
+    CallState.RUNNING: "It is not known whether this call ran.",
+}
+_MAY_NOT_CALL: dict[str, Any] = {each.name: False for each in fields(Request) if each.name == "may_call"}
 _FENCE = "```"
 _FENCES = re.compile("```+")  # begins with letters, so that megabytes are searched fast
 
@@ -78,6 +91,7 @@ class Asking(QObject):
         models: ModelController,
         options: ChatOptions,
         replies: RunningReplies,
+        tools: ToolsController,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
@@ -87,10 +101,13 @@ class Asking(QObject):
         self._models = models
         self._options = options
         self._replies = replies
+        self._tools = tools
+        self._offered: dict[int, dict[str, Tool]] = {}  # to the latest request of each running reply, by its name there
         self._storing: set[int] = set()  # chats with a question that is being stored
         self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # calls until that is done
         for signal in (options.changed, models.pair_changed, replies.slowdown_changed):
             signal.connect(self._speculate)
+        replies.ended.connect(lambda _chat_id, message_id, _status: self._offered.pop(message_id, None))
 
     def can_reply(self) -> bool:
         if not self._models.can_reply:
@@ -302,6 +319,20 @@ class Asking(QObject):
         else:
             self._read(reply, done, with_reply=False)
 
+    def go_on(self, message_id: int, *, may_call: bool) -> None:
+        """Request the next step of a reply that called tools, as it is stored."""
+        reply = self._messages.message(message_id)
+        if reply is None:
+            self._replies.end(message_id, ReplyStatus.STOPPED)
+        elif not self._models.can_reply:
+            self._replies.end(message_id, ReplyStatus.MODEL_CHANGED)
+        else:
+            self._read(reply, partial(self._submit, reply), may_call=may_call)
+
+    def offered_to(self, message_id: int) -> dict[str, Tool]:
+        """The tools of a running reply's latest request, by their names there."""
+        return dict(self._offered.get(message_id, {}))
+
     def _request(self, chat_id: int, reply_id: int) -> None:
         """Has the reply that was stored written."""
         reply = self._messages.message(reply_id)
@@ -323,19 +354,48 @@ class Asking(QObject):
             names = f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name
             self._replies.submit(reply.id, request, chat.title if chat else "", names)
 
-    def _read(self, reply: StoredMessage, done: Callable[[Request | None], None], *, with_reply: bool = True) -> None:
-        """A long branch, or one with pictures, is read by the storage's thread.
+    def _read(
+        self,
+        reply: StoredMessage,
+        done: Callable[[Request | None], None],
+        *,
+        with_reply: bool = True,
+        may_call: bool = True,
+    ) -> None:
+        """Make the request, with the tools that the chat may use: their servers may have to start first.
 
-        None: it cannot be read, or nothing comes before the reply.
+        None: the branch cannot be read, or nothing comes before the reply.
         """
+
+        def read(tools: tuple[Tool, ...]) -> None:
+            if with_reply:
+                self._offered[reply.id] = by_flat_name(tools)
+            self._read_branch(reply, done, tools, with_reply=with_reply, may_call=may_call)
+
+        self._tools.offered(reply.chat_id, read)
+
+    def _read_branch(
+        self,
+        reply: StoredMessage,
+        done: Callable[[Request | None], None],
+        tools: tuple[Tool, ...],
+        *,
+        with_reply: bool,
+        may_call: bool,
+    ) -> None:
+        """A long branch, or one with pictures, is read by the storage's thread."""
         system_prompt = self._options.generation(reply.chat_id).system_prompt
         seen = self._pixels(reply.chat_id)
+        with_calls = self._tools.can_call() is CanCall.YES
 
         def messages_of(branch: Sequence[StoredMessage]) -> tuple[Message, ...] | None:
-            return request_messages(branch, system_prompt, seen) if branch else None
+            if not branch:
+                return None
+            return request_messages(branch, system_prompt, seen, with_calls=with_calls, with_thinking=bool(tools))
 
         def answer(messages: tuple[Message, ...] | None) -> None:
-            done(None if messages is None else self._request_with(reply.chat_id, messages))
+            request = None if messages is None else self._request_with(reply.chat_id, messages)
+            done(with_tools(request, tools, may_call=may_call) if request is not None and tools else request)
 
         if not self._messages.is_long(reply.chat_id):
             branch = _branch(self._storage.read, reply.id, with_reply)
@@ -364,6 +424,15 @@ class Asking(QObject):
         wanted = self._options.generation(chat_id).speculation()
         off = self._models.pair.off_for_pair or self._replies.slowdown is Slowdown.BATTERY
         return replace(wanted, mode=SpeculationMode.OFF) if off else wanted
+
+
+def with_tools(request: Request, tools: Sequence[Tool], *, may_call: bool) -> Request:
+    """`may_call` False: the tools stay in the prompt, which goes on, but the model has to answer."""
+    if not (may_call or _MAY_NOT_CALL):
+        return request
+    names = tuple(tool.flat_name for tool in tools)
+    made = replace(request, tools=tuple(tool.definition() for tool in tools), strict_tools=names)
+    return made if may_call else replace(made, **_MAY_NOT_CALL)
 
 
 def _branch(stores: Stores, reply_id: int, with_reply: bool) -> list[StoredMessage]:
@@ -408,33 +477,71 @@ def _name(attachment: Attachment, nameless: str = _PASTED) -> str:
 
 
 def request_messages(
-    branch: Iterable[StoredMessage], system_prompt: str, seen: PixelsOf = lambda _picture: None
+    branch: Iterable[StoredMessage],
+    system_prompt: str,
+    seen: PixelsOf = lambda _picture: None,
+    *,
+    with_calls: bool = False,
+    with_thinking: bool = False,
 ) -> tuple[Message, ...]:
     """The system prompt and the branch as chat templates require them: no empty message, and alternating roles.
 
-    Thinking and tools are left out: models are trained to see only their earlier answers. Of a picture without pixels
-    the prompt says that there was one.
+    Calls of tools are left out, unless the model is one that can call: other templates have no place for them. Each has
+    a result then, and the thinking before it. Other thinking is left out, because models are trained to see only their
+    earlier answers, unless `with_thinking`: then the template decides. Of a picture without pixels the prompt says that
+    there was one.
     """
-    said = [each for stored in branch if (each := _said(stored, seen)).content.strip() or each.pictures]
-    turns = [_joined(list(neighbours)) for _, neighbours in groupby(said, key=lambda each: each.role)]
+    said: list[Message] = []
+    for stored in branch:
+        for each in _said(stored, seen, with_calls=with_calls, with_thinking=with_thinking):
+            if not (each.content.strip() or each.pictures or each.tool_calls or each.role is MessageRole.TOOL):
+                continue
+            if each.role is MessageRole.USER and said and said[-1].role is MessageRole.TOOL:
+                said.append(Message(MessageRole.ASSISTANT, _BROKE_OFF))
+            if said and _joins(said[-1], each):
+                said[-1] = _joined(said[-1], each)
+            else:
+                said.append(each)
     system = [Message(MessageRole.SYSTEM, system_prompt.strip())] if system_prompt.strip() else []
-    return tuple(system + turns)
+    return tuple(system + said)
 
 
-def _said(stored: StoredMessage, seen: PixelsOf) -> Message:
-    may_show = stored.role is MessageRole.USER  # templates have no place for them in a reply
-    pictures = {each: seen(each) for each in stored.attachments if each.is_picture and may_show}
-    written = [each for each in stored.attachments if pictures.get(each) is None]
-    shown = tuple(found for each in stored.attachments if (found := pictures.get(each)) is not None)
-    text = "\n\n".join(each.text for each in of_kind(Text, all_parts(stored)))
-    return Message(stored.role, prompt_of(text, written), pictures=shown)
+def _said(stored: StoredMessage, seen: PixelsOf, *, with_calls: bool, with_thinking: bool) -> list[Message]:
+    if stored.role is not MessageRole.ASSISTANT:
+        pictures = {each: seen(each) for each in stored.attachments if each.is_picture}
+        written = [each for each in stored.attachments if pictures.get(each) is None]
+        shown = tuple(found for each in stored.attachments if (found := pictures.get(each)) is not None)
+        text = "\n\n".join(each.text for each in of_kind(Text, all_parts(stored)))
+        return [Message(stored.role, prompt_of(text, written), pictures=shown)]
+    steps, files = steps_of(settled(all_parts(stored)))
+    said: list[Message] = []
+    text = prompt_of("", files)  # templates have no place for pictures in a reply
+    for step in steps:
+        text = "\n\n".join(filter(None, (text, step.text)))
+        if step.calls and with_calls:
+            calls = tuple(ToolCall(each.id, each.name, each.arguments) for each in step.calls)
+            said.append(Message(stored.role, text, reasoning=step.thinking, tool_calls=calls))
+            said += (_answered(each) for each in step.calls)
+            text = ""
+    goes_on = stored.status is ReplyStatus.STREAMING
+    thinking = stored.thinking if with_thinking and not goes_on else ""
+    return [*said, Message(stored.role, text, reasoning=thinking)]
 
 
-def _joined(neighbours: list[Message]) -> Message:
-    text = "\n\n".join(each.content for each in neighbours if each.content)
-    return Message(
-        neighbours[0].role, text, pictures=tuple(picture for each in neighbours for picture in each.pictures)
-    )
+def _answered(call: CallView) -> Message:
+    text = call.result if call.state in (CallState.DONE, CallState.FAILED) else _WITHOUT_RESULT[call.state]
+    text = "\n\n".join(filter(None, (text, *(block_of(each) for each in call.pictures))))
+    return Message(MessageRole.TOOL, text, tool_call_id=call.id, name=call.name)
+
+
+def _joins(former: Message, latter: Message) -> bool:
+    return former.role is latter.role is not MessageRole.TOOL and not former.tool_calls
+
+
+def _joined(former: Message, latter: Message) -> Message:
+    text = "\n\n".join(filter(None, (former.content, latter.content)))
+    thinking = "\n\n".join(filter(None, (former.reasoning, latter.reasoning)))
+    return replace(latter, content=text, reasoning=thinking, pictures=former.pictures + latter.pictures)
 
 
 def title_from(text: str) -> str:

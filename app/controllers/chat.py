@@ -20,12 +20,14 @@ from app.controllers.changes import Keeping, StorageChanges
 from app.controllers.chat_lists import Folders, ScrollPlaces, Unseen, Visibility, folder_of, list_chats
 from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions
+from app.controllers.exchange import ExchangeController
 from app.controllers.message_changes import MessageChanges
 from app.controllers.models import ModelController
 from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
 from app.controllers.titles import Titles
+from app.controllers.tools import ToolsController
 from app.settings import Settings
 from app.storage import Asked, ChatSummary, Storage, StoredMessage
 from app.storage.codec import LONGEST_TITLE, storable
@@ -94,7 +96,9 @@ class ChatController(QObject):
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.prompts = Prompts(settings)
-        self.asking = Asking(storage, self.changes, models, self.options, self.replies, self)
+        self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, models, self)
+        self.asking = Asking(storage, self.changes, models, self.options, self.replies, self.tools, self)
+        self.exchanges = ExchangeController(storage, self.replies, self.asking, self.tools, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(
             self.transcript, self.asking, storage, self.changes, self.keeping, self.deletions, self
@@ -336,6 +340,7 @@ class ChatController(QObject):
         self.edits.keep()
         self.keeping.close()
         self.titles.close()
+        self.exchanges.close()
         self.replies.close()
 
     def _on_screen(self) -> tuple[int, int]:

@@ -23,6 +23,8 @@ from engine import Acceptance, Message, PictureDetail, Request, Sampling, Specul
 
 _SHORT_TOKENS = 512  # of thinking
 _NO_PICTURES = "without_pictures"  # stored beside the options: pictures are left out for models that cannot see
+_TOOLS = "tools"  # stored beside the options: ids of the tools that the chat may use
+_FOLDERS = "folders"  # stored beside the options: files and folders that these may read
 _PRESET = "preset"  # stored beside the options: the id of the chat's preset
 _ON_ITS_WAY = -1  # id of a new chat that is being stored while another chat is open
 _NOT_SET = object()
@@ -225,6 +227,29 @@ class ChatOptions(QObject):
     def go_without_pictures(self) -> None:
         """Leave pictures out in the open chat from here on."""
         self._change_chat({_NO_PICTURES: True})
+
+    def tools(self, chat_id: int) -> tuple[str, ...]:
+        """Ids of the tools that a chat may use."""
+        return self._texts(chat_id, _TOOLS)
+
+    def folders(self, chat_id: int) -> tuple[str, ...]:
+        """Files and folders that the chat's tools may read."""
+        return self._texts(chat_id, _FOLDERS)
+
+    def choose_tools(self, ids: Iterable[str]) -> None:
+        """For the open chat."""
+        self._choose_texts(_TOOLS, ids)
+
+    def choose_folders(self, paths: Iterable[str]) -> None:
+        self._choose_texts(_FOLDERS, paths)
+
+    def _texts(self, chat_id: int, name: str) -> tuple[str, ...]:
+        stored = self._own(chat_id).get(name)
+        return tuple(each for each in stored if isinstance(each, str)) if isinstance(stored, list) else ()
+
+    def _choose_texts(self, name: str, values: Iterable[str]) -> None:
+        chosen = list(dict.fromkeys(values))
+        self._change_chat({name: chosen} if chosen else {}, *(() if chosen else (name,)))
 
     def open(self, chat_id: int) -> None:
         self.keep()

@@ -277,12 +277,12 @@ def new_folder(data: Path) -> Path:
 
 def _remove_unfinished(data: Path) -> None:
     """Remove old leftovers only: another profile may be using newer ones."""
-    old = time.time() - _OLD_S
+    now = time.time()
     for folder in data.glob(f"{_PREFIX}*"):
         shutil.rmtree(folder, ignore_errors=True)
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX_ELSEWHERE}*"):
         found = folder.lstat()
-        if found.st_uid == os.geteuid() and found.st_mtime < old:
+        if found.st_uid == os.geteuid() and abs(now - found.st_mtime) > _OLD_S:
             shutil.rmtree(folder, ignore_errors=True)
 
 

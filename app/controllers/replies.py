@@ -1,6 +1,7 @@
 """Running replies: shows their text, stores it every 400 ms, and stores how they ended.
 
-Any number may run, in any chats; the transcript shows those of the open chat. `asking` requests them.
+Any number may run, in any chats; the transcript shows those of the open chat. `asking` requests them. One that calls
+tools is several requests, its steps; between two of them `exchange` has it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
+from app.storage.parts import Call, CallStage, Content, Parts, all_parts, settled
 from app.system.energy import Slowdown
 from app.system.worker import RETRY_INTERVAL_MS
 from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
+from app.view_models.tools import ConsentView, has_calls, steps_of
 from app.view_models.transcript import TranscriptMessage, TranscriptModel, transcript_row
 from engine import (
     ChatEngine,
@@ -31,6 +34,8 @@ from engine import (
     SpanKind,
     Speculation,
     TextDelta,
+    ToolCall,
+    ToolCalled,
 )
 
 SAVE_INTERVAL_MS = 400  # a crash loses about this much text
@@ -66,9 +71,28 @@ class LiveReply:
     stored: ReplyText | None = None  # the latest on disk; set by the thread that writes
     shown: RequestStats | None = None  # figures in the table
     looks: int = 0  # timer ticks since its start
+    parts: Parts = ()  # of earlier steps; `text` and `thinking` are the present one's
+    calls: list[ToolCall] = field(default_factory=list)  # of the present step, in order
+    earlier: RequestStats = field(default_factory=RequestStats)  # of the steps before it
+    consent: ConsentView | None = None
 
     def saved_form(self) -> ReplyText:
         return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s)
+
+    def end_step(self) -> None:
+        """Its thinking, text and calls become parts."""
+        calls = (Call(each.id, each.name, each.arguments, stage=CallStage.ASKED) for each in self.calls)
+        self.parts = (*all_parts(Content(self.text, self.thinking, self.thinking_s, self.parts)), *calls)
+        self.calls = []
+        self.text = ""
+        self.thinking = ""
+        self.thinking_s = 0.0
+        self.thought_s = 0.0
+        self.began_at = 0, 0
+        self.drafted = DraftedText()
+        self.earlier = self.stats
+        self.progress = None
+        self.unsaved = False
 
     def grow(self, delta: TextDelta) -> None:
         thinking = delta.kind is SpanKind.THINKING
@@ -81,7 +105,7 @@ class LiveReply:
         self.progress = None
         if self.status is not ReplyStatus.STOPPING:
             self.status = ReplyStatus.STREAMING
-        self.stats = delta.stats
+        self.stats = self.earlier.plus(delta.stats)
         self.unsaved = True
 
 
@@ -135,7 +159,9 @@ class ReplyEnds(QObject):
             return None
         status = ReplyStatus.UNSAVED if end.refused else end.status
         row = replace(row, status=status, stats=end.stats, error=end.error, drafted=end.drafted)
-        return replace(row, text=end.text.text, thinking=end.text.thinking, thinking_s=end.text.thinking_s)
+        steps = row.steps if end.text.parts is None else steps_of(end.text.parts)[0]
+        row = replace(row, text=end.text.text, thinking=end.text.thinking, thinking_s=end.text.thinking_s)
+        return replace(row, steps=steps)
 
     def put(self, end: ReplyEnd) -> None:
         self._pending[end.text.message_id] = end
@@ -197,6 +223,7 @@ class RunningReplies(QObject):
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal(int, object)  # an end is on disk: its chat, ReplyStatus
     slowdown_changed = Signal()  # `slowdown` has changed
+    called = Signal(int)  # message: a step ended with calls, which are the last of its `parts`
     ended = Signal(int, int, object)  # chat, message, ReplyStatus; not at the end of the app
 
     def __init__(
@@ -247,7 +274,8 @@ class RunningReplies(QObject):
         reply = self.live[message_id]
         reply.request = self._engine.submit(request, self._bridge.post)
         reply.speculation = request.speculation
-        reply.stats = RequestStats()
+        reply.status = ReplyStatus.QUEUED
+        reply.stats = reply.earlier
         self._table.put(RequestRow(reply.request, title, pair, chat_id=reply.chat_id, message_id=message_id))
         self.save_timer.start()
         self.figures_timer.start()
@@ -258,7 +286,7 @@ class RunningReplies(QObject):
             if reply.chat_id != chat_id or not only(reply.message_id):
                 continue
             if reply.request is None:
-                self._end(reply, ReplyStatus.STOPPED, reply.stats)
+                self._end(reply, ReplyStatus.STOPPED)
                 self.ended.emit(chat_id, reply.message_id, ReplyStatus.STOPPED)
                 continue
             self._engine.cancel(reply.request)
@@ -305,6 +333,8 @@ class RunningReplies(QObject):
             text=live.text,
             thinking=live.thinking,
             thinking_s=live.thinking_s,
+            steps=steps_of(live.parts)[0],
+            consent=live.consent,
             status=live.status,
             progress=live.progress,
             waits_for=live.waits_for,
@@ -347,7 +377,8 @@ class RunningReplies(QObject):
         for reply in list(self.live.values()):
             if reply.request is not None:
                 self._engine.cancel(reply.request)
-                self._end(reply, ReplyStatus.INTERRUPTED, reply.stats)
+            if reply.request is not None or has_calls(reply.parts):
+                self._end(reply, ReplyStatus.INTERRUPTED)
         self.ends.close()
 
     def _on_event(self, event: Event) -> None:
@@ -360,10 +391,17 @@ class RunningReplies(QObject):
                 self._on_progress(reply, event)
             case TextDelta():
                 self._on_text(reply, event)
+            case ToolCalled(call=call):
+                reply.calls.append(call)
             case Finished(reason=reason, stats=stats):
-                self._end(reply, status_after(reason), stats)
+                reply.stats = reply.earlier.plus(stats)
+                if reply.calls and reason is FinishReason.STOP and reply.status is not ReplyStatus.STOPPING:
+                    self._end_step(reply)
+                else:
+                    self._end(reply, status_after(reason))
             case Failed(error=error, stats=stats):
-                self._end(reply, ReplyStatus.FAILED, stats, error)
+                reply.stats = reply.earlier.plus(stats)
+                self._end(reply, ReplyStatus.FAILED, error)
         if reply.message_id not in self.live:
             self.ended.emit(reply.chat_id, reply.message_id, reply.status)
 
@@ -390,17 +428,48 @@ class RunningReplies(QObject):
         if began:
             self._show_figures(reply, status=reply.status, progress=None)
 
-    def _end(
-        self, reply: LiveReply, status: ReplyStatus, stats: RequestStats, error: EngineError | None = None
+    def _end_step(self, reply: LiveReply) -> None:
+        known = None if reply.request is None else self._table.row(reply.request)
+        if known is not None:
+            self._table.put(replace(known, status=ReplyStatus.DONE, stats=reply.stats))
+        reply.end_step()
+        reply.request = None
+        self.called.emit(reply.message_id)
+
+    def show_steps(
+        self, message_id: int, parts: Parts, status: ReplyStatus, consent: ConsentView | None = None
     ) -> None:
-        del self.live[reply.message_id]
+        """A reply between two requests has other parts or another status."""
+        reply = self.live[message_id]
+        reply.parts = parts
         reply.status = status
-        reply.stats = stats
+        reply.consent = consent
+        self._change(message_id, status=status, consent=consent, stats=reply.stats, **_shown(reply))
+
+    def end(self, message_id: int, status: ReplyStatus, error: EngineError | None = None) -> None:
+        """End a reply that is between two requests."""
+        reply = self.live[message_id]
+        self._end(reply, status, error)
+        self.ended.emit(reply.chat_id, message_id, status)
+
+    def _end(self, reply: LiveReply, status: ReplyStatus, error: EngineError | None = None) -> None:
+        del self.live[reply.message_id]
+        if reply.calls:
+            reply.end_step()
+        reply.status = status
         reply.progress = None
-        requested = reply.request is not None
-        self.ends.put(ReplyEnd(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted, requested))
+        reply.consent = None
+        requested = reply.request is not None or has_calls(reply.parts)
+        text = reply.saved_form()
+        fields: dict[str, object] = {"status": status, "consent": None}
+        if has_calls(reply.parts):
+            sent = CallStage.STOPPED if status is ReplyStatus.STOPPED else CallStage.UNKNOWN
+            reply.parts = settled(reply.parts, sent)
+            text = replace(text, parts=reply.parts)
+            fields |= _shown(reply)
+        self.ends.put(ReplyEnd(text, reply.chat_id, status, reply.stats, error, reply.drafted, requested))
         if requested:
-            self._show_figures(reply, status=status, progress=None, error=error)
+            self._show_figures(reply, **fields, progress=None, error=error)
         else:
             self._change(reply.message_id, status=status)
         if not self.live:
@@ -423,7 +492,8 @@ class RunningReplies(QObject):
                 self._show_in_table(reply)
 
     def _show_figures(self, reply: LiveReply, **fields: object) -> None:
-        self._change(reply.message_id, stats=reply.stats, thinking_s=reply.thinking_s, slowdown=self.slowdown, **fields)
+        usual = {"stats": reply.stats, "thinking_s": reply.thinking_s, "slowdown": self.slowdown}
+        self._change(reply.message_id, **(usual | fields))
         self._show_in_table(reply)
 
     def _show_in_table(self, reply: LiveReply) -> None:
@@ -444,9 +514,16 @@ class RunningReplies(QObject):
             self._table.put(replace(known, status=reply.status, stats=reply.stats))
 
 
+def _shown(reply: LiveReply) -> dict[str, object]:
+    steps = steps_of(reply.parts)[0]
+    names = ("text", "thinking", "thinking_s", "drafted")
+    return {"steps": steps} | {name: getattr(reply, name) for name in names}
+
+
 def _live(reply: StoredMessage) -> LiveReply:
     """The stored text of a reply that is continued."""
     live = LiveReply(reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
+    live.parts = settled(reply.parts)
     live.stats = reply.stats or RequestStats()
     live.thought_s = reply.thinking_s
     live.began_at = len(reply.text), len(reply.thinking)

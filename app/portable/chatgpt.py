@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import json
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -24,12 +25,13 @@ from app.portable.reading import (
     text_at,
     time_at,
 )
-from app.storage.parts import Attachment
+from app.storage.parts import Attachment, Call, Part, Result, all_parts, content_of, of_kind
 from app.storage.portable import PortableChat, PortableMessage
 
 _ROLES = ("user", "assistant")
 _LANGUAGES = {"unknown": "", "json": "json"}
 _SAID_TO_ALL = ("", "all", "assistant")
+_LONGEST_RESULT = 100_000  # characters of an imported tool's result
 _CREATE = "canmore.create_textdoc"
 _UPDATE = "canmore.update_textdoc"
 _CODE = "code/"
@@ -89,12 +91,49 @@ def _node(found: dict[str, Any], began: float, kind: str) -> _Node:
     """`kind`: type of the document in the canvas."""
     parent = found.get("parent")
     message = found.get("message")
-    seen = _message(message, began, kind) if isinstance(message, dict) else None
-    return _Node(parent if isinstance(parent, str) else None, seen)
+    above = parent if isinstance(parent, str) else None
+    if not isinstance(message, dict):
+        return _Node(above, None)
+    key = found.get("id")
+    step = _step(message, key if isinstance(key, str) else "", above or "", began)
+    return _Node(above, step or _message(message, began, kind))
+
+
+def _step(found: dict[str, Any], key: str, above: str, began: float) -> PortableMessage | None:
+    """A call of a tool, or its result: a part of the reply."""
+    author = object_at(found, "author")
+    role = text_at(author, "role")
+    content = object_at(found, "content")
+    recipient = name_at(found, "recipient")
+    hidden = object_at(found, "metadata").get("is_visually_hidden_from_conversation") is True
+    part: Part
+    if role == "assistant" and recipient not in _SAID_TO_ALL and not (hidden or _is_for_canvas(found)):
+        part = Call(key, recipient, _arguments(_raw(found)))
+    elif role == "tool" and not hidden and not _drawn(content) and (text := _result_text(content)):
+        part = Result(above, name_at(author, "name"), text, outside=True)
+    else:
+        return None
+    model = name_at(object_at(found, "metadata"), "model_slug") if role == "assistant" else ""
+    created_at = time_at(found, "create_time") or began
+    return PortableMessage(0, None, "assistant", "", main_name=model, parts=(part,), created_at=created_at)
+
+
+def _arguments(text: str) -> str:
+    """As a JSON object; code and the like is one value of it."""
+    try:
+        is_object = isinstance(loads(text), dict)
+    except Unreadable:
+        is_object = False
+    return text if is_object else json.dumps({"input": text}, ensure_ascii=False)
+
+
+def _result_text(content: dict[str, Any]) -> str:
+    texts = [_said(content, is_user=True).text, *(text_at(content, name) for name in ("text", "result"))]
+    return next((each.strip() for each in texts if each.strip()), "")[:_LONGEST_RESULT]
 
 
 def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage | None:
-    """The message; None for hidden ones: system, tools and their calls. Pictures of a tool join the reply."""
+    """The message; None for hidden ones. Pictures of a tool join the reply."""
     role = text_at(object_at(found, "author"), "role")
     metadata = object_at(found, "metadata")
     drawn = _drawn(object_at(found, "content")) if role == "tool" else ()
@@ -326,11 +365,28 @@ def _joined(messages: tuple[PortableMessage, ...]) -> tuple[tuple[PortableMessag
 
 
 def _merged(first: PortableMessage, second: PortableMessage) -> PortableMessage:
+    main_name = second.main_name or first.main_name
+    calls = of_kind(Call, first.parts)
+    if not calls and not of_kind(Call, second.parts):
+        return replace(
+            first,
+            text="\n\n".join(filter(None, (first.text, second.text))),
+            thinking="\n\n".join(filter(None, (first.thinking, second.thinking))),
+            thinking_s=first.thinking_s + second.thinking_s,
+            main_name=main_name,
+            parts=first.parts + second.parts,
+        )
+    known = {each.id for each in calls}
+    more = (
+        replace(each, id=calls[-1].id) if calls and isinstance(each, Result) and each.id not in known else each
+        for each in all_parts(second)
+    )
+    content = content_of((*all_parts(first), *more))
     return replace(
         first,
-        text="\n\n".join(filter(None, (first.text, second.text))),
-        thinking="\n\n".join(filter(None, (first.thinking, second.thinking))),
-        thinking_s=first.thinking_s + second.thinking_s,
-        main_name=second.main_name or first.main_name,
-        parts=first.parts + second.parts,
+        text=content.text,
+        thinking=content.thinking,
+        thinking_s=content.thinking_s,
+        main_name=main_name,
+        parts=content.parts,
     )

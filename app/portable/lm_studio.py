@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.portable.beside import wanted
+from app.portable.json_stream import loads
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import (
     MOST_NODES,
@@ -19,11 +21,13 @@ from app.portable.reading import (
     text_at,
     time_at,
 )
-from app.storage.parts import Attachment
+from app.storage.codec import is_shallow
+from app.storage.parts import Attachment, Call, Content, Part, Result, Text, Thinking, content_of, of_kind
 from app.storage.portable import PortableChat, PortableMessage
 
 _MS = 0.001
 _ROLES = ("user", "assistant")
+_LONGEST_RESULT = 100_000  # characters of a tool's result
 _THINK = "<think>"
 _THOUGHT = "</think>"
 
@@ -88,6 +92,7 @@ def _add_versions(messages: list[PortableMessage], slot: Any, parent: int | None
 
 @dataclass(slots=True)
 class _Said:
+    whole: list[Part] = field(default_factory=list)  # texts, thoughts, calls and results, in order
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
@@ -104,16 +109,19 @@ def _message(version: Any, number: int, parent: int | None, began: float) -> Por
     said.model = said.model or name_at(object_at(version, "senderInfo"), "senderName")
     text, thinking = _split_thinking("\n\n".join(filter(None, said.texts)))
     thinking = "\n\n".join(filter(None, [*said.thoughts, thinking]))
-    if not (text or thinking or said.attachments):
+    if not (text or thinking or said.attachments or said.whole):
         return None
+    content = Content(text, thinking, parts=tuple(said.attachments))
+    if of_kind(Call, said.whole):
+        content = content_of([*said.attachments, *said.whole])
     return PortableMessage(
         number=number,
         parent=parent,
         role=role,
-        text=text,
-        thinking=thinking,
+        text=content.text,
+        thinking=content.thinking,
         main_name=said.model if role == "assistant" else "",
-        parts=tuple(said.attachments),
+        parts=content.parts,
         created_at=began,
     )
 
@@ -125,11 +133,41 @@ def _take(step: Any, said: _Said) -> None:
     text = "".join(text_at(item, "text") for item in items if text_at(item, "type") == "text").strip()
     thinks = text_at(object_at(step, "style"), "type") == "thinking"
     (said.thoughts if thinks else said.texts).append(text)
+    if text:
+        said.whole.append(Thinking(text) if thinks else Text(text))
+    said.whole += filter(None, map(_called, items))
     for item in items:
         if text_at(item, "type") == "file":
             said.attachments.append(_file(item))
     made = object_at(step, "genInfo")
     said.model = name_at(made, "indexedModelIdentifier") or name_at(made, "identifier") or said.model
+
+
+def _called(item: Any) -> Part | None:
+    """A call of a tool, or its result."""
+    kind = text_at(item, "type")
+    number = next((str(item[name]) for name in ("toolCallRequestId", "callId") if item.get(name)), "")
+    if kind == "toolCallRequest":
+        parameters = object_at(item, "parameters")
+        arguments = json.dumps(parameters, ensure_ascii=False) if is_shallow(parameters) else "{}"
+        server = name_at(item, "pluginIdentifier").removeprefix("mcp/")
+        return Call(number, name_at(item, "name"), arguments, server)
+    if kind == "toolCallResult":
+        return Result(number, name_at(item, "name"), _result_text(item), outside=True)
+    return None
+
+
+def _result_text(item: Any) -> str:
+    """Of a text, or of a list of contents as JSON in one."""
+    content = item.get("content")
+    if isinstance(content, str):
+        try:
+            content = loads(content)
+        except Unreadable:
+            return text_at(item, "content")[:_LONGEST_RESULT]
+    contents = content if isinstance(content, list) else [content]
+    texts = [each if isinstance(each, str) else text_at(each, "text") for each in contents]
+    return "\n\n".join(filter(None, texts))[:_LONGEST_RESULT] or text_at(item, "content")[:_LONGEST_RESULT]
 
 
 def _file(item: Any) -> Attachment:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from app.storage.parts import Attachment, Call, Part, Result, Text, Thinking, all_parts
+from app.storage.parts import Attachment, Call, Part, Parts, Result, Text, Thinking, all_parts, of_kind
 from app.storage.portable import PortableChat, PortableMessage
 
 _FENCES = re.compile("`{3,}")
@@ -55,13 +56,25 @@ def _message(message: PortableMessage, words: MarkdownWords, pictures: Mapping[s
     name = words.you if from_user else _line(message.main_name) or words.reply
     when = words.when(message.created_at)
     parts = [f"## {name}" + (f" · {when}" if when else "")]
-    parts += filter(None, (_part(each, words, pictures) for each in all_parts(message)))
+    whole = all_parts(message)
+    results = _results(whole)
+    parts += filter(None, (_part(each, words, pictures, results) for each in whole))
     stats = words.stats_line(message)
     return [*parts, f"*{stats}*"] if stats else parts
 
 
-def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str]) -> str:
-    """A part as Markdown; "" for kinds of a newer version."""
+def _results(parts: Parts) -> dict[str, list[Result]]:
+    """Results by their calls; those without a call are not among them."""
+    calls = {each.id for each in of_kind(Call, parts)}
+    found: dict[str, list[Result]] = defaultdict(list)
+    for each in of_kind(Result, parts):
+        if each.id in calls:
+            found[each.id].append(each)
+    return found
+
+
+def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str], results: Mapping[str, list[Result]]) -> str:
+    """A part as Markdown; "" for kinds of a newer version, and for results, which are in their calls' blocks."""
     match part:
         case Text(text):
             return text.rstrip("\n")
@@ -69,10 +82,12 @@ def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str]) -> str:
             return "\n".join([f"> *{words.thinking}*", ">", *(f"> {line}" for line in text.split("\n"))])
         case Attachment():
             return _attachment(part, words, pictures.get(part.digest, ""))
-        case Call(_, name, arguments):
-            return f"**{words.tool}: {_line(name)}**\n\n{fenced(arguments, 'json')}"
-        case Result(_, name, text):
-            return f"**{words.result}: {_line(name)}**\n\n{fenced(text)}"
+        case Call():
+            name = " · ".join(filter(None, (_line(part.server), _line(part.tool or part.name))))
+            inner = [fenced(part.arguments, "json"), *(fenced(each.text) for each in results.get(part.id, ()))]
+            return "\n\n".join([f"<details><summary>{words.tool}: {name}</summary>", *inner, "</details>"])
+        case Result() if part.id not in results:
+            return f"**{words.result}: {_line(part.name)}**\n\n{fenced(part.text)}"
         case _:
             return ""
 

@@ -14,7 +14,7 @@ from app.portable.markdown import MarkdownWords, branch, markdown_of
 from app.portable.unfinished import Unfinished, locked
 from app.storage.portable import PortableChat
 from app.system.limited_child import Stop
-from engine import sync_file
+from engine import sync_file, sync_folder
 
 Progress = Callable[[int], None]  # chats that are written
 BytesOf = Callable[[str], bytes | None]  # of a picture, by its digest
@@ -110,7 +110,16 @@ def _named(pictures: Mapping[str, bytes], folder: str) -> dict[str, str]:
 def _write_pictures(pictures: Mapping[str, bytes], folder: Path) -> None:
     folder.mkdir(mode=0o755)
     for number, data in enumerate(pictures.values(), start=1):
-        (folder / f"{number}.png").write_bytes(data)
+        _write(folder / f"{number}.png", data)
+    sync_folder(folder)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """A new file. The drive has it once its folder is synced, too."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        sync_file(file.fileno(), through_drive=False)
 
 
 def _free(place: Path) -> Path:
@@ -143,8 +152,9 @@ def write_markdown_folder(
                 file = made / f"{name}{_MARKDOWN}"
                 if pictures:
                     _write_pictures(pictures, made / name)
-                file.write_text(markdown_of(chat, words, _named(pictures, name)), encoding="utf-8", newline="\n")
+                _write(file, markdown_of(chat, words, _named(pictures, name)).encode())
                 progress(count)
+            sync_folder(made)
             made.chmod(0o755)
             return _moved(made, path)
 

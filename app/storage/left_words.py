@@ -9,12 +9,23 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from app.storage.chats import NEW_CHAT, QUICK_ASK
-from app.storage.parts import Attachments, attachments_from_json, parts_to_json
+from app.storage.parts import (
+    Attachments,
+    Call,
+    Part,
+    Parts,
+    Text,
+    Thinking,
+    all_parts,
+    attachments_from_json,
+    parts_from_json,
+    parts_to_json,
+)
 from app.storage.records import Edit, EditKind, ReplyText
 from app.storage.storage import Stores
 from app.system.small_file import is_in_the_way, read_small
@@ -97,11 +108,24 @@ def _is_there(stores: Stores, table: str, number: int) -> bool:
 
 
 def _goes_on(stores: Stores, reply: ReplyText) -> bool:
-    """Whether the stored text is a beginning of the text on the screen, as for the same reply."""
+    """Whether what is stored is a beginning of what was on the screen, as for the same reply."""
     stored = stores.messages.message(reply.message_id)
     if stored is None or stored.role is not MessageRole.ASSISTANT:
         return False
-    return reply.text.startswith(stored.text) and reply.thinking.startswith(stored.thinking)
+    if reply.parts is None or reply.parts == stored.parts:
+        return reply.text.startswith(stored.text) and reply.thinking.startswith(stored.thinking)
+    before = all_parts(stored)
+    after = all_parts(replace(stored, parts=reply.parts, text=reply.text, thinking=reply.thinking))
+    return len(before) <= len(after) and all(map(_began_as, after, before))
+
+
+def _began_as(part: Part, before: Part) -> bool:
+    match part, before:
+        case (Text(text), Text(begun)) | (Thinking(text), Thinking(begun)):
+            return text.startswith(begun)
+        case Call(), Call():
+            return (part.id, part.name, part.arguments) == (before.id, before.name, before.arguments)
+    return part == before
 
 
 def _to_json(left: Left) -> bytes:
@@ -110,10 +134,13 @@ def _to_json(left: Left) -> bytes:
         "unsent": list(left.unsent.items()),
         "attachments": [(chat_id, parts_to_json(each)) for chat_id, each in left.attachments.items()],
         "edits": [
-            (edit.message_id, edit.kind, edit.role, edit.text, _attached_to_json(edit.attachments))
+            (edit.message_id, edit.kind, edit.role, edit.text, _parts_to_json(edit.attachments))
             for edit in left.edits.values()
         ],
-        "replies": [(each.message_id, each.text, each.thinking, each.thinking_s) for each in left.replies],
+        "replies": [
+            (each.message_id, each.text, each.thinking, each.thinking_s, _parts_to_json(each.parts))
+            for each in left.replies
+        ],
     }
     return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -129,8 +156,9 @@ def _from_json(words: bytes) -> tuple[str, Left]:
     return str(content["number"]), left
 
 
-def _reply(number: Any, text: Any, thinking: Any, thinking_s: Any) -> ReplyText:
-    return ReplyText(int(number), str(text), str(thinking), float(thinking_s))
+def _reply(number: Any, text: Any, thinking: Any, thinking_s: Any, parts: Any = None) -> ReplyText:
+    whole = None if parts is None else parts_from_json(parts)
+    return ReplyText(int(number), str(text), str(thinking), float(thinking_s), whole)
 
 
 def _edit(number: Any, kind: Any, role: Any, text: Any, attached: Any) -> Edit:
@@ -138,8 +166,8 @@ def _edit(number: Any, kind: Any, role: Any, text: Any, attached: Any) -> Edit:
     return Edit(int(number), EditKind(kind), MessageRole(role), str(text), attachments)
 
 
-def _attached_to_json(attachments: Attachments | None) -> str | None:
-    return None if attachments is None else parts_to_json(attachments) or "[]"
+def _parts_to_json(parts: Parts | None) -> str | None:
+    return None if parts is None else parts_to_json(parts) or "[]"
 
 
 class UnsentFile:

@@ -24,6 +24,7 @@ from app.storage.parts import (
     content_of,
     parts_from_json,
     parts_to_json,
+    settled,
 )
 from app.storage.records import Edit, EditKind, ReplyStatus, ReplyText, StoredMessage
 from app.storage.trash import new_mark
@@ -97,12 +98,18 @@ class MessageStore:
         self._db.execute("UPDATE messages SET role = ?, status = 'done' WHERE id = ?", (role.value, message_id))
 
     def resume_reply(self, message_id: int) -> None:
-        """Mark a reply as running again; thinking without an answer is dropped, because the model starts it again."""
+        """Mark a reply as running again; thinking without an answer is dropped, because the model starts it again.
+
+        Calls without a result are ended: they are not made again.
+        """
         sql = (
             "UPDATE messages SET status = 'streaming', error = NULL,"
             " thinking = CASE text WHEN '' THEN '' ELSE thinking END WHERE id = ?"
         )
         self._db.execute(sql, (message_id,))
+        stored = self.message(message_id)
+        if stored is not None and (parts := settled(stored.parts)) != stored.parts:
+            self._db.execute("UPDATE messages SET parts = ? WHERE id = ?", (parts_to_json(parts), message_id))
 
     def mark_stopped(self, message_id: int) -> None:
         """A reply that was not requested in the end: restored from the Trash, it is not running."""
@@ -193,6 +200,9 @@ class MessageStore:
     def _save_text(self, reply: ReplyText) -> None:
         sql = "UPDATE messages SET text = ?, thinking = ?, thinking_s = ? WHERE id = ?"
         self._db.execute(sql, (reply.text, reply.thinking, reply.thinking_s, reply.message_id))
+        if reply.parts is not None:
+            sql = "UPDATE messages SET parts = ? WHERE id = ?"
+            self._db.execute(sql, (parts_to_json(reply.parts), reply.message_id))
 
     def message(self, message_id: int) -> StoredMessage | None:
         """The message; None if it is missing or deleted."""

@@ -32,23 +32,48 @@ class Thinking:
     seconds: float = 0.0
 
 
+class CallStage(StrEnum):
+    """How far a call is. Each is on disk before the next begins, so a crash never leaves a call that ran as ASKED."""
+
+    ASKED = "asked"  # by the model; it has not run
+    SENT = "sent"  # to the tool; it may have run
+    ANSWERED = "answered"  # its result follows
+    DECLINED = "declined"  # by the user
+    STOPPED = "stopped"  # by the user; it has not run, or not to its end
+    UNKNOWN = "unknown"  # the app ended while it ran
+
+    @classmethod
+    def _missing_(cls, value: object) -> CallStage:
+        return cls.ANSWERED
+
+    @property
+    def is_open(self) -> bool:
+        return self in (CallStage.ASKED, CallStage.SENT)
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A tool call by the model."""
 
     id: str
-    name: str
+    name: str  # as the model calls the tool
     arguments: str  # a JSON object
+    server: str = ""  # name of the tool's server; "": built in, or not known
+    tool: str = ""  # as its server calls it; "": not known
+    stage: CallStage = CallStage.ANSWERED
+    consent: str = ""  # what the user answered; "": not asked
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A tool's result."""
+    """A tool's result; its pictures follow it, as attachments without a name."""
 
     id: str  # of the call
     name: str
     text: str
     failed: bool = False
+    seconds: float = 0.0
+    outside: bool = False  # it has words from outside: of a server, a file or the web
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +132,13 @@ _KINDS: dict[str, type[Part]] = {
     "result": Result,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_EMPTY: dict[str, object] = {"str": "", "int": 0, "float": 0.0, "bool": False, "AttachmentKind": ""}
+_EMPTY: dict[str, object] = {
+    "str": "",
+    "int": 0,
+    "float": 0.0,
+    "bool": False,
+    **dict.fromkeys(("AttachmentKind", "CallStage"), ""),
+}
 _USUAL = {kind: {each.name: _EMPTY[str(each.type)] for each in fields(kind)} for kind in _NAMES}
 
 P = TypeVar("P", bound=Part)
@@ -160,6 +191,15 @@ def of_kind(kind: type[P], parts: Iterable[Part]) -> tuple[P, ...]:
     return tuple(each for each in parts if isinstance(each, kind))
 
 
+def settled(parts: Iterable[Part], sent: CallStage = CallStage.UNKNOWN) -> Parts:
+    """Parts of a reply that is not running. `sent`: what becomes of calls that were sent and not answered."""
+    ends = {CallStage.ASKED: CallStage.STOPPED, CallStage.SENT: sent}
+    return tuple(
+        replace(each, stage=ends[each.stage]) if isinstance(each, Call) and each.stage.is_open else each
+        for each in parts
+    )
+
+
 def searched_texts(text: str, stored: object) -> list[str]:
     """The words of a message, then the name and text of each of its files. `stored`: its column `parts`."""
     if stored is None:
@@ -172,10 +212,10 @@ def searched_texts(text: str, stored: object) -> list[str]:
 
 def _searched(part: Part) -> str:
     match part:
-        case Text(text) | Result(_, _, text):
+        case Text(text) | Result(text=text):
             return text
-        case Call(_, name, arguments):
-            return f"{name}\n{arguments}"
+        case Call():
+            return "\n".join(filter(None, (part.server, part.tool or part.name, part.arguments)))
         case _:  # thinking is not searched
             return ""
 
@@ -230,6 +270,8 @@ def _part(stored: dict[str, object]) -> Part | None:
         return _unknown(stored)
     values = {key: like(usual, stored.get(key)) for key, usual in _USUAL[kind].items()}
     made = kind(**values)
+    if isinstance(made, Call):
+        return replace(made, stage=CallStage(made.stage))
     return _checked(made) if isinstance(made, Attachment) else made
 
 

@@ -18,11 +18,12 @@ from typing import Any
 from app.storage.codec import as_json_object, as_text, as_time, exportable_object, object_to_json
 from app.storage.columns import COLUMNS, ROLES, insert_message
 from app.storage.database import Connection
-from app.storage.parts import Attachment, Attachments, Parts, of_kind
+from app.storage.parts import Attachment, Attachments, Call, Parts, Text, all_parts, of_kind
 from app.storage.storage import Stores
 from app.storage.tree import Tree, read_tree
 
 _IDENTITY = "identity"
+OF_THIS_MACHINE = ("tools", "folders")  # options of a chat: what tools it may use is neither exported nor imported
 _SOME = 500  # values in one statement
 
 Json = dict[str, Any] | None
@@ -198,6 +199,9 @@ class _Here:
         """`parent`: the row here of the message that it follows in the file."""
         said = message.role, message.text
         found = self._first(self._placed[parent, *said]) or self._first(self._moved[said])
+        if found is None and of_kind(Call, message.parts):  # earlier versions left calls out, and joined the texts
+            texts = (each.text for each in of_kind(Text, all_parts(message)))
+            found = self._first(self._placed[parent, message.role, "\n\n".join(texts)])
         found = found or (self._by_time(message, parent) if message.created_at else None)
         if found is not None:
             self._given.add(found.number)
@@ -351,14 +355,13 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str, folder: tuple[str
         created_at=as_time(row["created_at"]),
         updated_at=as_time(row["updated_at"]),
         folder=folder,
-        options=_without_origin(exportable_object(row["options"])),
+        options=_for_elsewhere(exportable_object(row["options"])),
     )
 
 
-def _without_origin(options: Json) -> Json:
-    if options is None or IMPORTED not in options:
-        return options
-    return {name: value for name, value in options.items() if name != IMPORTED} or None
+def _for_elsewhere(options: Json) -> Json:
+    left_out = (IMPORTED, *OF_THIS_MACHINE)
+    return {name: value for name, value in (options or {}).items() if name not in left_out} or None
 
 
 def _messages(database: Connection, tree: Tree) -> Iterator[PortableMessage]:
@@ -403,7 +406,7 @@ def add(stores: Stores, chat: PortableChat) -> int:
     """Add a chat in the caller's transaction. Returns its id."""
     now = time.time()
     folder = _folder(stores.database, chat.folder)
-    options = object_to_json((chat.options or {}) | imported_from(chat))
+    options = object_to_json((_for_elsewhere(chat.options) or {}) | imported_from(chat))
     sql = (
         "INSERT INTO chats (title, renamed, pinned, created_at, updated_at, folder_id, options)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)"

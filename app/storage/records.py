@@ -148,12 +148,13 @@ class Purged:
 
 @dataclass(frozen=True, slots=True)
 class ReplyText:
-    """The text of a reply so far."""
+    """The text of a reply so far; of one that called tools, of its last step."""
 
     message_id: int
     text: str
     thinking: str
     thinking_s: float
+    parts: Parts | None = None  # what comes before that; None: as it is on disk
 
 
 @dataclass(frozen=True, slots=True)

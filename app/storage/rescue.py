@@ -7,6 +7,7 @@ or at the next start.
 
 from __future__ import annotations
 
+import calendar
 import json
 import logging
 import shutil
@@ -39,7 +40,7 @@ _MOST_RANGES = 2000  # ranges of ids to try around a table's damaged places
 _MOST_ROW_BYTES = 256 << 20
 
 _DELETED_BY_MARK = {"chats", "messages"}  # deleted for good only together with their rows in the copies
-_LEFT_OUT = {"notes", "rewritten"}
+_LEFT_OUT = {"notes", "rewritten", "consents"}  # a consent that ended must not come back from a copy
 _NOTES = ("identity", "purged", "left")
 # UnicodeDecodeError: SQLite's message about a damaged schema may not be UTF-8.
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
@@ -159,8 +160,9 @@ def damaged_files(path: Path) -> list[Path]:
 
 
 def _set_aside_at(stamp: str) -> float | None:
+    """As if in UTC: the age is counted by this number, which must not change when the user travels."""
     try:
-        return time.mktime(time.strptime(stamp[:_STAMP_CHARS], _STAMP))
+        return float(calendar.timegm(time.strptime(stamp[:_STAMP_CHARS], _STAMP)))
     except (ValueError, OverflowError):
         return None
 

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from app.storage import copies, rescue
 from app.storage.chats import ChatStates, ChatStore, UnsentStore
+from app.storage.consents import ConsentStore
 from app.storage.database import Connection, NotOpened, NotStored, ReadConnection, address_of, reason_of
 from app.storage.folders import FolderStore
 from app.storage.messages import EditStore, MessageStore
@@ -54,6 +55,7 @@ class Stores:
         self.requests = RequestStore(database)
         self.edits = EditStore(database)
         self.states = ChatStates(database)
+        self.consents = ConsentStore(database)
 
     def ask(self, question: Question, *, aside: bool = False) -> Asked:
         """A message, the empty reply to it, and its chat if it is new.
@@ -125,7 +127,7 @@ class Storage:
         self.path = path
         self.pictures = Pictures(path)
         self._address = address_of(path)
-        self._deliver = deliver
+        self.deliver = deliver
         self._writer = JobThread("storage writer", deliver)
         self._searcher = JobThread("storage reader", deliver)
         self._copier = JobThread("storage copier", deliver)
@@ -234,7 +236,7 @@ class Storage:
         """
 
         def report(chats: list[ChatSummary]) -> None:
-            self._deliver(lambda: None if search.cancelled else so_far(chats))
+            self.deliver(lambda: None if search.cancelled else so_far(chats))
 
         self.stop_search()
         search = self._searching = _Search(self._address, query, limit, self._known, report)
@@ -313,7 +315,7 @@ class Storage:
                 raise sqlite3.OperationalError("not open")
             if not self._database.is_in_place():
                 self._database = self._database.put_back()
-                self._deliver(self._read_anew)
+                self.deliver(self._read_anew)
                 log.warning("the database was gone and was written anew")
             try:
                 return change(Stores(self._database))

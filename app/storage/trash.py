@@ -124,8 +124,8 @@ class Trash:
         """Followers of a deleted message follow the one before it."""
         purged = Purged(tuple(chats), tuple(messages))
         forget = self._db.connection.executemany
-        for sql in ("DELETE FROM unsent WHERE chat_id = ?", "DELETE FROM chats WHERE id = ?"):
-            forget(sql, [(number,) for number in chats])
+        for table, column in (("unsent", "chat_id"), ("consents", "chat_id"), ("chats", "id")):
+            forget(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in chats])
         for number in messages:
             self._db.execute(PASS_OVER, (number,) * 3)
             self._db.execute("DELETE FROM messages WHERE id = ?", (number,))

@@ -22,6 +22,8 @@ CHILDREN = {
     "--read-pdf": "app.documents.pdf_child",
     "--read-picture": "app.documents.picture_child",
     "--read-chats": "app.portable.child",
+    "--fetch-page": "app.tools.builtin.fetch_child",
+    "--tool-host": "app.tools.host.child",  # without limits and arguments, see app/tools/host_process.py
 }
 TOO_MUCH = 4  # exit status of a child over its memory limit
 _BETWEEN_LOOKS_S = 0.003  # between two checks of its memory
@@ -86,10 +88,9 @@ def lines_of(flag: str, arguments: Sequence[str], limits: ChildLimits, stop: Sto
     It gets its arguments by a pipe: they name the user's files, and every program sees a command line.
     """
     stop.check()
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *_more_paths()])}
     child = subprocess.Popen(
-        _command(flag),
-        env=environment,
+        child_command(flag),
+        env=child_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -122,11 +123,12 @@ def _limited(output: object, most_bytes: int) -> Iterator[bytes]:
         yield line
 
 
-def _more_paths() -> list[str]:
-    return [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+def child_environment() -> dict[str, str]:
+    more = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *more])}
 
 
-def _command(flag: str) -> list[str]:
+def child_command(flag: str) -> list[str]:
     is_python = not getattr(sys, "frozen", False) and Path(sys.executable).name.lower().startswith("python")
     return [sys.executable, *(["-P", "-m", CHILDREN[flag]] if is_python else [flag])]
 
@@ -134,7 +136,7 @@ def _command(flag: str) -> list[str]:
 def run_child(flag: str) -> int:
     """In an app that is its own interpreter."""
     main = importlib.import_module(CHILDREN[flag]).main
-    return int(main(given()))
+    return int(main() if flag == "--tool-host" else main(given()))
 
 
 def given() -> list[str]:
@@ -154,12 +156,12 @@ def set_limits(limits: ChildLimits) -> None:
 
 
 def _watch_memory(memory_bytes: int) -> None:
-    while _most_resident_bytes() < memory_bytes:
+    while most_resident_bytes() < memory_bytes:
         time.sleep(_BETWEEN_LOOKS_S)
     os._exit(TOO_MUCH)
 
 
-def _most_resident_bytes() -> int:
+def most_resident_bytes() -> int:
     """Of this process alone: Linux has `getrusage` begin with the peak of the one that started it."""
     if _OF_LINUX.exists():
         return int(_OF_LINUX.read_bytes().split(b"VmHWM:")[1].split()[0]) << 10

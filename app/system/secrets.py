@@ -1,4 +1,4 @@
-"""Hub tokens and the server's key: in the system's keychain if `keyring` can be imported, else in a file.
+"""Hub tokens, the server's key and secrets of tool servers: in the system's keychain if there is `keyring`, or a file.
 
 The file is separate from the settings and readable by the owner alone; its content is never logged, and moves into the
 keychain once there is one. A token belongs to the origin (scheme, host and port) it was given for.
@@ -20,9 +20,11 @@ from app.system.small_file import read_small
 from engine import PUBLIC_HUB, write_atomically
 
 _SERVER = "server key"  # stored under this in place of an address
+_TOOL = "tool "  # before the id of a tool server, a kind and a name
 _SERVICE = "Hunch"
 _NAME = "hub token"
 _MOST_CHARS = 1000
+_MOST_TOOL_CHARS = 250_000  # 20,000 characters as JSON
 _PORTS = {"https": 443, "http": 80}
 
 _log = logging.getLogger(__name__)
@@ -73,7 +75,23 @@ class Secrets:
 
     def origins(self, address: str) -> tuple[str, ...]:
         """Origins with a token, the latest last. `address`: of the present hub."""
-        return tuple(each for each in self._known(address) if each != _SERVER)
+        return tuple(each for each in self._known(address) if each != _SERVER and not each.startswith(_TOOL))
+
+    def tool_secret(self, server_id: str, kind: str, name: str) -> str | None:
+        """A value that a tool server gets; None if there is none."""
+        stored = self._known("").get(f"{_TOOL}{server_id} {kind} {name}")
+        try:
+            value = json.loads(stored or "null")
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, str) else None
+
+    def keep_tool_secret(self, server_id: str, kind: str, name: str, value: str) -> None:
+        self.keep(json.dumps(value), f"{_TOOL}{server_id} {kind} {name}")
+
+    def forget_tool(self, server_id: str) -> None:
+        for each in [key for key in self._known("") if key.startswith(f"{_TOOL}{server_id} ")]:
+            self.keep("", each)
 
     def keep(self, token: str, address: str) -> None:
         """Known from now on; `write` puts it on the disk. An empty one takes away what is known.
@@ -81,7 +99,7 @@ class Secrets:
         What can be no token changes nothing.
         """
         origin = origin_of(address)
-        if token and not _as_token(token):  # the next start would not know it
+        if token and not _as_token(token, origin):  # the next start would not know it
             return
         seen = self._given if self._is_unread else self._known(address)
         if token or seen.get(origin):
@@ -209,9 +227,10 @@ def _as_tokens(text: str, address: str) -> dict[str, str]:
     except (ValueError, RecursionError):
         stored = text
     found = stored if isinstance(stored, dict) else {origin_of(address): text}
-    return {origin: token for origin, each in found.items() if (token := _as_token(each))}
+    return {origin: token for origin, each in found.items() if (token := _as_token(each, origin))}
 
 
-def _as_token(stored: Any) -> str:
+def _as_token(stored: Any, origin: str) -> str:
     token = stored.strip() if isinstance(stored, str) else ""
-    return token if token.isascii() and token.isprintable() and len(token) <= _MOST_CHARS else ""
+    most = _MOST_TOOL_CHARS if origin.startswith(_TOOL) else _MOST_CHARS
+    return token if token.isascii() and token.isprintable() and len(token) <= most else ""

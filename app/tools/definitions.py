@@ -42,12 +42,9 @@ class AskReason(StrEnum):
     NEW = "new"  # there is none for this tool yet
     CHANGED = "changed"  # there was, but the server describes the tool differently now
     OUTSIDE = "outside"  # there is, but a result from outside is in the chat, and this tool may change or send
+    REPEAT = "repeat"  # an equal call was sent before the app ended, and it is not known whether it ran
     MANY = "many"  # there is, but many calls ran without asking
     STEPS = "steps"  # the reply took many steps: whether it may go on
-
-
-class NoSuchTool(Exception):
-    """The chat has no tool of that name."""
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ class ConversationListModel(QAbstractListModel):
         if old != new:
             self._change_rows(old, new, rows)
         for number, row in enumerate(rows):
-            if self.rows[number] != row:
+            if self.rows[number] is not row and self.rows[number] != row:
                 self.rows[number] = row
                 self.dataChanged.emit(self.index(number), self.index(number))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from itertools import groupby
 from typing import Any
 
@@ -128,9 +128,12 @@ def with_writing(
 ) -> list[ConversationRow]:
     """The rows with marks of running replies. `writing`: their chats and folders."""
     busy = tree.around(writing.values())
-    return [
-        replace(row, generating=row.chat_id in writing or (row.folder_id in busy and not row.opened)) for row in rows
-    ]
+
+    def marked(row: ConversationRow) -> ConversationRow:
+        writes = row.chat_id in writing or (row.folder_id in busy and not row.opened)
+        return row if row.generating == writes else replace(row, generating=writes)
+
+    return [marked(row) for row in rows]
 
 
 def _folder_rows(tree: FolderTree, filed: Mapping[int, Sequence[ChatSummary]]) -> Iterator[ConversationRow]:
@@ -185,9 +188,9 @@ def _chat_rows(chat: ChatSummary, inside: int | None, depth: int = 0) -> Iterato
 
 
 def _group(chat: ChatSummary, today: date) -> ChatGroup | date:
-    day = datetime.fromtimestamp(chat.updated_at).astimezone().date()
     if chat.pinned:
         return ChatGroup.PINNED
+    day = date.fromtimestamp(chat.updated_at)
     if day >= today:
         return ChatGroup.TODAY
     if day == today - timedelta(days=1):

@@ -15,7 +15,7 @@ from app.system.build import ROOT
 from app.view_models.matching import distance
 from app.words.languages import LANGUAGES
 
-PAGES = ("first-steps", "drafts", "models", "files", "programs", "keys", "privacy", "troubles")
+PAGES = ("first-steps", "drafts", "models", "files", "programs", "tools", "keys", "privacy", "troubles")
 _FOLDER = ROOT / "resources" / "help"
 _KEY = re.compile(r"\{([\w+]+)\}")
 _MARKS = re.compile(r"[*`|]|---")

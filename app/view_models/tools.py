@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from app.storage import Attachments
+from app.storage import Attachment, Attachments
+from app.storage.parts import Call, CallStage, Part, Parts, Result, Text, Thinking
 from app.tools.definitions import Answer, AskReason
 
 # Views import these from here.
@@ -42,6 +44,7 @@ class CallView:
     state: CallState
     result: str = ""
     seconds: float = 0.0
+    name: str = ""  # as the model calls the tool
     pictures: Attachments = ()  # of the result
     reads_only: bool = False
     outside: bool = False
@@ -65,6 +68,76 @@ class ConsentView:
     reason: AskReason
     offers: tuple[Answer, ...]  # in the order to show; DONT is always among them
     changed: tuple[tuple[str, str], ...] = ()  # of tools that differ: what they were, what they are
+
+
+_STATES = {
+    CallStage.ASKED: CallState.WAITS,
+    CallStage.SENT: CallState.RUNNING,
+    CallStage.ANSWERED: CallState.DONE,
+    CallStage.DECLINED: CallState.DECLINED,
+    CallStage.STOPPED: CallState.STOPPED,
+    CallStage.UNKNOWN: CallState.UNKNOWN,
+}
+
+
+@dataclass(slots=True)
+class _Step:
+    text: list[str] = field(default_factory=list)
+    thinking: list[Thinking] = field(default_factory=list)
+    calls: dict[str, CallView] = field(default_factory=dict)
+    latest: str = ""  # the call that has the latest result
+
+    def view(self) -> StepView:
+        thought = "\n\n".join(each.text for each in self.thinking)
+        seconds = sum(each.seconds for each in self.thinking)
+        return StepView(tuple(self.calls.values()), "\n\n".join(self.text), thought, seconds)
+
+    def answer(self, result: Result) -> None:
+        call = self.calls.get(result.id) or CallView(result.id, "", result.name, "{}", CallState.DONE, name=result.name)
+        state = CallState.FAILED if result.failed and call.state is CallState.DONE else call.state
+        text = "\n\n".join(filter(None, (call.result, result.text)))
+        answered = replace(call, state=state, result=text, seconds=result.seconds, outside=result.outside)
+        self.calls[result.id] = answered
+        self.latest = result.id
+
+    def show(self, picture: Attachment) -> None:
+        call = self.calls[self.latest]
+        self.calls[self.latest] = replace(call, pictures=(*call.pictures, picture))
+
+
+def call_view(call: Call) -> CallView:
+    return CallView(call.id, call.server, call.tool or call.name, call.arguments, _STATES[call.stage], name=call.name)
+
+
+def steps_of(parts: Iterable[Part]) -> tuple[tuple[StepView, ...], Attachments]:
+    """The steps of a reply, and its files that are in none of them."""
+    steps: list[_Step] = []
+    files: list[Attachment] = []
+    step = _Step()
+    for part in parts:
+        if isinstance(part, Text | Thinking | Call) and step.latest:
+            steps.append(step)
+            step = _Step()
+        match part:
+            case Text():
+                step.text.append(part.text)
+            case Thinking():
+                step.thinking.append(part)
+            case Call():
+                step.calls[part.id] = call_view(part)
+            case Result():
+                step.answer(part)
+            case Attachment() if step.latest and part.is_picture:
+                step.show(part)
+            case Attachment():
+                files.append(part)
+    if step.text or step.thinking or step.calls:
+        steps.append(step)
+    return tuple(each.view() for each in steps), tuple(files)
+
+
+def has_calls(parts: Parts) -> bool:
+    return any(isinstance(each, Call) for each in parts)
 
 
 class CanCall(StrEnum):
@@ -106,8 +179,46 @@ class ServerRow:
     tools: tuple[ToolRow, ...] = ()
     stderr: str = ""  # its last lines
     problem: str = ""  # why it failed: a code, see `app/tools/servers.py`
+    detail: str = ""  # what the code does not say, such as the program that is missing
+    secrets: tuple[str, ...] = ()  # names of its variables and headers, whose values are kept as secrets
+    missing: tuple[str, ...] = ()  # those without a value
+    seen: bool = False  # the user has seen the whole of `place`, and may switch it on
 
     @property
     def tokens(self) -> int:
         """Of those of its tools that are on."""
         return sum(tool.tokens for tool in self.tools if tool.on)
+
+    @property
+    def all_tokens(self) -> int:
+        return sum(tool.tokens for tool in self.tools)
+
+
+_MANY_TOKENS = 2_000
+_MANY_SHARE = 0.1  # of the context
+
+
+def chosen_tokens(rows: Iterable[ServerRow]) -> int:
+    """Of all tools that are on."""
+    return sum(row.tokens for row in rows)
+
+
+def takes_much(tokens: int, context_tokens: int) -> bool:
+    """Whether definitions of so many tokens leave a model noticeably less; 0: its context is not known."""
+    return tokens > _MANY_TOKENS or (context_tokens > 0 and tokens > _MANY_SHARE * context_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedServer:
+    name: str
+    problem: str  # a code, as `ServerRow.problem`
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedServers:
+    """What became of a command, an address, or servers from JSON or another program."""
+
+    names: tuple[str, ...] = ()
+    refused: tuple[RefusedServer, ...] = ()
+    understood: bool = True  # False: it is none of these

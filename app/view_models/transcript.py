@@ -10,9 +10,10 @@ from PySide6.QtCore import QObject, Signal
 
 from app.settings import STARTER_NAME
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, ReplyStatus, StoredMessage
+from app.storage.parts import settled
 from app.system.energy import Slowdown
 from app.view_models.drafted_text import DraftedText
-from app.view_models.tools import ConsentView, StepView
+from app.view_models.tools import ConsentView, StepView, steps_of
 from engine import EngineError, MessageRole, RequestStats
 
 # Views import these from here: they know neither the storage nor the engine.
@@ -106,10 +107,11 @@ class TranscriptMessage:
     def can_continue(self) -> bool:
         """It was cut short, or has text of the user."""
         broke_off = self.status in (*_UNFINISHED, ReplyStatus.LENGTH) or (self.finished and self.stats is None)
-        return not self.from_user and broke_off and bool(self.text.strip())
+        return not self.from_user and broke_off and bool(self.text.strip() or self.steps)
 
 
 def transcript_row(stored: StoredMessage) -> TranscriptMessage:
+    steps, files = steps_of(settled(stored.parts))
     return TranscriptMessage(
         id=stored.id,
         from_user=stored.role is MessageRole.USER,
@@ -123,7 +125,8 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
         model=stored.main_name,
         sibling=stored.sibling,
         siblings=stored.siblings,
-        attachments=stored.attachments,
+        attachments=files,
+        steps=steps,
     )
 
 

@@ -97,13 +97,19 @@ def reply_footer(
     stats: RequestStats | None, status: ReplyStatus, *, empty: bool, slowdown: Slowdown = Slowdown.NONE
 ) -> FooterLine | None:
     """`empty`: the reply has neither an answer nor thinking. `slowdown` explains why it was slow."""
-    if stats is not None and stats.generated_tokens:
+    if stats is not None and stats.generated_tokens and status is not ReplyStatus.WAITS_FOR_YOU:
         line = footer_line(stats)
         stopped = _stopped_text() if status is ReplyStatus.STOPPED else ""
         return replace(line, note=SEPARATOR.join(filter(None, (slowdown_text(slowdown), stopped))))
+    if status is ReplyStatus.WAITS_FOR_YOU:
+        return FooterLine("", "", Tone.NONE, "", note=waits_text())
     if status is ReplyStatus.STOPPED and empty:
         return FooterLine(QCoreApplication.translate("ReplyStats", "stopped before the first word"), "", Tone.NONE, "")
     return FooterLine("", "", Tone.NONE, "", note=_stopped_text()) if status is ReplyStatus.STOPPED else None
+
+
+def waits_text() -> str:
+    return QCoreApplication.translate("ReplyStats", "waits for you")
 
 
 def _stopped_text() -> str:
@@ -339,6 +345,8 @@ def status_text(status: ReplyStatus) -> str:
         ReplyStatus.QUEUED: QCoreApplication.translate("Requests", "Waiting"),
         ReplyStatus.READING: QCoreApplication.translate("Requests", "Reading"),
         ReplyStatus.STREAMING: QCoreApplication.translate("Requests", "Writing"),
+        ReplyStatus.CALLING: QCoreApplication.translate("Requests", "Using a tool"),
+        ReplyStatus.WAITS_FOR_YOU: QCoreApplication.translate("Requests", "Waits for you"),
         ReplyStatus.STOPPING: QCoreApplication.translate("Requests", "Stopping…"),
         ReplyStatus.STOPPED: QCoreApplication.translate("Requests", "Stopped"),
         ReplyStatus.INTERRUPTED: QCoreApplication.translate("Requests", "Interrupted"),

@@ -87,9 +87,12 @@ def write_atomically(
         raise
 
 
-def sync_file(descriptor: int) -> None:
-    """What was written survives a power cut. On a Mac fsync alone leaves it in the memory of the drive."""
-    if hasattr(fcntl, "F_FULLFSYNC"):
+def sync_file(descriptor: int, *, through_drive: bool = True) -> None:
+    """What was written survives a power cut. On a Mac fsync alone leaves it in the memory of the drive.
+
+    `through_drive`: False for all but the last of many, which takes the others along.
+    """
+    if through_drive and hasattr(fcntl, "F_FULLFSYNC"):
         with suppress(OSError):  # a volume that does not know it
             fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
             return
@@ -112,5 +115,5 @@ def remove_unfinished(folder: Path, of: str = "") -> None:
     """
     for file in folder.iterdir():
         is_left = file.name.startswith(of) and _UNFINISHED.fullmatch(file.name)
-        if is_left and time.time() - file.lstat().st_mtime > _UNFINISHED_S:
+        if is_left and abs(time.time() - file.lstat().st_mtime) > _UNFINISHED_S:  # the clock may have been set back
             file.unlink()

@@ -8,7 +8,8 @@ rates leave it out.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from itertools import zip_longest
 from typing import Any
 
 from engine.api.types import DraftingState
@@ -18,6 +19,12 @@ _SURE_ERRORS = 2.6  # z of 99 %
 _CERTAIN = 1.1  # the speed-up is certain if its 90 % interval is within this factor
 _WIDEST = 0.4  # half width of the interval in logs; a wider one is not shown
 _MOST_STRETCHES = 40  # an even number
+_ADDED = (
+    *("prompt_tokens", "cached_tokens", "generated_tokens", "rounds", "draft_rounds", "drafted", "accepted", "forced"),
+    *("queued_s", "prefill_s", "decode_s", "draft_s", "verify_s"),
+    *("shared_rounds", "shared_gained", "shared_s", "plain_rounds"),
+)
+_ADDED_BY_PLACE = ("drafted_by_position", "accepted_by_position", "rounds_by_accepted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,31 @@ class RequestStats:
     draft_speed: float = 0.0  # while parked: speed with drafts as a multiple of plain speed; 0: no draft was tried yet
     context_tokens: int = 0  # prompt and reply so far
     context_limit_tokens: int = 0
+
+    def plus(self, later: RequestStats) -> RequestStats:
+        """Of two requests that wrote one reply.
+
+        A request's first round and token do not count in its rates, so those of the later one are left out.
+        """
+        if not self.rounds or not later.rounds:
+            return self if self.rounds else later
+        values: dict[str, Any] = {name: getattr(self, name) + getattr(later, name) for name in _ADDED}
+        for name in ("generated_tokens", "rounds"):
+            values[name] -= 1
+        for name in _ADDED_BY_PLACE:
+            pairs = zip_longest(getattr(self, name), getattr(later, name), fillvalue=0)
+            values[name] = tuple(one + other for one, other in pairs)
+        known = (self.plain_rounds or self.rounds == 1) and (later.plain_rounds or later.rounds == 1)
+        values["plain_rounds"] = values["plain_rounds"] if known else 0.0
+        errors = (self.plain_rounds * self.plain_rounds_error, later.plain_rounds * later.plain_rounds_error)
+        values["plain_rounds_error"] = math.hypot(*errors) / values["plain_rounds"] if values["plain_rounds"] else 0.0
+        return replace(
+            later,
+            **values,
+            emitted_by_stretch=(),  # intervals of two requests do not join
+            proposer=later.proposer or self.proposer,
+            first_token_s=self.first_token_s,
+        )
 
     @property
     def accept_rate(self) -> float | None:

@@ -211,6 +211,7 @@ class Request:
     thinking: bool = False  # for models whose template can switch it
     thinking_tokens: int | None = None  # of thinking, at most, for models with `ends_thinking`; None: any number
     tools: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)  # JSON objects, for the template as they are
+    may_call: bool = True  # False: no call is written, though the prompt has the tools, so that it stays the same
     several_calls: bool = True  # False: the first tool call ends the reply
     must_call: tuple[str, ...] = ()  # the answer is a call of one of these tools
     strict_tools: tuple[str, ...] = ()  # arguments for these match their parameters, with models that `holds_calls`
@@ -331,7 +332,7 @@ class ModelAbout:
     family: str = ""  # "Qwen3"
     template: bool = False  # whether it has a chat template
     thinking: bool = False
-    tools: bool = False
+    tools: bool = False  # whether its template takes tools, and its calls can be parsed
     languages: tuple[str, ...] = ()  # codes, as in "ko"
     licence: str = ""  # as the hub names it: "apache-2.0"
     speculates: bool = True  # False: its forward over several tokens differs from one by one
@@ -362,6 +363,7 @@ class ModelInfo:
     idle_bytes: int = 0  # of the weights: parts for pictures and sounds that are never loaded
     quantization: str = ""  # name of its method, if it has one: "MXFP4"
     sees: bool = False  # whether messages to it may have pictures
+    calls_tools: bool = False  # whether requests to it may have tools; before it is loaded, by what its files say
     ends_thinking: bool = False  # whether its thinking can be limited, once it is loaded: its markers are known
     holds_calls: bool = False  # whether `Request.strict_tools` are held to, once it is loaded: its calls are JSON
 

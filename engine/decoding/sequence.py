@@ -208,7 +208,7 @@ def within_vocabulary(tokens: mx.array, model: LoadedModel) -> mx.array:
     return mx.minimum(tokens, model.logit_width - 1)
 
 
-def common_prefix(a: Tokens[int], b: Tokens[int]) -> int:
+def common_prefix(a: Tokens[object], b: Tokens[object]) -> int:
     end = min(len(a), len(b))
     for start in range(0, end, _COMPARED_AT_ONCE):
         stop = min(start + _COMPARED_AT_ONCE, end)

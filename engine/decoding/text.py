@@ -16,11 +16,12 @@ from engine.api.errors import (
     TemplateFailed,
     TokenizerBroken,
 )
-from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall
+from engine.api.types import Message, MessageRole, Picture, Request, SpanKind, ToolCall
 from engine.decoding.constraint import Grammar, compiled, part_of, vocabulary_of
 from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
+from engine.decoding.steps import Steps, joined, probes
 from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
 from engine.models.vision_config import VisionConfig, refusal_of
@@ -35,11 +36,21 @@ if TYPE_CHECKING:
 _TEXTS = "texts of tokens"  # key of the token texts in `LoadedModel.beside`
 _ANNOUNCEMENT_TOKENS = 64  # longest generation prompt; a marker further back is quoted text
 
-OnText = Callable[[str], None]
+# Variables by which templates keep the thinking of earlier turns, so that a chat with calls is not read again from the
+# first of them at each question. Each template names one at most.
+_KEEPING_THINKING = {
+    "preserve_thinking": True,  # Qwen3.6
+    "clear_thinking": False,  # GLM-4.7
+    "truncate_history_thinking": False,  # Nemotron 3
+    "keep_past_thinking": True,  # LFM2.5
+    "drop_thinking": False,  # DeepSeek V4
+}
+
+OnText = Callable[[str, int], None]  # a text, and the number of tokens before it
 Spelling = Callable[[int], bytes]  # the text of a token by itself
 
 
-def _no_matter(_text: str) -> None:
+def _no_matter(_text: str, _before: int) -> None:
     pass
 
 
@@ -61,14 +72,15 @@ def prompt_tokens(
 ) -> list[int]:
     """The tokens that the reply continues. Raises Aborted soon after `aborted` returns True.
 
-    `on_text` gets the prompt's text before it is encoded, if it is known then.
+    `on_text` gets the prompt's text before it is encoded, if it is known then, or its end and the number of tokens
+    before that.
     """
     if request.tools:
         ToolSyntax(model, request.tools)
     if request.tokens:
         return list(request.tokens)
     if request.text:
-        on_text(request.text)
+        on_text(request.text, 0)
         return encode(request.text, model, aborted)
     if not request.messages or request.messages[-1].role is MessageRole.SYSTEM:
         raise EmptyConversation
@@ -88,6 +100,10 @@ def prompt_tokens(
 def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) -> Grammar | None:
     """The grammar that the reply has to match; None: none. Raises Aborted soon after `aborted` returns True."""
     parts = [part_of(request.constraint)] if request.constraint is not None else []
+    if not request.may_call:
+        if request.tools and not parts and len(model.tokenizer.tool_call_start_tokens) > 1:
+            parts.append(ToolSyntax(model, request.tools).none())
+        return encoding.apart(partial(compiled, parts, model), aborted) if parts else None
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
         parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
     opener = model.call_opener if request.strict_tools and not parts else None
@@ -190,7 +206,7 @@ def _render(request: Request, model: LoadedModel, aborted: Question, on_text: On
             _vision_of(model)
             raise TemplateFailed("there is none, so a picture has no place")
         text = "\n\n".join(message.content for message in request.messages)
-        on_text(text)
+        on_text(text, 0)
         return encode_plain(text, model, aborted, special=True)
     unfinished = goes_on(request)
     return _with_template(request, model, aborted, on_text, announced=not unfinished, unfinished=unfinished)
@@ -206,8 +222,24 @@ def _with_template(
     unfinished: bool = False,
 ) -> list[int]:
     """`announced`: add the generation prompt; `unfinished`: continue the last message."""
-    pictures = [picture for message in request.messages for picture in message.pictures]
-    vision = _vision_of(model) if pictures else None
+    rendered = partial(_rendered, model=model, aborted=aborted, announced=announced, unfinished=unfinished)
+    pieces = rendered(request)
+    if (step := Steps.of(model).before(request)) is not None:
+        before, rest = joined(step, pieces, _probed(request, rendered), model)
+        if before:
+            on_text("".join(rest), len(before))
+            return before + _encode(rest, model, aborted, special=False)
+    on_text("".join(pieces), 0)
+    tokens = _encode(pieces, model, aborted, special=False)
+    pictures = _pictures_of(request)
+    return spelled(tokens, pictures, _vision_of(model), request.picture_detail) if pictures else tokens
+
+
+def _rendered(
+    request: Request, *, model: LoadedModel, aborted: Question, announced: bool, unfinished: bool
+) -> list[str]:
+    """The chat's text, in pieces as of `ControlWords.pieces`."""
+    vision = _vision_of(model) if _pictures_of(request) else None
     turns, variables = encoding.apart(partial(_marked, request, model), aborted)
     variables |= {"enable_thinking": request.thinking, "add_generation_prompt": announced}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
@@ -217,10 +249,22 @@ def _with_template(
         text = model.template.render(turns, unfinished=unfinished, aborted=aborted, **variables)
     if vision is not None:
         text = framed(text, vision, partial(_word, model))
-    pieces = encoding.apart(partial(model.control_words.pieces, text), aborted)
-    on_text("".join(pieces))
-    tokens = _encode(pieces, model, aborted, special=False)
-    return tokens if vision is None else spelled(tokens, pictures, vision, request.picture_detail)
+    pieces: list[str] = encoding.apart(partial(model.control_words.pieces, text), aborted)
+    return pieces
+
+
+def _probed(request: Request, rendered: Callable[[Request], list[str]]) -> list[str]:
+    """The texts of the chat's `probes`; [] if the template takes none of them."""
+    try:
+        return ["".join(rendered(probe)) for probe in probes(request)]
+    except Aborted:
+        raise
+    except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
+        return []
+
+
+def _pictures_of(request: Request) -> list[Picture]:
+    return [picture for message in request.messages for picture in message.pictures]
 
 
 def _marked(request: Request, model: LoadedModel) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -228,7 +272,8 @@ def _marked(request: Request, model: LoadedModel) -> tuple[list[dict[str, Any]],
     marked = partial(model.control_words.marked, named=None if model.template is None else model.template.names)
     variables = {name: marked(value) for name, value in request.template_variables.items()}
     if request.tools:
-        variables["tools"] = marked(list(request.tools))
+        known = _KEEPING_THINKING if model.template is not None else {}
+        variables = {**known, **variables, "tools": marked(list(request.tools))}
     return [_as_dict(message, model, marked) for message in request.messages], variables
 
 
@@ -321,6 +366,7 @@ class TextDecoder:
         self.stopped = False  # a stop string was found; all later text is dropped
         self.stop = ""  # that string
         self.unread_calls = 0  # calls that could not be parsed and became text
+        self.left_out = False  # calls after the first are not returned
 
     def guide(self, grammar: Grammar | None, *, may_open: bool, most_thinking: int | None = None) -> Guide | None:
         """The guide of a reply; None if nothing is constrained.
@@ -393,6 +439,7 @@ class TextDecoder:
         if not self._several_calls:
             self.stopped = True
             self._held = ""
+            self.left_out = len(calls) > 1
             calls = calls[:1]
         return [TextSpan(SpanKind.ANSWER, "", call=call) for call in calls]
 

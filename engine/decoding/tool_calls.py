@@ -66,6 +66,10 @@ class ToolSyntax:
         again = f' ("\\n" {one}){{0,{_MOST_CALLS - 1}}}' if several and self.end else ""
         return {"lark_grammar": "\n".join([f"start: {one}{again}", *rules])}
 
+    def none(self) -> dict[str, str]:
+        """The grammar of a reply that begins no call."""
+        return {"lark_grammar": f"start: TEXT\nANY: /(?s:.*)/\nTEXT: ANY & ~(ANY {json.dumps(self.start)} ANY)"}
+
     def _marker(self, text: str) -> str:
         """The marker as one token if the vocabulary has it: spelled as text it means something else to the model."""
         if not text:

@@ -213,7 +213,7 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     for _ in range(_ROUGH_AGAIN):
         if forwards.shortest_s * len(rough) < _ROUGH_PASS_S:
             yield from forwards.compare(rough)
-            yield _calibration_of(forwards.least_seconds, _ROUGH_ERROR, draft)
+            yield _calibration_of(forwards.least_seconds, min(_ROUGH_ERROR, forwards.error), draft)
     for _ in range(MOST_COMPARISONS):
         yield from forwards.compare(forwards.unsettled)
     known = _calibration_of(forwards.seconds, forwards.error, draft)

@@ -69,7 +69,8 @@ class KeptRates:
         self._written = self._learnt()
         try:
             write_kept(self._path, {"rates": self._written}, _LIMIT_BYTES)
-            for old in sorted(self._path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)[:-_MOST_FILES]:
+            others = (file for file in self._path.parent.glob("*.json") if file != self._path)
+            for old in sorted(others, key=lambda file: file.stat().st_mtime)[: 1 - _MOST_FILES]:
                 old.unlink()
         except (OSError, ValueError) as error:
             _log.warning("could not keep accept rates: %s", error)

@@ -26,7 +26,25 @@ from engine.models.model_files import (
 _HEAD_BYTES = 16 * KIB
 _MOST_LANGUAGES = 40
 _THINKS = re.compile(r"enable_thinking|<think>|reasoning_content|reasoning_effort|<\|channel\|>")
-_CALLS_TOOLS = re.compile(r"\btools\b")
+TAKES_TOOLS = re.compile(r"\btools\b")
+# What templates contain from which mlx-lm infers the syntax of calls: all texts of a line. It looks for some of them in
+# the vocabulary too, which is known once the model is loaded.
+_CALL_SYNTAXES = (
+    ("<minimax:tool_call>",),
+    ("<|tool_call>", "<tool_call|>"),
+    ("<start_function_call>",),
+    ("<longcat_tool_call>",),
+    ("<arg_key>",),
+    ("<|tool_list_start|>",),
+    ("<|tool_call_start|>",),
+    ("<tool_call>\\n<function=",),
+    ("<tool_call>\n<function=",),
+    ("<|tool_calls_section_begin|>",),
+    ('<function name="', '<param name="'),
+    ("[TOOL_CALLS]",),
+    ("<atem:function_calls>",),
+    ("<tool_call>", "tool_call.name"),
+)
 _LICENCE = re.compile(r"[\w.+-]{1,60}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z]{2,8})?")
 _KEY = re.compile(r"([a-z_]+):\s*(.*)")
@@ -42,12 +60,26 @@ def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> 
         family=family_name(model_type, name),
         template=bool(template),
         thinking=bool(_THINKS.search(template)),
-        tools=bool(_CALLS_TOOLS.search(template)),
+        tools=_calls_tools(folder, template),
         languages=tuple(_matching(_LANGUAGE, head.get("language", ())))[:_MOST_LANGUAGES],
         licence=next(iter(_matching(_LICENCE, head.get("license_name", ()) or head.get("license", ()))), ""),
         speculates=family.speculates,
         made_for=_main_model(config) if drafts else "",
     )
+
+
+def _calls_tools(folder: Path, template: str) -> bool:
+    """Whether the template takes tools, and the calls in replies can be parsed, as far as the files say."""
+    if not TAKES_TOOLS.search(template):
+        return False
+    if any(all(text in template for text in syntax) for syntax in _CALL_SYNTAXES):
+        return True
+    try:
+        settings = read_object(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES)
+    except (FileError, OSError):
+        return False
+    declared = object_at(object_at(settings, "response_template"), "fields")
+    return bool(settings.get("tool_parser_type")) or "tool_calls" in declared
 
 
 def _model_type(config: JsonObject) -> str:

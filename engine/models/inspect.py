@@ -86,6 +86,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
     rows = _number(config, "vocab_size")
     name = model_name(path)
     quantization = _quantization(config)
+    about = read_about(path, config, name, drafts=drafter is not None)
     return ModelInfo(
         folder=str(path),
         name=name,
@@ -102,11 +103,12 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         drafter=drafter.info if drafter is not None else None,
         own_drafter=own.info if own is not None else None,
         caches=cache_sizes(config) if drafter is None else None,
-        about=read_about(path, config, name, drafts=drafter is not None),
+        about=about,
         sparse=any(_number(config, key) > 1 for key in EXPERTS),
         idle_bytes=_idle_bytes(config, tensors),
         quantization=_METHODS.get(_method(quantization), ("",))[0],
         sees=drafter is None and sight_refusal(config, tensors) is None,
+        calls_tools=about.tools,
     )
 
 

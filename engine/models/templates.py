@@ -21,6 +21,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
+from engine.models.about import TAKES_TOOLS
 from engine.models.watch import Question, never, watched
 
 RENDERING_S = 1.0  # of processor time
@@ -43,6 +44,7 @@ class ChatTemplate:
         """`variables`: for every rendering, the tokenizer's special tokens."""
         self._source = source
         self.names = frozenset(_NAME.findall(source))  # by which it finds and compares keys and values
+        self.takes_tools = bool(TAKES_TOOLS.search(source))
         self._variables = dict(variables)
         self._limit_s = limit_s
         self._environment = _Environment()

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -305,34 +306,41 @@ def _fed(newest: int, draft: Draft, width: int) -> mx.array:
     return mx.concatenate([mx.array([newest]), draft.tokens, mx.array([newest] * missing)]).astype(mx.uint32)
 
 
-def can_batch(model: LoadedModel) -> bool:
-    """Whether replies of `model` can share a forward: its caches merge, and each row has its own position.
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """What a batch of a main model's replies can do; without it they take turns."""
 
-    Other replies take turns: models with chunked or unknown caches, networks known to treat rows unevenly, and networks
-    that fail a trial or treat all rows as equally long in it.
+    shares: bool = False  # one forward for all: its caches merge, and each row has its own position
+    drafts: bool = False  # a wide forward, of which each row keeps any number of tokens
+
+
+Trial = Generator[None, None, bool]
+
+
+def try_batching(model: LoadedModel) -> Generator[None, None, Batching]:
+    """Find out by short forwards; yields after each of them.
+
+    No batches for models with chunked or unknown caches, networks known to treat rows unevenly, and networks that fail
+    the trial or treat all rows as equally long in it.
     """
     caches = model.make_caches()
     if type(model.network).__module__ in _UNEVEN or caches.others is not None or not can_merge(caches.layers):
-        return False
+        return Batching()
+    if not (yield from _agrees(model)):
+        return Batching()
+    drafts = can_forget(caches.layers) and (yield from _agrees(model, after=[3, 1]))
+    return Batching(shares=True, drafts=drafts)
+
+
+def _agrees(model: LoadedModel, after: Sequence[int] = ()) -> Trial:
     try:
-        return _rows_agree(model)
+        return (yield from _rows_agree(model, after))
     except Exception:  # noqa: BLE001  a network may raise anything; its replies can take turns
-        _log.warning("%s cannot run batches", model.info.model_type, exc_info=True)
+        _log.warning("%s cannot %s in a batch", model.info.model_type, "draft" if after else "run", exc_info=True)
         return False
 
 
-def can_draft(model: LoadedModel) -> bool:
-    """Whether replies in one batch can share a wide forward, of which each keeps any number of tokens."""
-    if not can_forget(model.make_caches().layers):
-        return False
-    try:
-        return _rows_agree(model, after=[3, 1])
-    except Exception:  # noqa: BLE001  as above
-        _log.warning("%s cannot draft in a batch", model.info.model_type, exc_info=True)
-        return False
-
-
-def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> bool:
+def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> Trial:
     """Whether two short texts of different lengths have the same logits in a batch as alone, but for rounding.
 
     `after`: do so after a forward over four tokens of each, of which row i keeps `after[i]`.
@@ -342,13 +350,17 @@ def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> bool:
     rows = [Conversation(model, text[:-3]) for text in texts]
     for row in rows:
         row.prefill_chunk()
+        yield
     merged.append([row.caches.layers for row in rows])
     if after:
-        model.network(mx.array([text[-4:] for text in texts]), cache=merged.layers)
+        mx.eval(model.network(mx.array([text[-4:] for text in texts]), cache=merged.layers))
         merged.forget([4 - kept for kept in after])
+        yield
     ends = [len(text) - 4 + kept for text, kept in zip(texts, after or (0, 0), strict=True)]
     newest = [text[end : end + 1] for text, end in zip(texts, ends, strict=True)]
     together = model.network(mx.array(newest), cache=merged.layers)[:, -1, :]
+    mx.eval(together)
+    yield
     uncached = [text[row.caches.position : end + 1] for row, text, end in zip(rows, texts, ends, strict=True)]
     alone = mx.concatenate([row.feed(mx.array(tokens))[-1:] for row, tokens in zip(rows, uncached, strict=True)])
     tolerance = 1e-3 if alone.dtype == mx.float32 else 0.05

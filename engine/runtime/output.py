@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING
 
 from engine.api.events import Sink, TextDelta, TokensScored, ToolCalled
 from engine.api.stats import StatsRecorder
-from engine.api.types import DraftMark, FinishReason, Request, RequestId, RoundTrace, SpanKind, TokenScore
+from engine.api.types import (
+    DraftMark,
+    FinishReason,
+    Message,
+    MessageRole,
+    Request,
+    RequestId,
+    RoundTrace,
+    SpanKind,
+    TokenScore,
+    ToolCall,
+)
 from engine.decoding.accept import integers
 from engine.decoding.round import Round
 from engine.decoding.scores import Score, Scores
@@ -41,6 +52,7 @@ class Output:
         self.limit_tokens = context_limit(request, model.info.context_tokens)  # of prompt and reply
         self.tokens: list[int] = []
         self.reason: FinishReason | None = None  # set once the last token is drawn
+        self.calls: list[ToolCall] = []
         self.trace: list[RoundTrace] = []  # filled if the request has `trace`
         self.scores = ReplyScores(model.ends, prompt, request) if prompt.spelling is not None else None
         self._id = request_id
@@ -51,6 +63,13 @@ class Output:
         self._most = min(request.max_tokens or self.limit_tokens, self.limit_tokens - len(prompt.tokens))
         self._spans: list[TextSpan] = []
         self._marks = DraftMarks(model)
+        self._said = dict.fromkeys(SpanKind, "")  # filled if the request has tools
+
+    @property
+    def message(self) -> Message:
+        """The reply to a request with tools, as far as it is posted."""
+        said = self._said
+        return Message(MessageRole.ASSISTANT, said[SpanKind.ANSWER], said[SpanKind.THINKING], tuple(self.calls))
 
     @property
     def room(self) -> int:
@@ -103,10 +122,13 @@ class Output:
         stats = recorder.freeze()
         for (kind, call), same in groupby(spans, key=lambda span: (span.kind, span.call)):
             if call is not None:
+                self.calls.append(call)
                 self._sink(ToolCalled(self._id, call))
                 continue
             spans_of_kind = list(same)
             text = "".join(span.text for span in spans_of_kind)
+            if self._request.tools:
+                self._said[kind] += text
             marks = self._marks.place(kind, spans_of_kind)
             self._sink(TextDelta(self._id, kind, text, stats, marks))
 
@@ -118,7 +140,7 @@ def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> TextDecode
         request.stop,
         within=goes_on(request) or bool(request.tokens),
         begin=prompt.begin,
-        tools=ToolSyntax(model, request.tools) if request.tools else None,
+        tools=ToolSyntax(model, request.tools) if request.tools and request.may_call else None,
         several_calls=request.several_calls,
     )
 

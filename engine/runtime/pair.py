@@ -6,10 +6,11 @@ Measured while the engine is idle. Engine thread only.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Generator, Iterable
 from typing import TYPE_CHECKING
 
 from engine.api.events import DrafterExamined, ModelMeasured
+from engine.decoding.steps import Steps
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
 from engine.drafting.costs import acceptance_of
@@ -22,7 +23,7 @@ from engine.drafting.proposers.lookup import LookupProposer
 from engine.drafting.text_kind import KindReader
 from engine.models.memory import is_short, lacks, set_limits
 from engine.prefix.memory import PrefixStore
-from engine.runtime.batch import can_batch, can_draft
+from engine.runtime.batch import Batching, try_batching
 from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
 from engine.runtime.sharing import Sharing
@@ -47,8 +48,8 @@ class LoadedPair:
         self._tuner = tuner
         self._rates = tuner.rates
         self._reported: bool  # the measurements were posted
-        self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
-        self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
+        self._batching = Batching()  # of the main model, once `_trial` is None
+        self._trial: Generator[None, None, Batching] | None = None
         self._recall_costs()
 
     def set_main(self, main: LoadedModel | None) -> None:
@@ -58,7 +59,8 @@ class LoadedPair:
         except Exception:  # noqa: BLE001  the pair is dropped all the same
             _log.exception("caches could not be saved")
         self.store.clear()
-        self._batches = self._drafts = None
+        self._batching = Batching()
+        self._trial = None if main is None else try_batching(main)
         self.main = main
         self.draft = None
         self._recall_costs()
@@ -96,19 +98,27 @@ class LoadedPair:
         kind = KindReader(asked, chat.model.tokenizer.decode, reply.stats.prompt_tokens).kind
         reply.draft_with(Drafting(proposers, controller, kind_of=kind), self.history)
 
-    @property
-    def can_batch(self) -> bool:
-        """Whether replies can share a forward; tried once for each main model, when first needed."""
-        if self._batches is None:
-            self._batches = self.main is not None and can_batch(self.main)
-        return self._batches
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Delete what is kept of all other conversations; what has no conversation's name stays."""
+        self.store.keep_only(conversations)
+        if self.main is not None:
+            Steps.of(self.main).keep_only(conversations)
 
     @property
-    def can_draft(self) -> bool:
-        """Whether a batch can verify drafts; tried once for each main model."""
-        if self._drafts is None:
-            self._drafts = self.main is not None and can_draft(self.main)
-        return self._drafts
+    def batching(self) -> Batching:
+        """What batches of the main model can do; tried while idle, or now if that was not possible yet."""
+        while self._trial is not None:
+            self._try_batching()
+        return self._batching
+
+    def _try_batching(self) -> None:
+        """A forward of the trial."""
+        assert self._trial is not None
+        try:
+            next(self._trial)
+        except StopIteration as end:
+            self._batching = end.value
+            self._trial = None
 
     def make_room(self, needed_bytes: int) -> tuple[bool, bool]:
         """Free what is held for measuring, then kept caches, while memory is short or lacks `needed_bytes`.
@@ -124,7 +134,7 @@ class LoadedPair:
 
     @property
     def has_idle_work(self) -> bool:
-        return self.store.has_unwritten or self._rates.has_news or self._may_measure
+        return self.store.has_unwritten or self._rates.has_news or self._may_try or self._may_measure
 
     def idle_step(self) -> None:
         """A slice of writing kept caches and accept rates to disk, or of measuring."""
@@ -132,6 +142,8 @@ class LoadedPair:
             self.store.write_step()
         elif self._rates.has_news:
             self._rates.write()
+        elif self._may_try:
+            self._try_batching()
         elif self._may_measure:
             self._tuner.step()
 
@@ -149,6 +161,11 @@ class LoadedPair:
             times, *others = self._tuner.measured(self.main)
             news.append(ModelMeasured(self.main.info.folder, times, tuple(others), known.rounding))
         return news
+
+    @property
+    def _may_try(self) -> bool:
+        """The first prices come before: a single reply needs them."""
+        return self._trial is not None and not self.spares and (self._tuner.refines or not self._tuner.pending)
 
     @property
     def _may_measure(self) -> bool:

@@ -202,9 +202,10 @@ def _prompt_of(
     check_tokens("logit_bias", [token for token, _ in request.sampling.logit_bias], model.logit_width)
     limit = context_limit(request, model.info.context_tokens)
 
-    def judge(text: str) -> None:
+    def judge(text: str, before: int) -> None:
         pictures = any(message.pictures for message in request.messages)
-        if text and not pictures and len(text) < limit and _most_bytes(text) < limit:
+        room = limit - before
+        if text and not pictures and len(text) < room and _most_bytes(text) < room:
             fits()
 
     grammar = grammar_of(request, model, aborted)

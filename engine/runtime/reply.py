@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from enum import Enum, auto
+from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.api.errors import EngineError, as_engine_error
@@ -17,6 +19,7 @@ from engine.api.types import FinishReason, Request, RequestId, Speculation
 from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
+from engine.decoding.steps import Steps
 from engine.decoding.text import Prompt, TextDecoder, spared_tokens
 from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
@@ -218,6 +221,9 @@ class Reply:
         sequence.pictures = None  # the caches are enough, and pixels are large
         if not self.request.transient:
             self._store.put(sequence)
+            whole = reason is FinishReason.STOP and not (text.stop or text.left_out or sequence.forgotten)
+            if output.calls and whole:
+                Steps.of(sequence.model).keep(self.request, sequence.tokens, output.message)
         stats = self.stats.freeze()
         tokens = tuple(output.tokens)
         trace = tuple(output.trace)
@@ -241,8 +247,12 @@ class Reply:
 
 
 def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt, text: TextDecoder) -> Sampler:
+    sampling = request.sampling
+    opener = list(model.tokenizer.tool_call_start_tokens or ())
+    if request.tools and not request.may_call and len(opener) == 1 and opener[0] < model.logit_width:
+        sampling = replace(sampling, logit_bias=(*sampling.logit_bias, (opener[0], -inf)))
     sampler = Sampler(
-        request.sampling,
+        sampling,
         seed,
         model.logit_width,
         without_names(prompt.tokens),

@@ -30,7 +30,7 @@ from engine.api.types import (
 _TYPES: Mapping[str, type] = MappingProxyType(
     {
         **dict.fromkeys(("thinking", "trace", "transient", "background", "guest"), bool),
-        **dict.fromkeys(("several_calls", "prompt_logprobs"), bool),
+        **dict.fromkeys(("may_call", "several_calls", "prompt_logprobs"), bool),
         **dict.fromkeys(("model", "conversation", "owner", "prediction"), str),
         "sampling": Sampling,
         "picture_detail": PictureDetail,
@@ -158,6 +158,8 @@ def _check_picture(picture: Picture) -> None:
 def _check_constraint(request: Request) -> None:
     _check_all("must_call", request.must_call, str)
     _check_all("strict_tools", request.strict_tools, str)
+    if request.must_call and not request.may_call:
+        raise InvalidRequest("may_call", "False", "without must_call")
     constraint = request.constraint
     if constraint is None:
         return

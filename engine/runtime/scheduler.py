@@ -88,16 +88,16 @@ class Writing:
         fastest.
         """
         pair = self._pair
-        if not pair.can_batch:
+        if not pair.batching.shares:
             return BatchWay.TURNS
         modes = {reply.request.speculation.mode for reply in replies}
-        if SpeculationMode.FIXED in modes and pair.can_draft:
+        if SpeculationMode.FIXED in modes and pair.batching.drafts:
             return BatchWay.DRAFTED
         if any(reply.rounds.drafting.insists for reply in replies):  # a batch cannot verify the fixed drafts
             return BatchWay.TURNS
         ways = [BatchWay.SHARED]
         if modes == {SpeculationMode.AUTO} and pair.draft is not None:
-            ways += [BatchWay.TURNS, BatchWay.DRAFTED] if pair.can_draft else [BatchWay.TURNS]
+            ways += [BatchWay.TURNS, BatchWay.DRAFTED] if pair.batching.drafts else [BatchWay.TURNS]
         tokens = sum(len(reply.sequence.tokens) for reply in replies)
         return pair.sharing.choose([reply.rounds.kind for reply in replies], ways, tokens // len(replies))
 
@@ -214,7 +214,7 @@ class Scheduler:
         for reply in self._started:
             reply.keep_only(conversations)
         self._queue.keep_only(conversations)
-        self.pair.store.keep_only(conversations)
+        self.pair.keep_only(conversations)
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         """Change how a reply drafts, from its next round on."""

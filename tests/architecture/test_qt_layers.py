@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +76,57 @@ def test_tests_wait_until_the_interface_is_still() -> None:
     files = [name_of(path) for path in python_files("tests") if ".processEvents" in path.read_text(encoding="utf-8")]
     ours = [name for name in files if not name.startswith(("tests/bench/", "tests/drills/", "tests/architecture/"))]
     assert ours == ["tests/helpers/stillness.py"]
+
+
+_LONG_LIVED = ("app.controllers.", "app.view_models.", "app.settings", "app.theme")
+
+
+def test_what_lives_longer_than_a_view_calls_its_methods() -> None:
+    """Qt ends the connection to a method with its object. A lambda is called for as long as the sender lives."""
+    found = [f"{name_of(path)}:{line}" for path in python_files("app/views") for line in _lambdas_of_others(path)]
+    assert found == []
+
+
+def _lambdas_of_others(path: Path) -> Iterator[int]:
+    """Lines where a lambda with `self` is connected to a controller, a view model or the settings that were given."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    kinds = {each.name for node in imports if (node.module or "").startswith(_LONG_LIVED) for each in node.names}
+    for kind in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        methods = [node for node in kind.body if isinstance(node, ast.FunctionDef)]
+        kept = {f"_{name}" for each in methods for name in _given(each, kinds)}
+        for each in methods:
+            known = _known_as(each, _given(each, kinds) | kept)
+            calls = (node for node in ast.walk(each) if isinstance(node, ast.Call))
+            yield from (call.lineno for call in calls if _is_lambda_of(call, known))
+
+
+def _given(function: ast.FunctionDef, kinds: set[str]) -> set[str]:
+    arguments = [*function.args.args, *function.args.kwonlyargs]
+    return {each.arg for each in arguments if _names(each.annotation) & kinds}
+
+
+def _names(node: ast.AST | None) -> set[str]:
+    """Of variables and of attributes."""
+    nodes = [] if node is None else list(ast.walk(node))
+    return {each.id for each in nodes if isinstance(each, ast.Name)} | {
+        each.attr for each in nodes if isinstance(each, ast.Attribute)
+    }
+
+
+def _known_as(function: ast.FunctionDef, given: set[str]) -> set[str]:
+    """With the names that the function gives them, also one by one in a loop."""
+    known = set(given)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call) and _names(node.value) & known:
+            known |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _names(node.iter) & known:
+            known.add(node.target.id)
+    return known
+
+
+def _is_lambda_of(call: ast.Call, senders: set[str]) -> bool:
+    match call:
+        case ast.Call(func=ast.Attribute(value=sender, attr="connect"), args=[ast.Lambda() as slot, *_]):
+            return bool(_names(sender) & senders) and "self" in _names(slot)
+    return False

@@ -19,28 +19,19 @@ from pathlib import Path  # noqa: E402
 
 import mlx.core as mx  # noqa: E402
 
-from tests.bench.company import COMPANY  # noqa: E402
-from tests.bench.costs import COSTS  # noqa: E402
-from tests.bench.drafters import DRAFTERS  # noqa: E402
-from tests.bench.first_replies import FIRST  # noqa: E402
 from tests.bench.history import worse_rows  # noqa: E402
-from tests.bench.long_texts import LONG_TEXTS  # noqa: E402
-from tests.bench.machines import MACHINES  # noqa: E402
-from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
+from tests.bench.measures import MEASURES, is_wanted  # noqa: E402
+from tests.bench.natural import natural_rows  # noqa: E402
 from tests.bench.record import record  # noqa: E402
-from tests.bench.rows import ROWS, Row  # noqa: E402
-from tests.bench.searching import SEARCHING  # noqa: E402
-from tests.bench.serving import SERVING  # noqa: E402
+from tests.bench.rows import Row  # noqa: E402
 from tests.bench.setup import BenchSetup  # noqa: E402
-from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="rows whose id contains this")
+    parser.add_argument("--only", default="", help="rows whose id, or whose function's name, contains this")
     parser.add_argument("--runs", type=int, default=5, help="counted rounds of each comparison")
     parser.add_argument("--cell", default="", help="of natural_rows only the cells whose name contains this")
     parser.add_argument("--starter", type=Path, default=Path("resources/starter"))
@@ -59,10 +50,10 @@ def main() -> int:
                 record(setup)
                 return 0
             for measure in MEASURES:
-                if options.only in measure.__name__:
+                if is_wanted(measure.__name__, options.only):
                     print(f"… {measure.__name__}", file=sys.stderr, flush=True)  # some take minutes
                     tell(partial(one_row, measure, setup, options.runs), rows)
-            if options.only in "natural_rows":
+            if is_wanted("natural_rows", options.only):
                 tell(lambda: natural_rows(setup, options.runs, options.cell), rows)
         finally:
             setup.close()

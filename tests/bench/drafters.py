@@ -104,7 +104,7 @@ def _told(rates: Rates) -> str:
     )
 
 
-def four_bit(setup: BenchSetup, runs: int) -> Row:
+def drafter_four_bit(setup: BenchSetup, runs: int) -> Row:
     """Tokens a pass of the starter's block, which is published in 16 bits, as a GPU would load it."""
     source, light = setup.starter / "dflash", setup.folder / "dflash-light"
     network = at_once(loading_any_draft(source, load_model(setup.starter / "main"), light=True)).network
@@ -202,5 +202,5 @@ DRAFTERS: tuple[Measure, ...] = (
     dflash_vs_draft,
     eagle3_vs_plain,
     mtp_vs_plain,
-    four_bit,
+    drafter_four_bit,
 )

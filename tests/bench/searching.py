@@ -46,7 +46,7 @@ QUERIES = (
 )
 
 
-def search_ms_p95(setup: BenchSetup, runs: int) -> Row:
+def app_search_ms_p95(setup: BenchSetup, runs: int) -> Row:
     return _row("app.search_ms_p95", setup.folder / "chats.db", CHATS, runs)
 
 
@@ -154,4 +154,4 @@ def _name(generator: random.Random, language: str) -> str:
     return "".join(chr(first + generator.randrange(count)) for _ in range(length))
 
 
-SEARCHING: tuple[Measure, ...] = (search_ms_p95,)
+SEARCHING: tuple[Measure, ...] = (app_search_ms_p95,)

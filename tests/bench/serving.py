@@ -41,7 +41,7 @@ def posted(port: int, path: str, body: dict[str, Any]) -> http.client.HTTPRespon
     return answer
 
 
-def served_overhead(setup: BenchSetup, runs: int) -> Row:
+def server_overhead(setup: BenchSetup, runs: int) -> Row:
     """One client that streams, beside the same requests in this process; each is timed from asking to its end."""
     prompts = setup.guide[:4]
     with serving(setup.ours.engine) as server:
@@ -63,7 +63,7 @@ def _in_process(ours: Ours, prompts: Sequence[Sequence[int]]) -> float:
     return total_rate([ours.run(prompt, LENGTH, Speculation.auto()) for prompt in prompts])
 
 
-def first_byte_ms(setup: BenchSetup, runs: int) -> Row:
+def server_first_byte_ms(setup: BenchSetup, runs: int) -> Row:
     """From a request's last byte to the first of the answer's head; the prompt has 40,000 tokens and differs each time.
 
     It is rendered meanwhile, and counted later: it has fewer bytes than the context has tokens. Each comes when nothing
@@ -91,11 +91,11 @@ def _head_ms(port: int, number: int) -> float:
         return 1000 * (time.perf_counter() - asked)  # closed now: its prompt is not read on
 
 
-def batch4_noise15_vs_mlx_lm_server(setup: BenchSetup, runs: int) -> Row:
+def server_batch4_noise15_vs_mlx_lm_server(setup: BenchSetup, runs: int) -> Row:
     return _batch4(setup, runs, 0.15, "≥ 1.3")
 
 
-def batch4_noise40_vs_mlx_lm_server(setup: BenchSetup, runs: int) -> Row:
+def server_batch4_noise40_vs_mlx_lm_server(setup: BenchSetup, runs: int) -> Row:
     return _batch4(setup, runs, 0.4, "≥ 1.0")
 
 
@@ -157,8 +157,8 @@ def _wait_for(address: str) -> None:
 
 
 SERVING: tuple[Measure, ...] = (
-    served_overhead,
-    first_byte_ms,
-    batch4_noise15_vs_mlx_lm_server,
-    batch4_noise40_vs_mlx_lm_server,
+    server_overhead,
+    server_first_byte_ms,
+    server_batch4_noise15_vs_mlx_lm_server,
+    server_batch4_noise40_vs_mlx_lm_server,
 )

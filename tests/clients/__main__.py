@@ -2,7 +2,7 @@
 
 The real server runs over the starter pair, and over a script where a model must call tools. Each program gets a line;
 the end is status 1 where one of them failed. `ARGS` names those to run; the agents, which need npm, run only where
-they are named.
+they are named. `mcp` is the other way around: tool servers of others, used by our tool host.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tests.clients.agents import AGENTS, install
 from tests.clients.npm import node
 from tests.clients.programs import Servers, comply, curl, promtool, python, schemathesis, words
 from tests.clients.servers import agents_server, pair_server, scripted_server
+from tests.clients.tool_servers import TOOL_SERVERS
 
 OUT = Path("build/clients")
 
@@ -48,12 +49,16 @@ PROGRAMS: dict[str, Callable[[Servers], str]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     everything = PROGRAMS | AGENTS
-    parser.add_argument("names", nargs="*", help=f"'agents', or of {', '.join(everything)}")
+    parser.add_argument("names", nargs="*", help=f"'agents', 'mcp', or of {', '.join((*everything, *TOOL_SERVERS))}")
     parser.add_argument("--models", nargs="+", metavar="FOLDER", default=[], help="the agents': main, draft")
     arguments = parser.parse_args()
     names = arguments.names or list(PROGRAMS)
-    names = [each for name in names for each in (AGENTS if name == "agents" else [name])]
-    failed = 0
+    groups: dict[str, list[str]] = {"agents": list(AGENTS), "mcp": list(TOOL_SERVERS)}
+    names = [each for name in names for each in groups.get(name, [name])]
+    failed = sum(not _tell(name, TOOL_SERVERS[name]) for name in names if name in TOOL_SERVERS)
+    names = [name for name in names if name not in TOOL_SERVERS]
+    if not names:
+        return 1 if failed else 0
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         agents = any(name in AGENTS for name in names)
@@ -64,14 +69,14 @@ def main() -> int:
         pair = stack.enter_context(served)
         caller = stack.enter_context(scripted_server(OUT / "caller.log"))
         for name in names:
-            failed += not _tell(name, everything[name], Servers(pair, caller, folder))
+            failed += not _tell(name, partial(everything[name], Servers(pair, caller, folder)))
     return 1 if failed else 0
 
 
-def _tell(name: str, show: Callable[[Servers], str], servers: Servers) -> bool:
+def _tell(name: str, show: Callable[[], str]) -> bool:
     started = time.monotonic()
     try:
-        told, works = show(servers), True
+        told, works = show(), True
     except Exception as error:  # noqa: BLE001  a program's line, whatever it is
         told, works = str(error) if isinstance(error, AssertionError) else traceback.format_exc(), False
     print(f"{'works' if works else 'FAILS'}  {name:24} {told}  ({time.monotonic() - started:.0f} s)", flush=True)

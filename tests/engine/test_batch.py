@@ -29,7 +29,7 @@ from engine.drafting.controller import History
 from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
-from engine.runtime.batch import Batch
+from engine.runtime.batch import Batch, Batching
 from engine.runtime.sharing import BatchWay, Sharing
 from tests.engine.batch_harness import (
     DRAFTING_FAMILIES,
@@ -350,8 +350,8 @@ def test_statistics_that_fail_at_the_end_do_not_swallow_it(monkeypatch: pytest.M
 def test_merged_caches_that_stay_broken_end_every_reply_in_them(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     """Nobody is lost between the lines, and none is stepped for ever."""
     harness = Harness(model("qwen3"))
-    assert harness.scheduler.pair.can_batch
-    assert harness.scheduler.pair.can_draft
+    assert harness.scheduler.pair.batching.shares
+    assert harness.scheduler.pair.batching.drafts
     monkeypatch.setattr(MergedCaches, part, raising(RuntimeError("[METAL] the device is gone")))
     heard = [harness.submit(asking(prompt(6 + salt, salt), 6 + salt)) for salt in range(3)]
     for _ in range(200):
@@ -380,3 +380,24 @@ def test_a_draft_that_paused_goes_on_from_its_caches(monkeypatch: pytest.MonkeyP
     harness.run_dry()
     assert len(cached) == 1
     assert cached[0] > 9 + 20 - 6  # all but the latest tokens of prompt and reply
+
+
+def test_batches_are_tried_while_the_engine_is_idle_not_when_the_first_replies_share_a_forward() -> None:
+    """In slices of a few short forwards, so that a request that comes meanwhile waits no longer than for a round."""
+    calls: list[int] = []
+    plain = model("qwen3")
+
+    def network(tokens: mx.array, cache: Any) -> Any:
+        calls.append(tokens.shape[1])
+        return plain.network(tokens, cache=cache)
+
+    pair = Harness(replace(plain, network=network)).scheduler.pair
+    slices = []
+    while pair.has_idle_work:
+        before = len(calls)
+        pair.idle_step()
+        slices.append(len(calls) - before)
+    assert max(slices) <= 3
+    calls.clear()
+    assert pair.batching == Batching(shares=True, drafts=True)
+    assert not calls

@@ -21,7 +21,7 @@ from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
 from engine.models.vocabulary import MAX_TOKENS, is_control, read_table
-from tests.helpers.family_chats import FAMILIES, ORDINARY
+from tests.helpers.family_chats import FAMILIES, ORDINARY, as_family
 from tests.helpers.loading import load_model
 from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save, save_tokenizer
 
@@ -56,13 +56,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 def model_of(base: LoadedModel) -> Callable[[str], LoadedModel]:
     @cache
     def model(name: str) -> LoadedModel:
-        family = FAMILIES[name]
-        theirs = family.tokenizer(family)
-        theirs.chat_template = family.template
-        tokenizer = TokenizerWrapper(theirs, tool_parser=json.loads, tool_call_start="<call>", tool_call_end="")
-        words = ControlWords.of(tokenizer)
-        template = ChatTemplate(family.template, theirs.special_tokens_map)
-        return replace(base, tokenizer=tokenizer, template=template, control_words=words, announcements={})
+        return as_family(base, name)
 
     return model
 

@@ -42,7 +42,7 @@ from engine.drafting.proposers.features import Context
 from engine.models.drafter_kinds import KINDS
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
-from engine.runtime.batch import can_draft
+from engine.runtime.batch import try_batching
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.lazy_faults import FAULTS
@@ -112,7 +112,7 @@ a_chain_in_company = of_pairs("eagle3-dense", slow=["dflash-dense", "dflash-hybr
 
 def shares_drafts(pair: Pair) -> bool:
     """Whether replies that draft a fixed number share forwards; where no batch can check drafts they take turns."""
-    return can_draft(load_model(pair.main))
+    return at_once(try_batching(load_model(pair.main))).drafts
 
 
 @pytest.fixture(scope="module", params=of_every_kind)
@@ -454,7 +454,9 @@ def test_a_draft_that_fails_only_on_the_device_costs_nothing_but_drafts(
         patch.setattr(kind, "propose", failing)
         written = client.run_all([asked(prompt, GREEDY) for prompt in prompts])
     assert [reply.tokens for reply in written] == plain
-    drafted = replies == 1 or can_draft(fresh.main)  # else replies are written without drafts, but for who is left
+    drafted = (
+        replies == 1 or at_once(try_batching(fresh.main)).drafts
+    )  # else replies are written without drafts, but for who is left
     states = {reply.stats.drafting for reply in written}
     assert states <= ({DraftingState.FAILED} if drafted else {DraftingState.FAILED, DraftingState.BATCHED})
     check(client, (*FIRST, *plain[0], *QUESTION), GREEDY)

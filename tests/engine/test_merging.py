@@ -14,8 +14,9 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import CacheMisuse, leaves
 from engine.caches.merging import MergedCaches, can_forget, can_merge
 from engine.caches.window import WindowCache
-from engine.runtime.batch import can_batch, can_draft
+from engine.runtime.batch import try_batching
 from tests.engine.batch_harness import DRAFTING_FAMILIES, MERGING_FAMILIES, UNMERGED_FAMILY, model
+from tests.helpers.loading import at_once
 
 WINDOW = 8
 
@@ -233,7 +234,7 @@ def test_only_known_kinds_are_merged(layers: list[Any], merges: bool) -> None:
 
 @pytest.mark.parametrize("family", MERGING_FAMILIES)
 def test_most_models_can(family: str) -> None:
-    assert can_batch(model(family))
+    assert at_once(try_batching(model(family))).shares
 
 
 @pytest.mark.parametrize(
@@ -245,9 +246,9 @@ def test_most_models_can(family: str) -> None:
         "minimax_m3_vl",  # counts blocks of keys from the start of the cache
     ],
 )
-@pytest.mark.expect_log("cannot run batches")
+@pytest.mark.expect_log("cannot run in a batch")
 def test_some_models_take_turns(family: str) -> None:
-    assert not can_batch(model(family))
+    assert not at_once(try_batching(model(family))).shares
 
 
 def test_a_network_that_takes_all_rows_for_equally_long_is_found_out() -> None:
@@ -260,12 +261,12 @@ def test_a_network_that_takes_all_rows_for_equally_long_is_found_out() -> None:
                     layer.offset = mx.full(layer.offset.shape, layer.offset.max())  # type: ignore[attr-defined]
             return main.network(tokens, cache=cache)
 
-    assert not can_batch(replace(main, network=Network()))
+    assert not at_once(try_batching(replace(main, network=Network()))).shares
 
 
 @pytest.mark.parametrize("family", [*MERGING_FAMILIES, UNMERGED_FAMILY])
 def test_drafts_are_checked_together_where_rows_forget_by_themselves(family: str) -> None:
-    assert can_draft(model(family)) is (family in DRAFTING_FAMILIES)
+    assert at_once(try_batching(model(family))).drafts is (family in DRAFTING_FAMILIES)
 
 
 @pytest.mark.expect_log("cannot draft in a batch")
@@ -285,8 +286,8 @@ def test_a_network_that_takes_wide_steps_for_something_else_is_found_out() -> No
             return main.network(tokens[:, ::-1] if wide else tokens, cache=cache)
 
     for fails in (False, True):
-        assert can_batch(replace(main, network=Network(fails)))
-        assert not can_draft(replace(main, network=Network(fails)))
+        assert at_once(try_batching(replace(main, network=Network(fails)))).shares
+        assert not at_once(try_batching(replace(main, network=Network(fails)))).drafts
 
 
 def step(network: object, merged: MergedCaches, tokens: list[int]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
@@ -13,12 +12,13 @@ import numpy as np
 import pytest
 from tokenizers import AddedToken
 
-from engine import InvalidRequest, Request, Sampling, Speculation, ToolCalled
+from engine import Constraint, ConstraintKind, InvalidRequest, Request, Sampling, Speculation, ToolCalled
 from engine.decoding.accept import Draft
 from engine.decoding.constraint import compiled
 from engine.decoding.guide import Guide
 from engine.decoding.text import TextDecoder, grammar_of
 from engine.models.loading import LoadedModel
+from engine.runtime.requests import check_request
 from tests.engine.batch_harness import Recorder, written
 from tests.engine.conftest import WIDTH
 from tests.engine.test_tool_calls import TEMPLATE
@@ -159,11 +159,55 @@ def test_other_tools_take_any_object_and_a_schema_that_cannot_be_held_to_is_refu
             grammar_of(replace(asked, tools=tools, strict_tools=strict), main)
 
 
-def test_a_model_whose_marker_is_no_token_says_so(models: dict[str, LoadedModel], tmp_path: Path) -> None:
-    assert models["main"].info.holds_calls
+@pytest.fixture(scope="module")
+def spelled(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """Whose markers of calls are no tokens."""
     config = qwen3_config(num_hidden_layers=1, vocab_size=WIDTH)
-    file = save(build(config), config, tmp_path, byte_tokenizer()) / "tokenizer_config.json"
+    file = save(build(config), config, tmp_path_factory.mktemp("spelled"), byte_tokenizer()) / "tokenizer_config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": TEMPLATE}))
-    spelled = load_model(tmp_path)
+    return load_model(file.parent)
+
+
+def test_a_model_whose_marker_is_no_token_says_so(models: dict[str, LoadedModel], spelled: LoadedModel) -> None:
+    assert models["main"].info.holds_calls
+    assert models["main"].info.calls_tools
+    assert spelled.info.calls_tools
     assert not spelled.info.holds_calls
     assert grammar_of(asking(Speculation.off()), spelled) is None
+
+
+@pytest.mark.parametrize("sampling", [SAMPLING, replace(SAMPLING, temperature=0.0)], ids=["sampled", "greedy"])
+def test_a_reply_that_may_not_call_does_not_whatever_drafts(models: dict[str, LoadedModel], sampling: Sampling) -> None:
+    asked = replace(asking(Speculation.off(), sampling), may_call=False)
+    (free,) = written(models, NONE, replace(asked, may_call=True, strict_tools=()))
+    (plain,) = written(models, NONE, asked)
+    begun = free.tokens.index(CALLS)
+    assert plain.tokens[:begun] == free.tokens[:begun]
+    assert CALLS not in plain.tokens
+    assert not calls(plain)
+    for draft, length in ((NONE, 2), ("close", 5), ("main", 8)):
+        (drafted,) = written(models, draft, replace(asked, speculation=Speculation.fixed(length)))
+        assert drafted.tokens == plain.tokens
+    beside = written(models, "close", replace(asked, speculation=Speculation.fixed(4)), asking(Speculation.fixed(4)))
+    assert beside[0].tokens == plain.tokens
+
+
+def test_a_marker_of_several_tokens_is_not_written_to_its_end(spelled: LoadedModel) -> None:
+    asked = replace(asking(Speculation.off()), may_call=False)
+    guide = TextDecoder(spelled, [65], ()).guide(grammar_of(asked, spelled), may_open=True)
+    assert guide is not None
+    encode = spelled.tokenizer.encode
+    for text, held_back in (("a <tool_call", ">"), (" <tool_call <tool_call", ">"), ("<tool_cal", ""), ("> x", "")):
+        guide.commit(encode(text))
+        row = np.array(guide.masked(mx.zeros((1, WIDTH)), Draft(mx.array([], dtype=mx.uint32))))[0]
+        assert [letter for letter in "abc>< \n" if np.isinf(row[encode(letter)[0]])] == list(held_back)
+    answer = replace(asked, constraint=Constraint(ConstraintKind.JSON, '{"enum": ["yes"]}'))
+    grammar = grammar_of(answer, spelled)
+    assert grammar is not None
+    said = encode('"yes"')
+    assert grammar.alone.deep_copy().try_consume_tokens(said) == len(said)
+
+
+def test_a_call_cannot_be_demanded_and_forbidden() -> None:
+    with pytest.raises(InvalidRequest, match="may_call"):
+        check_request(replace(asking(Speculation.off()), may_call=False, must_call=("look",)))

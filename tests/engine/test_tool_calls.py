@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,19 @@ def test_calls_and_their_answers_are_part_of_the_chat(caller: LoadedModel) -> No
     text = rendered(caller, Request((USER, asked, answer), tools=(TOOL,)))
     assert f"assistant\nWell. {SAID}" in text
     assert text.index("tool\nblue") > text.index(SAID)
+
+
+def test_a_model_whose_template_takes_no_tools_says_so_though_it_has_their_markers(
+    caller_folder: Path, tmp_path: Path
+) -> None:
+    """What mlx-lm finds in the vocabulary tells nothing of the template."""
+    folder = shutil.copytree(caller_folder, tmp_path / "other")
+    file = folder / "tokenizer_config.json"
+    without = {"chat_template": "{{ messages }}", "tool_parser_type": "json_tools"}
+    file.write_text(json.dumps(json.loads(file.read_text()) | without))
+    other = load_model(folder)
+    assert other.tokenizer.has_tool_calling
+    assert not other.info.calls_tools
 
 
 def test_a_model_without_tools_refuses_them(client: EngineClient) -> None:

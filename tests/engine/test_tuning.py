@@ -199,12 +199,13 @@ def test_the_first_reply_after_a_start_knows_what_was_measured_before(
 ) -> None:
     """Also one that was asked for while the models were loaded, so that nothing was idle before it."""
     assert alone == pair
-    scheduler = Scheduler(Tuner(pair))
+    tuner = Tuner(pair)
+    scheduler = Scheduler(tuner)
     assert not scheduler.has_idle_work
     scheduler.set_main(main)
-    assert not scheduler.has_idle_work  # nothing is left to measure
+    assert not tuner.pending
     scheduler.set_draft(draft)
-    assert not scheduler.has_idle_work
+    assert not tuner.pending
     scheduler.set_draft(None)
     scheduler.set_main(None)
     assert not scheduler.has_idle_work

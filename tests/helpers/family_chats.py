@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from mlx_lm.tokenizer_utils import TokenizerWrapper
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from engine.models.control_words import ControlWords
+from engine.models.loading import LoadedModel
+from engine.models.templates import ChatTemplate
 from tests.helpers.tiny_models import byte_tokenizer
 
 ORDINARY = ("\n\n", "▁▁", "<table>", "</td>")  # tokens that are added for texts as they are
@@ -25,6 +30,17 @@ class Family:
     @property
     def words(self) -> tuple[str, ...]:
         return (*self.special, *self.plain)
+
+
+def as_family(base: LoadedModel, name: str) -> LoadedModel:
+    """`base` with the template of a family and a tokenizer as the family's; what begins with "<call>" is a call."""
+    family = FAMILIES[name]
+    theirs = family.tokenizer(family)
+    theirs.chat_template = family.template
+    tokenizer = TokenizerWrapper(theirs, tool_parser=json.loads, tool_call_start="<call>", tool_call_end="")
+    words = ControlWords.of(tokenizer)
+    template = ChatTemplate(family.template, theirs.special_tokens_map)
+    return replace(base, tokenizer=tokenizer, template=template, control_words=words, announcements={}, beside={})
 
 
 def _fast(backend: Tokenizer, family: Family, normalized: bool = False) -> PreTrainedTokenizerBase:

@@ -17,7 +17,8 @@ _WAIT = QEventLoop.ProcessEventsFlag.WaitForMoreEvents
 def still() -> None:
     """Nothing is posted, no short timer runs and no animation: all that follows at once from what was done is done.
 
-    Timers and animations that repeat for good are not waited for, nor are other threads.
+    A timer that repeats in less than 50 ms waits for something, too. Animations that repeat for good are not waited
+    for, nor are other threads.
     """
     patience = time.monotonic() + _PATIENCE_S
     quiet = 0
@@ -42,7 +43,7 @@ def _moving() -> list[object]:
 
 def _moves(each: object) -> bool:
     if isinstance(each, QTimer):
-        return each.isActive() and each.isSingleShot() and each.interval() < SHORT_MS
+        return each.isActive() and each.interval() < SHORT_MS
     if isinstance(each, QAbstractAnimation):
         return each.state() is QAbstractAnimation.State.Running and each.loopCount() > 0
     return False

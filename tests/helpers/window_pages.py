@@ -10,7 +10,7 @@ from app.views.link_dialog import ask_to_open
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.stillness import still
 
-SETTINGS_PAGES = ("general", "models", "chat", "appearance", "server", "machines", "advanced")
+SETTINGS_PAGES = ("general", "models", "chat", "appearance", "tools", "server", "machines", "advanced")
 
 
 def dialog() -> QWidget:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.application import Application
 from app.settings import Settings
 from app.storage import Database
+from app.storage.parts import parts_to_json
 from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
@@ -22,11 +23,14 @@ from app.views.settings.window import SettingsWindow
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.overlay import OverlayMode
 from app.views.transcript.view import TranscriptView
+from app.views.widgets.panel import Panel
 from tests.end2end.test_starter_eyes import unseen
 from tests.helpers.stillness import still
+from tests.screenshots.calls import called_parts
 
 SEED = 1
 SHOWCASE = "Markdown"
+CALLS = "Tools"
 _DELETED = ("Plans for July", "여름 계획", "夏の計画", "七月的计划")
 PICTURE = "picture of "  # before the language of a chat with one
 # The first question of the empty chat, word for word, so that the starter pair knows the answer.
@@ -43,7 +47,7 @@ _PAUSE_MS = 800
 class ScreenshotHarness:
     def __init__(self, profile: Path, showcase: str) -> None:
         self.paths = Paths.for_user(profile)
-        self._chats = {SHOWCASE: 1}
+        self._chats = {SHOWCASE: 1, CALLS: 90}
         self._prepare(showcase)
         self.qt = qt_application()
         self.application = Application(self.paths)
@@ -72,6 +76,7 @@ class ScreenshotHarness:
                 "INSERT INTO chats (id, title, renamed, created_at, updated_at) VALUES (?, ?, 1, ?, ?)",
                 ((number, title, now, now) for number, title in enumerate(_DELETED, start=2)),
             )
+            self._put_calls(database, now)
             thought = (
                 "The person wants to see everything.\n\n1. Headings and lists\n2. Code and formulas\n\n> Keep it short."
             )
@@ -88,6 +93,22 @@ class ScreenshotHarness:
                     (3, 1, "assistant", "Everything, in another version.", "", 0, now),
                 ),
             )
+
+    def _put_calls(self, database: Database, now: float) -> None:
+        """A chat with a reply that has called tools, with each end that a call can have."""
+        database.connection.execute(
+            "INSERT INTO chats (id, title, renamed, created_at, updated_at, leaf_id) VALUES (90, ?, 1, ?, ?, 91)",
+            (CALLS, now, now),
+        )
+        database.connection.execute(
+            "INSERT INTO messages (id, chat_id, role, text, created_at) VALUES (90, 90, 'user', ?, ?)",
+            ("What is in my notes, and what is open?", now),
+        )
+        database.connection.execute(
+            "INSERT INTO messages (id, chat_id, parent_id, role, text, parts, created_at)"
+            " VALUES (91, 90, 90, 'assistant', ?, ?, ?)",
+            ("You want milk. **Two** issues are open.", parts_to_json(called_parts()), now),
+        )
 
     def _ask(self, language: str, question: str, name: str = "") -> None:
         self.application.settings.language = language
@@ -172,7 +193,8 @@ class ScreenshotHarness:
         window.models_view.leave()
         window.picker.hide()
         window.tools.palette.close_palette()
-        window.chat_settings.panel.hide()
+        for panel in window.findChildren(Panel):
+            panel.hide()
         window.inspector.set_wanted(False)
         window.overlay.choose(OverlayMode.OFF)
         self.application.window.sidebar.search.clear()

@@ -7,12 +7,17 @@ from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
+from app.view_models.tools import AskReason, StepView
+from app.view_models.transcript import ReplyStatus
 from app.views.files.picture_viewer import PictureViewer
 from app.views.link_dialog import ask_to_open
+from app.views.shell.chat_tools import ChatToolsPanel
 from app.views.transcript.overlay import OverlayMode
 from tests.end2end.test_starter_eyes import unseen
+from tests.helpers.fake_tools import FakeChatTools
 from tests.helpers.window_pages import SETTINGS_PAGES
-from tests.screenshots.harness import PICTURE, QUESTIONS, SHOWCASE, ScreenshotHarness, dialog
+from tests.screenshots.calls import question
+from tests.screenshots.harness import CALLS, PICTURE, QUESTIONS, SHOWCASE, ScreenshotHarness, dialog
 
 Page = Callable[[ScreenshotHarness], QWidget]  # brings the page up, and returns the widget to grab
 
@@ -144,6 +149,53 @@ def models_tab(tab: str, harness: ScreenshotHarness) -> QWidget:
     return harness.application.window
 
 
+def calls(harness: ScreenshotHarness) -> QWidget:
+    """A reply that has called tools, with some of its calls opened."""
+    harness.open_chat(CALLS)
+    item = harness.transcript.items[-1]
+    if not item.opened:
+        for key in ((3, 0), (6, 0)):
+            harness.transcript.context.opening_requested.emit(item.message.id, key)
+    harness.transcript.show_message(harness.transcript.items[0].message.id)
+    return harness.application.window
+
+
+def consent(reason: AskReason, harness: ScreenshotHarness) -> QWidget:
+    """A question, as it is while a reply waits."""
+    harness.application.chats.new_chat()
+    harness.open_chat(CALLS)
+    asked = question(reason)
+    transcript = harness.application.chats.transcript
+    transcript.change(
+        transcript.messages[-1].id,
+        text="",
+        steps=(StepView(asked.calls, "I'll tidy up."),),
+        status=ReplyStatus.WAITS_FOR_YOU,
+        consent=asked,
+    )
+    harness.transcript.go_to(None)
+    return harness.application.window
+
+
+def tools_panel(harness: ScreenshotHarness) -> QWidget:
+    """For the starter pair, which cannot use them."""
+    harness.application.chats.new_chat()
+    harness.application.window.composer.tools_button.click()
+    return harness.application.window
+
+
+def tools_panel_on(harness: ScreenshotHarness) -> QWidget:
+    """For a model that can."""
+    harness.application.chats.new_chat()
+    window = harness.application.window
+    tools = FakeChatTools()
+    tools.folders = ("/Users/mei/Documents/Notes", "/Users/mei/plan.md")
+    tools.set_on(("/read_file",), True)
+    panel = ChatToolsPanel(harness.application.theme, window, tools, str, lambda: 4096, window.composer.take_focus)
+    panel.toggle(window.composer.tools_button)
+    return window
+
+
 def activity(tab: str, harness: ScreenshotHarness) -> QWidget:
     harness.application.window.menu.activity.trigger()
     window = harness.application.window.speculation.activity
@@ -203,6 +255,11 @@ PAGES: dict[str, Page] = {
     "race": race,
     "chat-settings": chat_settings,
     "trash": trash,
+    "calls": calls,
+    "consent": partial(consent, AskReason.NEW),
+    "consent-changed": partial(consent, AskReason.CHANGED),
+    "tools-panel": tools_panel,
+    "tools-panel-on": tools_panel_on,
     **{f"settings-{name}": partial(settings_page, name) for name in SETTINGS_PAGES},
     **{f"models-{tab}": partial(models_tab, tab) for tab in ("yours", "find")},
     **{f"activity-{tab}": partial(activity, tab) for tab in ("requests", "totals")},

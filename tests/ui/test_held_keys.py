@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -108,3 +109,13 @@ def test_the_menu_of_a_choice_has_a_tick_at_what_is_chosen(
     menu.actions()[0].trigger()
     assert made.value == "one"
     menu.close()
+
+
+def test_an_open_menu_of_a_choice_does_not_own_the_button(qapp: QApplication) -> None:
+    """The end of the menu would be that of the button, and that again the menu's: a segmentation fault."""
+    made = ChoiceButton(Theme())
+    made.set_choices([("one", "One")])
+    made.showPopup()
+    seen = weakref.ref(made)
+    del made
+    assert seen() is None

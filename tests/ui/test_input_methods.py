@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.views.chats.chat_list import RenameField
+from app.views.chats.chat_rows import RenameField
 from app.views.settings.options import PromptField
 from app.views.widgets.composing import Composing
 from tests.helpers.app_harness import AppHarness, open_app

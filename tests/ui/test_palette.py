@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.views.chats.chat_list import RenameField
+from app.views.chats.chat_rows import RenameField
 from app.views.shell.palette import CommandPalette
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness

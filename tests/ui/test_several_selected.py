@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent, QDrag
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.controllers.exports import ExportFormat
-from app.views.chats.chat_list import ChatList, more_place
+from app.views.chats.chat_list import ChatList
+from app.views.chats.chat_rows import more_place
 from app.views.files.export_dialog import ExportDialog
 from app.views.widgets.buttons import PillButton
 from tests.helpers.app_harness import AppHarness
@@ -159,6 +160,20 @@ def test_several_are_deleted_by_key_and_come_back_as_one(app: AppHarness, qtbot:
     undo(app, qtbot)
     assert listed(app) == before
     assert app.chats.title == "D"
+
+
+def test_all_are_deleted_by_key_where_no_row_is_the_current_one(app: AppHarness, qtbot: QtBot) -> None:
+    """After an undo with no chat open."""
+    four(app, qtbot)
+    app.chats.new_chat()
+    chats = chats_of(app)
+    chats.setFocus()
+    chats.setCurrentIndex(QModelIndex())
+    chats.selectAll()
+    assert len(chosen(app)) == 4
+    QTest.keyClick(chats, Qt.Key.Key_Backspace)
+    app.wait_until_stored(qtbot)
+    assert listed(app) == []
 
 
 def test_the_menu_of_one_of_them_acts_on_all_and_of_another_on_that(app: AppHarness, qtbot: QtBot) -> None:

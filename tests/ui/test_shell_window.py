@@ -18,7 +18,7 @@ from app.settings import STARTER_EYES
 from app.storage import ChatStore, Database, MessageStore, NotOpened
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
-from app.views.chats.chat_list import RenameField
+from app.views.chats.chat_rows import RenameField
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.inspector import InspectorPanel
 from app.views.shell.kept_words import unsaved

@@ -25,7 +25,8 @@ from pytestqt.qtbot import QtBot
 
 from app.storage import Stores
 from app.view_models.conversation_list import ROW, ConversationRow
-from app.views.chats.chat_list import ChatList, RenameField, carried, centred
+from app.views.chats.chat_list import ChatList, carried
+from app.views.chats.chat_rows import RenameField, centred
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.scrolling import RestingBar

@@ -25,6 +25,7 @@ from app.words.requests import RequestColumn, all_state_words, cell_text, second
 from engine import DraftingState, RequestStats
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.fonts import no_fonts_but
 from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import STATS
 from tests.helpers.window_pages import activity
@@ -227,10 +228,9 @@ print(QFontInfo(font).family(), QRawFont.fromFont(font).supportsCharacter("a"))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system has fonts of its own")
 def test_letters_are_letters_where_no_font_is_installed(tmp_path: Path) -> None:
-    (tmp_path / "none.conf").write_text(f"<fontconfig><dir>{tmp_path}/none</dir></fontconfig>")
     child = subprocess.run(
         [sys.executable, "-c", _LETTERS],
-        env=os.environ | {"FONTCONFIG_FILE": str(tmp_path / "none.conf")},
+        env=os.environ | no_fonts_but(tmp_path),
         cwd=ROOT,
         capture_output=True,
         check=True,

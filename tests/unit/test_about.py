@@ -6,11 +6,15 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mlx_lm.tokenizer_utils import _infer_tool_parser
 
 from engine import CacheSizes, FitLevel, ModelAbout, ModelInfo, estimated_weight_bytes, inspect_model, memory_fit
-from engine.models.about import read_about
+from engine.models.about import _calls_tools, read_about
 from engine.models.families import family_name
 from engine.models.model_files import JsonObject
 from tests.helpers.model_folders import model_files, write_folder
@@ -59,7 +63,9 @@ def test_a_readme_that_is_a_pipe_tells_nothing_and_nobody_waits_for_it(tmp_path:
     ("template", "thinking", "tools"),
     [
         ("{{ messages }}", False, False),
-        ("{% if tools %}{{ tools }}{% endif %}", False, True),
+        ("{% if tools %}{{ tools }}{% endif %}", False, False),
+        ("{% if tools %}{{ tools }}{% endif %}[TOOL_CALLS]", False, True),
+        ("{{ calls }}[TOOL_CALLS]", False, False),
         ("{% if enable_thinking %}<think>{% endif %}", True, False),
     ],
 )
@@ -68,7 +74,34 @@ def test_what_a_template_can_do(tmp_path: Path, template: str, thinking: bool, t
     assert (told.template, told.thinking, told.tools) == (True, thinking, tools)
 
 
-@pytest.mark.parametrize("told", ["{{ tools }}", [{"template": "{{ tools }}"}], {"a": "{{ tools }}"}])
+@pytest.mark.parametrize(
+    "settings",
+    [{"tool_parser_type": "pythonic"}, {"response_template": {"fields": {"tool_calls": {"open": "<call>"}}}}, {}],
+    ids=["named", "declared", "neither"],
+)
+def test_the_tokenizers_config_may_say_how_calls_are_written(tmp_path: Path, settings: dict[str, object]) -> None:
+    told = about(tmp_path, tokenizer_config=json.dumps({"chat_template": "{{ tools }}"} | settings).encode())
+    assert told.tools is bool(settings)
+
+
+_SIGNS = [
+    *("<|tool_call>", "<tool_call|>", "<tool_call>", "\\n<function=", "\n<function=", "tool_call.name", "<arg_key>"),
+    *("<minimax:tool_call>", "<start_function_call>", "<longcat_tool_call>", "<|tool_list_start|>", "[TOOL_CALLS]"),
+    *("<|tool_call_start|>", "<|tool_calls_section_begin|>", '<function name="', '<param name="'),
+    "<atem:function_calls>",
+]
+
+
+@given(st.lists(st.sampled_from(_SIGNS), max_size=3))
+def test_a_syntax_of_calls_is_known_where_mlx_lm_infers_one(signs: list[str]) -> None:
+    template = "{{ tools }}" + "".join(signs)
+    inferred = _infer_tool_parser(SimpleNamespace(chat_template=template, get_vocab=dict))
+    assert _calls_tools(Path("/none"), template) is (inferred is not None)
+
+
+@pytest.mark.parametrize(
+    "told", ["{{ tools }}<arg_key>", [{"template": "{{ tools }}<arg_key>"}], {"a": "{{ tools }}<arg_key>"}]
+)
 @pytest.mark.parametrize("other", [7, [], [7], {"a": {}}, ""])
 def test_a_template_in_the_tokenizers_config(tmp_path: Path, told: object, other: object) -> None:
     one, none = (

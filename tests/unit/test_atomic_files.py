@@ -114,6 +114,10 @@ write_atomically(Path(sys.argv[1]), "secret words")
         os.utime(old, (0, 0))
     remove_unfinished(tmp_path)
     assert sorted(tmp_path.iterdir()) == sorted([file, *kept])
+    left.touch()
+    os.utime(left, (4e9, 4e9))  # written before the clock was set back
+    remove_unfinished(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([file, *kept])
     assert file.read_text() == "old"
 
 

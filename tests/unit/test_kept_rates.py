@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -81,6 +82,22 @@ def test_what_was_learnt_of_the_former_pair_is_written_when_another_is_loaded(tm
     kept.begin(MAIN, None, History())
 
     assert first_rate(restarted(tmp_path), TextKind.LATIN) > 0.9
+
+
+def test_what_was_just_learnt_is_kept_although_the_clock_was_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.drafting.kept_rates._MOST_FILES", 3)
+    for number in range(3):
+        (tmp_path / f"{number}.json").touch()
+        os.utime(tmp_path / f"{number}.json", (4e9 + number, 4e9 + number))
+    kept, history = KeptRates(tmp_path), History()
+    kept.begin(MAIN, DRAFT, history)
+    learn(history, TextKind.LATIN, 4, 4)
+    kept.write()
+    assert first_rate(restarted(tmp_path), TextKind.LATIN) > 0.9
+    assert {file.name for file in tmp_path.iterdir()} > {"1.json", "2.json"}
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_without_a_folder_nothing_is_kept() -> None:

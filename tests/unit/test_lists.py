@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
@@ -22,6 +22,7 @@ from app.words.replies import status_text
 from app.words.requests import RequestColumn
 from engine import RequestStats
 from tests.helpers.controller_harness import recorded
+from tests.helpers.zones import KIRIBATI, LORD_HOWE, NEW_YORK, in_zone
 
 DAY_S = 86_400
 NOW = datetime(2026, 11, 20, 12).astimezone()
@@ -80,6 +81,25 @@ def test_chats_stand_under_their_days(model: ConversationListModel) -> None:
     assert (heading.data(ROW).group, chat.data(ROW).group) == (ChatGroup.PINNED, None)
     assert not model.flags(heading) & Qt.ItemFlag.ItemIsSelectable
     assert model.flags(chat) & Qt.ItemFlag.ItemIsSelectable
+
+
+@pytest.mark.parametrize("day", [date(2026, 3, 8), date(2026, 11, 1), date(2026, 4, 5), date(2026, 10, 4)])
+@pytest.mark.parametrize("zone", [NEW_YORK, LORD_HOWE, KIRIBATI])
+def test_a_day_begins_and_ends_at_midnight_also_when_summer_time_does(zone: str, day: date) -> None:
+    def listed() -> list[str]:
+        """Of a chat in each minute from two days before, the headings, each with the first and the last minute."""
+        start, end = (datetime.combine(day + timedelta(days), time()).timestamp() for days in (-1, 1))
+        minutes = [ChatSummary(int(at), str(at), False, at) for at in range(int(start), int(end), 60)][::-1]
+        model = ConversationListModel(lambda _query, _limit, done: done(Listing(minutes)), today=lambda: day)
+        model.refresh()
+        headings = [number for number, row in enumerate(model.rows) if row.is_heading]
+        assert [model.rows[number].group for number in headings] == [ChatGroup.TODAY, ChatGroup.YESTERDAY]
+        edges = [1, headings[1] - 1, headings[1] + 1, len(model.rows) - 1]
+        return [f"{datetime.fromtimestamp(model.rows[edge].chat_id):%d %H:%M}" for edge in edges]
+
+    with in_zone(zone):
+        before = day - timedelta(1)
+        assert listed() == [f"{day:%d} 23:59", f"{day:%d} 00:00", f"{before:%d} 23:59", f"{before:%d} 00:00"]
 
 
 def test_a_search_that_has_not_answered_is_not_begun_anew_by_scrolling(chats: Chats) -> None:

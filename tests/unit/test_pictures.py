@@ -278,7 +278,7 @@ def test_a_jpeg_with_its_pixels_again_and_again_is_refused_before_it_is_decoded(
 
 def test_a_childs_memory_is_its_own_whatever_its_parent_has_had() -> None:
     held = bytearray(b"x") * (300 << 20)
-    code = "from app.system.limited_child import _most_resident_bytes as most; print(most())"
+    code = "from app.system.limited_child import most_resident_bytes as most; print(most())"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert 1 << 20 < int(said.stdout) < len(held) // 3
 

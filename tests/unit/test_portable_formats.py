@@ -18,7 +18,7 @@ from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.writing import Names, safe_name
 from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_name
-from app.storage.parts import Call, Result, Text, Thinking, Unknown
+from app.storage.parts import Call, CallStage, Result, Text, Thinking, Unknown, of_kind
 from app.storage.portable import PortableChat, PortableMessage
 from tests.helpers.foreign_chats import HIDDEN, chatgpt, drawing, lm_studio, node, pointer, replied, said, slot, step
 
@@ -58,9 +58,11 @@ def test_a_conversation_is_a_tree_of_what_its_reader_saw() -> None:
     assert shape(found) == [
         (1, None, "user", "Why does it fail?"),
         (2, 1, "assistant", "Because."),
-        (3, 1, "assistant", "Let me look.\n\nA timeout."),
+        (3, 1, "assistant", "A timeout."),
         (4, 3, "user", "Thanks"),
     ]
+    called = Call("call", "python", '{"input": "ls()"}')
+    assert found.messages[2].parts == (Text("Let me look."), called, Result("call", "", "a.txt", outside=True))
     assert (found.title, found.origin, found.shown) == ("Deploys", "chatgpt:c-1", 4)
     assert [each.main_name for each in found.messages] == ["", "gpt-4o", "gpt-5", ""]
     assert (found.created_at, found.updated_at, found.messages[0].created_at) == (1_700_000_000.5, 1_700_000_900.0, 1)
@@ -69,6 +71,52 @@ def test_a_conversation_is_a_tree_of_what_its_reader_saw() -> None:
 @pytest.mark.parametrize("title", ["", " \n "])
 def test_a_chat_without_a_title_is_called_by_its_first_words(title: str) -> None:
     assert chat(chatgpt(node("q", "root", "user", "Why  does\nit fail?"), title=title)).title == "Why does it fail?"
+
+
+def test_calls_and_results_of_an_export_are_steps() -> None:
+    """With several results, results after results, JSON arguments, and what was hidden."""
+    quoted = {"content_type": "tether_quote", "title": "Ducks", "text": "Three ducks."}
+    ran = {"content_type": "execution_output", "text": "3"}
+    found = chat(
+        chatgpt(
+            node("q", "root", "user", "How many?"),
+            node("t", "q", "assistant", content={"content_type": "thoughts", "thoughts": [{"content": "I look."}]}),
+            node("c1", "t", "assistant", '{"query": "ducks"}', recipient="web.run"),
+            node("r1", "c1", "tool", content=quoted),
+            node("r2", "r1", "tool", content=ran),
+            node("h", "r2", "tool", "secret", metadata=HIDDEN),
+            node("c2", "h", "assistant", content={"content_type": "code", "text": "1+2"}, recipient="python"),
+            node("a", "c2", "assistant", "Three."),
+        )
+    )
+    (_, reply) = found.messages
+    assert reply.text == "Three."
+    assert reply.parts == (
+        Thinking("I look."),
+        Call("c1", "web.run", '{"query": "ducks"}'),
+        Result("c1", "", "Three ducks.", outside=True),
+        Result("c1", "", "3", outside=True),
+        Call("c2", "python", '{"input": "1+2"}'),
+    )
+    assert all(each.consent == "" for each in of_kind(Call, reply.parts))
+
+
+def test_calls_of_lm_studio_are_steps() -> None:
+    request = {"type": "toolCallRequest", "toolCallRequestId": "7", "name": "read", "parameters": {"path": "a.md"}}
+    answer = {"type": "toolCallResult", "toolCallRequestId": "7", "content": '[{"type": "text", "text": "ducks"}]'}
+    reply = replied(
+        step("I look.", style={"type": "thinking"}),
+        {"type": "contentBlock", "content": [request | {"pluginIdentifier": "mcp/files"}]},
+        {"type": "contentBlock", "roleOverride": "tool", "content": [answer]},
+        step("Ducks."),
+    )
+    (_, made) = chat(lm_studio(slot(said("What is there?")), slot(reply))).messages
+    assert made.text == "Ducks."
+    assert made.parts == (
+        Thinking("I look."),
+        Call("7", "read", '{"path": "a.md"}', "files"),
+        Result("7", "", "ducks", outside=True),
+    )
 
 
 def test_thinking_becomes_part_of_its_answer() -> None:
@@ -294,8 +342,8 @@ unknown = st.builds(
 parts = st.one_of(
     st.builds(Text, texts),
     st.builds(Thinking, texts, times),
-    st.builds(Call, texts, texts, texts),
-    st.builds(Result, texts, texts, texts, st.booleans()),
+    st.builds(Call, texts, texts, texts, texts, texts, st.sampled_from(CallStage), texts),
+    st.builds(Result, texts, texts, texts, st.booleans(), times, st.booleans()),
     attached,
     pictures,
     unknown,

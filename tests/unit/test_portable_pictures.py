@@ -212,6 +212,26 @@ def test_without_room_no_folder_of_pictures_is_left(tmp_path: Path, monkeypatch:
     assert [each.name for each in tmp_path.glob("*ea*")] == []
 
 
+def test_an_export_is_on_the_disk_before_it_is_told_as_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file with all that is in it, and the folders."""
+    pictures = Pictures(tmp_path / "a" / "chats.db")
+    chat, synced, sync = a_chat(pictures), dict[int, int](), os.fsync
+
+    def note(descriptor: int) -> None:
+        told = os.fstat(descriptor)
+        synced[told.st_ino] = told.st_size
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    one = tmp_path / "One.md"
+    write_markdown(chat, WORDS, one, Unfinished(tmp_path), pictures.get)
+    told = Unfinished(tmp_path), Stop(), lambda _count: None, pictures.get
+    made = write_markdown_folder([chat, chat], WORDS, tmp_path / "Chats", *told)
+    written = [one, *one.with_suffix("").rglob("*"), made, *made.rglob("*")]
+    assert len(written) == 2 + 1 + 2 * 3
+    assert all(synced[each.stat().st_ino] == each.stat().st_size for each in written)
+
+
 def test_pictures_of_a_chat_that_is_called_as_the_file_of_another_have_a_folder_of_their_own(tmp_path: Path) -> None:
     pictures = Pictures(tmp_path / "a" / "chats.db")
     first, second = (replace(a_chat(pictures), title=title) for title in ("Sea", "SEA.md"))

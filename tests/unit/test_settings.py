@@ -172,6 +172,16 @@ def test_each_damaged_file_is_kept_under_a_name_of_its_own_and_only_the_last_few
     assert kept == {names[number]: f"damage {number}" for number in range(2, 7)}
 
 
+@pytest.mark.expect_log("settings file is damaged")
+def test_the_last_damaged_file_is_kept_although_the_clock_was_set_back(tmp_path: Path) -> None:
+    for year in range(2091, 2099):
+        (tmp_path / f"settings-aside-{year}-01-01-000000-000000.json").write_text("earlier")
+    (tmp_path / "settings.json").write_text("now")
+    aside = make(tmp_path).file.set_aside
+    assert (tmp_path / aside).read_text() == "now"
+    assert len(list(tmp_path.glob("settings-aside-*.json"))) == 5
+
+
 _STORED = {"system_prompt": "Be brief.", "presets": [{"id": "a", "name": "Mine", "values": {}}], "from_tomorrow": 1}
 
 

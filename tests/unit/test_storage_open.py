@@ -16,6 +16,7 @@ from app.system.worker import JobPanicked
 from tests.helpers.faulty_disk import Fault, failing, is_possible
 from tests.helpers.storage_owner import Owner
 from tests.helpers.trash import DAYS, nearly_overdue, on_day
+from tests.helpers.zones import KIRIBATI, NEW_YORK, in_zone
 
 DAY_S = 86_400
 
@@ -45,6 +46,14 @@ def test_damaged_files_are_kept_as_long_as_the_trash(tmp_path: Path, owner: Owne
         on_day(day, owner.open)
     assert not any(file.exists() or file.with_name(file.name + "-wal").exists() for file in gone)
     assert all(file.exists() for file in kept)
+
+
+def test_a_damaged_file_goes_in_time_although_its_user_travels(tmp_path: Path, owner: Owner) -> None:
+    file = damaged_file(tmp_path, 0)
+    for day in range(DAYS + 8):
+        with in_zone((NEW_YORK, KIRIBATI)[day % 2]):
+            on_day(day, owner.open)
+    assert not file.exists()
 
 
 @pytest.mark.expect_log("stays until the next start")

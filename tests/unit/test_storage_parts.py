@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,26 @@ from app.controllers.asking import request_messages
 from app.portable import own
 from app.portable.markdown import markdown_of
 from app.storage import Attachment, AttachmentKind, Database, ReplyText, Stores, opening, portable, schema
-from app.storage.parts import Call, Part, Parts, Result, Text, Thinking, Unknown, all_parts, content_of, parts_from_json
+from app.storage.consents import Consent
+from app.storage.left_words import Left, LeftWords
+from app.storage.parts import (
+    Call,
+    CallStage,
+    Part,
+    Parts,
+    Result,
+    Text,
+    Thinking,
+    Unknown,
+    all_parts,
+    content_of,
+    of_kind,
+    parts_from_json,
+)
 from app.storage.searching import Searching
+from app.view_models.tools import CallState
 from app.view_models.transcript import transcript_row
-from engine import MessageRole
+from engine import MessageRole, ToolCall
 from tests.helpers.portable_chat import WORDS
 from tests.unit.test_portable_formats import parts
 
@@ -131,8 +148,8 @@ def test_markdown_has_the_steps_of_a_reply_and_nothing_of_what_is_not_known(stor
     steps = (
         "> *Thinking*\n>\n> I need the weather.",
         "Let me look.",
-        '**Tool: weather**\n\n```json\n{"city": "Busan"}\n```',
-        "**Result: weather**\n\n```\n17 degrees, `windy`\n```",
+        '<details><summary>Tool: weather</summary>\n\n```json\n{"city": "Busan"}\n```',
+        "```\n17 degrees, `windy`\n```\n\n</details>",
         "> *Thinking*\n>\n> It is windy.",
         "Take a coat.",
     )
@@ -143,8 +160,102 @@ def test_markdown_has_the_steps_of_a_reply_and_nothing_of_what_is_not_known(stor
 def test_a_window_and_a_prompt_have_the_texts(stores: Stores) -> None:
     _, reply = reply_of(stores, *STEPS)
     branch = stores.messages.branch(reply)
-    assert transcript_row(branch[-1]).text == "Take a coat."
+    row = transcript_row(branch[-1])
+    assert (row.text, row.thinking) == ("Take a coat.", "It is windy.")
+    (step,) = row.steps
+    assert (step.text, step.thinking, step.thinking_s) == ("Let me look.", "I need the weather.", 1.5)
+    assert [(each.tool, each.result, each.state) for each in step.calls] == [
+        ("weather", "17 degrees, `windy`", CallState.DONE)
+    ]
     assert [each.content for each in request_messages(branch, "")] == ["Coat?", "Let me look.\n\nTake a coat."]
+
+
+def test_a_prompt_for_a_model_that_can_call_has_the_steps(stores: Stores) -> None:
+    chat, reply = reply_of(stores, *STEPS)
+    stores.messages.add_user(chat, reply, "Thanks")
+    branch = stores.messages.shown_branch(chat)
+    messages = request_messages(branch, "Be brief.", with_calls=True)
+    assert [each.role.value for each in messages] == ["system", "user", "assistant", "tool", "assistant", "user"]
+    asked, answered, said = messages[2:5]
+    assert (asked.content, asked.reasoning) == ("Let me look.", "I need the weather.")
+    assert asked.tool_calls == (ToolCall("c-1", "weather", '{"city": "Busan"}'),)
+    assert (answered.tool_call_id, answered.name, answered.content) == ("c-1", "weather", "17 degrees, `windy`")
+    assert (said.content, said.reasoning) == ("Take a coat.", "")
+    more = request_messages(branch, "", with_calls=True, with_thinking=True)
+    assert more[3].reasoning == "It is windy."
+
+
+@pytest.mark.parametrize("stage", list(CallStage))
+def test_every_call_has_a_result_in_the_prompt_and_calls_are_never_joined(stores: Stores, stage: CallStage) -> None:
+    """A reply that broke off, a reply that was inserted after it, then a question."""
+    made = Call("c-1", "a", "{}", stage=stage)
+    chat, reply = reply_of(stores, Text("One."), made, replace(made, id="c-2"))
+    inserted = stores.messages.insert(chat, reply, MessageRole.ASSISTANT, "Two.")
+    stores.messages.add_user(chat, inserted, "And?")
+    messages = request_messages(stores.messages.shown_branch(chat), "", with_calls=True)
+    assert [each.role.value for each in messages] == ["user", "assistant", "tool", "tool", "assistant", "user"]
+    assert [each.tool_call_id for each in messages[2:4]] == ["c-1", "c-2"]
+    assert all(each.content for each in messages) or stage is CallStage.ANSWERED
+
+
+def test_between_a_result_and_a_question_there_is_an_answer(stores: Stores) -> None:
+    chat, reply = reply_of(stores, Call("c-1", "a", "{}"), Result("c-1", "a", "done"))
+    stores.messages.add_user(chat, reply, "And?")
+    roles = [each.role.value for each in request_messages(stores.messages.shown_branch(chat), "", with_calls=True)]
+    assert roles == ["user", "assistant", "tool", "assistant", "user"]
+
+
+def test_pictures_of_a_result_are_shown_with_it(stores: Stores) -> None:
+    picture = Attachment("", AttachmentKind.PICTURE, "", 9, digest="a" * 64, width=3, height=3)
+    _, reply = reply_of(stores, FILE, STEPS[2], STEPS[3], picture, Text("There."))
+    row = transcript_row(stores.messages.branch(reply)[-1])
+    assert (row.attachments, row.steps[0].calls[0].pictures) == ((FILE,), (picture,))
+
+
+def test_a_call_that_was_sent_when_the_app_crashed_is_not_known_to_have_run(stores: Stores) -> None:
+    sent = Call("c-1", "send", "{}", stage=CallStage.SENT)
+    chat = stores.chats.create("Mail")
+    reply = stores.messages.begin_reply(chat, stores.messages.add_user(chat, None, "Send"), "Main", "")
+    stores.messages.put_parts(reply, (sent, replace(sent, id="c-2", stage=CallStage.ASKED)))
+    stores.database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
+    row = transcript_row(stores.messages.branch(reply)[-1])
+    assert [each.state for each in row.steps[0].calls] == [CallState.UNKNOWN, CallState.STOPPED]
+    assert row.can_continue
+    stores.messages.resume_reply(reply)
+    assert [each.stage for each in of_kind(Call, stored(stores, reply))] == [CallStage.UNKNOWN, CallStage.STOPPED]
+
+
+@pytest.mark.parametrize("at", range(6))
+def test_steps_that_the_disk_did_not_take_are_put_back(stores: Stores, tmp_path: Path, at: int) -> None:
+    """`at`: how many of the parts were on disk."""
+    _, reply = reply_of(stores, *STEPS[:at])
+    left = LeftWords(tmp_path / "left.json")
+    assert left.leave(Left(replies=[ReplyText(reply, "Take a coat.", "It is windy.", 0.0, STEPS[:5])]))
+    left.put_back(stores)
+    assert stored(stores, reply) == STEPS
+    assert not left.is_there
+
+
+def test_steps_of_another_reply_are_not_put_back(stores: Stores, tmp_path: Path) -> None:
+    _, reply = reply_of(stores, Text("Other."), Call("c-9", "weather", "{}"))
+    left = LeftWords(tmp_path / "left.json")
+    left.leave(Left(replies=[ReplyText(reply, "Take a coat.", "", 0.0, STEPS[:5])]))
+    left.put_back(stores)
+    assert stored(stores, reply) == (Text("Other."), Call("c-9", "weather", "{}"))
+
+
+def test_what_tools_a_chat_may_use_is_neither_exported_nor_imported(stores: Stores) -> None:
+    chat, _ = reply_of(stores, *STEPS)
+    stores.states.put_options(chat, {"tools": ["/time", "mail/send"], "folders": ["/home/me"], "temperature": 0.5})
+    stores.consents.put(chat, Consent("mail", "send", "", "d", "Sends."))
+    line = own.line_of(exported(stores, chat))
+    assert "mail" not in line
+    assert "/home/me" not in line
+    hostile = json.loads(line)
+    hostile["options"] |= {"tools": ["mail/send"], "folders": ["/"]}
+    copy = portable.add(stores, own.chat_of(hostile))
+    assert set(stores.states.options(copy)) == {"temperature", "imported"}
+    assert stores.consents.of_chat(copy) == []
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,7 @@ def test_a_copy_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path) -> N
     with closing(sqlite3.connect(copy, isolation_level=None)) as raw:
         raw.execute("ALTER TABLE messages RENAME COLUMN parts TO attachments")
         raw.execute("ALTER TABLE edits DROP COLUMN attachments")
+        raw.execute("DROP TABLE consents")
         raw.execute("PRAGMA user_version = 6")
     before = copy.read_bytes()
     garbage(path)

@@ -148,7 +148,7 @@ class TrashWindow(Translated, SideWindow):
 
     def _connect(self) -> None:
         self._deletions.changed.connect(self._refresh_if_shown)
-        self._deletions.restored.connect(lambda _chat, _open: self._refresh_if_shown())
+        self._deletions.restored.connect(self._refresh_if_shown)
         self._model.refreshed.connect(self._show_state)
         self.list.selectionModel().selectionChanged.connect(lambda _new, _old: self._show_state())
         self._model.modelReset.connect(self._choose_first)

@@ -160,7 +160,10 @@ class DiscoverPanel(Translated, QWidget):
         self.more_button.clicked.connect(self._discover.more)
         self.list.install_requested.connect(self._install)
         self.list.current_moved.connect(self._keep_in_sight)
-        self._models.downloads.changed.connect(lambda: self.list.set_coming(self._models.downloads.coming))
+        self._models.downloads.changed.connect(self._show_coming)
+
+    def _show_coming(self) -> None:
+        self.list.set_coming(self._models.downloads.coming)
 
     def _keep_in_sight(self, row: QRect) -> None:
         content = self.found.widget()
@@ -445,7 +448,7 @@ class ModelPage(Translated, Page):
         self.hub_button.clicked.connect(self._open)
         self.card.link_requested.connect(lambda link: ask_to_open(link, self.theme, self))
         discover.page_changed.connect(self.show_page)
-        models.downloads.changed.connect(lambda: self._show_install(discover.page_entry))
+        models.downloads.changed.connect(self._show_install)
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -508,10 +511,11 @@ class ModelPage(Translated, Page):
             made_from = entry.model.base_models
             parts += [fill(self.tr("made from %1"), listed(*made_from))] if made_from else []
             self.record.setText(" · ".join(parts))
-        self._show_install(entry)
+        self._show_install()
         self._show_partners(entry)
 
-    def _show_install(self, entry: HubEntry | None) -> None:
+    def _show_install(self) -> None:
+        entry = self._discover.page_entry
         page = self._discover.page
         repository = self._discover.page_of
         words = self.tr("Install")

@@ -341,12 +341,16 @@ class YoursPage(Translated, Page):
     def _connect(self) -> None:
         self.refresh_button.clicked.connect(self._models.refresh)
         self.add_folder_button.clicked.connect(self._ask_for_folder)
-        self._settings.changed.connect(lambda name: self._show_folders() if name == "model_folders" else None)
+        self._settings.changed.connect(self._on_setting)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Other programs may have added or deleted models."""
         super().showEvent(event)
         self._models.refresh()
+
+    def _on_setting(self, name: str) -> None:
+        if name == "model_folders":
+            self._show_folders()
 
     def _show_folders(self) -> None:
         clear(self._folders)

@@ -56,7 +56,7 @@ class SpeculationCard(Translated, Card):
                 row.setParent(None)
         self.controls.chosen.connect(models.choose_speculation)
         self.controls.explained.connect(self._explain)
-        settings.changed.connect(lambda _name: self._show())
+        settings.changed.connect(self._show)
         models.pair_changed.connect(self._show)
         self.on_button.clicked.connect(lambda: models.set_off_for_pair(False))
         self._show()

@@ -35,8 +35,12 @@ class AppearancePage(Translated, Page):
         self._retranslate()
 
     def _connect(self) -> None:
-        self._settings.changed.connect(lambda name: self._show() if name in self.rows else None)
+        self._settings.changed.connect(self._on_setting)
         self.theme.changed.connect(self._show_in_force)
+
+    def _on_setting(self, name: str) -> None:
+        if name in self.rows:
+            self._show()
 
     def _show(self) -> None:
         scale = self._settings.text_scale

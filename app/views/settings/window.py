@@ -5,6 +5,8 @@ During a search the list has the results; choosing one shows the page, highlight
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -25,6 +27,7 @@ from app.views.settings.models import ModelLinksPage
 from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
+from app.views.settings.tools import OfferedTools, Servers, ToolsPage
 from app.views.widgets.cards import Page
 from app.views.widgets.focus import put_in_tab_order
 from app.views.widgets.page_list import SIDE_PX, PageEntry, PagesSide
@@ -41,41 +44,48 @@ _ICONS = {
     "models": "box",
     "chat": "message-square",
     "appearance": "sun",
+    "tools": "wrench",
     "server": "globe",
     "machines": "monitor",
     "advanced": "sliders-horizontal",
 }
 
 
+@dataclass(frozen=True, slots=True)
+class SettingsParts:
+    """What the pages show and change."""
+
+    options: ChatOptions
+    models: ModelController
+    server: ServerController
+    machines: MachinesController
+    tools: OfferedTools
+    tool_servers: Servers
+    paths: Paths
+
+
 class SettingsWindow(Translated, SideWindow):
     elsewhere_requested = Signal(str)  # another window's place: a tab of the models, activity
 
-    def __init__(
-        self,
-        theme: Theme,
-        settings: Settings,
-        options: ChatOptions,
-        models: ModelController,
-        server: ServerController,
-        machines: MachinesController,
-        paths: Paths,
-    ) -> None:
+    def __init__(self, theme: Theme, settings: Settings, parts: SettingsParts) -> None:
         super().__init__(theme)
+        models = parts.models
         self._settings = settings
         self.general = GeneralPage(theme, settings)
-        self.sampling = SamplingPage(theme, settings, options, lambda: models.pair)
+        self.sampling = SamplingPage(theme, settings, parts.options, lambda: models.pair)
         models.pair_changed.connect(self.sampling.show_words)
         self.chat = ChatCard(theme, settings)
         self.appearance = AppearancePage(theme, settings)
-        self.server = ServerPage(theme, settings, server)
-        self.advanced = AdvancedPage(theme, settings, models, paths)
+        self.server = ServerPage(theme, settings, parts.server)
+        self.advanced = AdvancedPage(theme, settings, models, parts.paths)
         self.pages: dict[str, Page] = {
             "general": self.general,
             "models": ModelLinksPage(theme, self.elsewhere_requested.emit),
             "chat": self.sampling,
             "appearance": self.appearance,
+            "tools": ToolsPage(theme, parts.tools, parts.tool_servers),
             "server": self.server,
-            "machines": MachinesPage(theme, machines, models),
+            "machines": MachinesPage(theme, parts.machines, models),
             "advanced": self.advanced,
         }
         self.shown = "general"
@@ -191,6 +201,7 @@ class SettingsWindow(Translated, SideWindow):
             "models": self.tr("Models"),
             "chat": self.tr("Chat"),
             "appearance": self.tr("Appearance"),
+            "tools": self.tr("Tools"),
             "server": self.tr("Server"),
             "machines": self.tr("Other Macs"),
             "advanced": self.tr("Advanced"),

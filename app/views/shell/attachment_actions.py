@@ -67,7 +67,7 @@ class AttachmentActions(QObject):
         self.drop_target = DropTarget(theme, window, lambda: not window.composer.isHidden())
         self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
         self._parts = partial(self._keep_part, beginning_of), partial(self._keep_part, end_of)
-        self._withdraw_refused: Callable[[], None] = lambda: None
+        self._refused: Callable[[], BannerText] | None = None
         self._connect_composer()
         self._connect_fields(transcript.editing)
         self._connect_note(find_model)
@@ -77,10 +77,11 @@ class AttachmentActions(QObject):
             image.connect(self._take_image)
         window.menu.attach.triggered.connect(self.choose_where_typed)
         transcript.attachment_requested.connect(self._open_sent)
+        transcript.picture_requested.connect(partial(self._show_picture, can_remove=False))
         transcript.notice_action_requested.connect(self._follow)
         attached.refused.connect(self._show_refused)
         for gone_on in (chats.current_chat_changed, chats.asking.message_sent):
-            gone_on.connect(lambda *_: self._withdraw_refused())
+            gone_on.connect(self._withdraw_refused)
 
     def _connect_composer(self) -> None:
         composer = self._composer
@@ -212,7 +213,11 @@ class AttachmentActions(QObject):
         path = problems[0].path if len(problems) == 1 else ""
         act = partial(self._attached.add_files, [path], only_end=True) if path else None
         self._banner.show_warning(text, act)
-        self._withdraw_refused = partial(self._banner.withdraw, text)
+        self._refused = text
+
+    def _withdraw_refused(self) -> None:
+        if self._refused is not None:
+            self._banner.withdraw(self._refused)
 
     def _connect_note(self, find_model: Callable[[], None]) -> None:
         models = self._models

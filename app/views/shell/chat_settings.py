@@ -1,7 +1,6 @@
 """The panel of a chat's own options: preset, system prompt, sampling, drafting. Changes apply at once.
 
-Also here: its fields, the row of presets, and the button that opens it. It is part of the window, so that input methods
-work in it, and closes when the focus goes elsewhere.
+Also here: its fields, the row of presets, and the button that opens it.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.chat_options import ChatOptions
@@ -28,9 +27,8 @@ from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, SettingRow, Words
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Segments
-from app.views.widgets.focus import FocusBefore, put_in_tab_order
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held, popup_menu
-from app.views.widgets.painting import paint_surface
+from app.views.widgets.panel import Panel
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.model_names import human_name
@@ -171,13 +169,9 @@ class PresetRow(Translated, QWidget):
         self.name.setPlaceholderText(self.tr("Preset name"))
 
 
-class ChatSettings(Translated, QWidget):
+class ChatSettings(Translated, Panel):
     def __init__(self, theme: Theme, parent: QWidget, options: ChatOptions, otherwise: Callable[[], None]) -> None:
-        """`otherwise`: gets the focus if the former widget cannot."""
-        super().__init__(parent)
-        self._within = parent
-        self.focus_before = FocusBefore(otherwise)
-        self._theme = theme
+        super().__init__(theme, parent, _WIDTH_PX, otherwise)
         self._options = options
         self._model_name = ""
         self._values: dict[str, Any] = {}  # of every option, the ones that apply
@@ -194,7 +188,6 @@ class ChatSettings(Translated, QWidget):
         self._arrange()
         self._connect()
         self._retranslate()
-        self.hide()
 
     @property
     def scope(self) -> Scope:
@@ -231,8 +224,6 @@ class ChatSettings(Translated, QWidget):
             )
         self.close_button.clicked.connect(self.leave)
         self.reset.clicked.connect(lambda: self._options.drop(self.scope))
-        self._theme.changed.connect(self.update)
-        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
 
     def _put(self, name: str, *values: object) -> None:
         for each, value in zip(_options_of(name), values, strict=True):
@@ -303,49 +294,16 @@ class ChatSettings(Translated, QWidget):
             "model": self.tr("Default for this model"),
         }.get(self._view.sources.get(name, ""), "")
 
-    def toggle(self, anchor: QWidget) -> None:
-        if self.isVisible():
-            self.leave()
-        else:
-            self.focus_before.remember()
-            self.open_under(anchor)
+    @property
+    def first(self) -> QWidget:
+        return self.scopes
 
-    def leave(self) -> None:
-        """The focus goes back to where it was."""
-        self.hide()
-        self.focus_before.give_back()
-
-    def open_under(self, anchor: QWidget) -> None:
-        window = self._within
-        width = min(self._theme.px(_WIDTH_PX), window.width() - 24)
-        at = anchor.mapTo(window, QPoint(0, anchor.height() + 6))
-        left = max(12, min(at.x() + (anchor.width() - width) // 2, window.width() - width - 12))
-        wanted = self._column.totalMinimumSize().height() + self.page.column.totalSizeHint().height()
-        self.setGeometry(left, at.y(), width, max(200, min(wanted, window.height() - at.y() - 12)))
-        self.show()
-        self.raise_()
-        put_in_tab_order(anchor, self)
-        self.scopes.setFocus(Qt.FocusReason.TabFocusReason)
-
-    def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
-        inside = now is None or now is self or self.isAncestorOf(now) or isinstance(now, QMenu)
-        if self.isVisible() and now is not None and not inside and now.window() is self.window():
-            self.focus_before.forget()
-            self.hide()
+    def wanted_px(self, _width_px: int) -> int:
+        return self._column.totalMinimumSize().height() + self.page.column.totalSizeHint().height()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._options.keep()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys outside a field are consumed: in the window they would close the panel."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.leave()
-        else:
-            event.accept()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        paint_surface(self, self._theme.palette)
 
 
 def _options_of(name: str) -> tuple[str, ...]:
@@ -379,7 +337,7 @@ class ChatSettingsButton(Translated, IconButton):
         self._options = chats.options
         self._models = models
         chats.options.changed.connect(self._show_options)
-        chats.chat_left.connect(lambda _chat_id: self._close())  # what is being typed is that chat's
+        chats.chat_left.connect(self._close)  # what is being typed is that chat's
         models.pair_changed.connect(self._show_options)
         self._allow(True)
         self._show_options()
@@ -427,7 +385,7 @@ class ChatSettingsButton(Translated, IconButton):
 
     def _place_panel(self) -> None:
         if self._is_open:
-            self.panel.open_under(self)
+            self.panel.place_at(self)
 
     def _retranslate(self) -> None:
         self.set_name(self.tr("Chat settings (changed here)") if self._differs else self.tr("Chat settings"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
@@ -26,6 +26,7 @@ from app.theme import COLUMN_PX, FOOTER_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.installed_list import ModelOffer
 from app.view_models.transcript import ReplyStatus
+from app.views.shell.chat_tools import ChatTools, ChatToolsButton, ChatToolsPanel
 from app.views.widgets.arrange import arrange
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
@@ -343,11 +344,12 @@ class Composer(Translated, QWidget):
         self.queue_note = TextLabel(theme, TextStyle.FINE, self)
         self.queue_note.hide()
         self.unseen_note = UnseenNote(theme, self)
+        self.tools_button = ChatToolsButton(theme, self)
         self.attach_button = IconButton(theme, "paperclip", parent=self)
         self.button = RoundButton(theme, "arrow-up", self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.IBeamCursor)
-        for child in (self.button, self.attach_button, self.attached):
+        for child in (self.button, self.tools_button, self.attach_button, self.attached):
             child.setCursor(Qt.CursorShape.ArrowCursor)
         self.attach_button.setEnabled(False)
         self._arrange()
@@ -391,7 +393,8 @@ class Composer(Translated, QWidget):
         """The field is as wide as the card, with its scroll bar at the card's edge; its lines end left of the
         buttons."""
         self._foot = QWidget(self)
-        arrange(QHBoxLayout(self._foot), self.ring, self.attach_button, self.button, spacing=10, margins=(0, 0, 0, 0))
+        buttons = (self.ring, self.tools_button, self.attach_button, self.button)
+        arrange(QHBoxLayout(self._foot), *buttons, spacing=10, margins=(0, 0, 0, 0))
         both = QGridLayout()
         both.addWidget(self.edit, 0, 0, Qt.AlignmentFlag.AlignVCenter)
         both.addWidget(self._foot, 0, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
@@ -469,6 +472,13 @@ class Composer(Translated, QWidget):
         self.attached.bind(model)
         model.changed.connect(self._on_attached)
         self._on_attached()
+
+    def bind_tools(
+        self, tools: ChatTools, model_name: Callable[[], str], make_panel: Callable[[], ChatToolsPanel]
+    ) -> None:
+        """From now on a chat can be given tools."""
+        self.tools_button.bind(tools, model_name, make_panel)
+        self._keep_room()
 
     def set_sees(self, sees: bool, lacks_picture: bool = False) -> None:
         """`sees`: the chosen model sees pictures; `lacks_picture`: it only describes pictures, and there is none."""

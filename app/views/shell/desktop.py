@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.chat_lists import Unseen
+from app.controllers.exchange import ExchangeController
 from app.controllers.models import ModelController
 from app.controllers.quick_ask import QuickQuestions
 from app.settings import Settings
@@ -101,33 +102,44 @@ class Tray(QObject):
 
 
 class Dock(QObject):
-    """What the Mac's Dock shows of Hunch: how many chats have a reply that was not seen, and a menu."""
+    """What the Mac's Dock shows of Hunch: how many replies were not seen or wait for an answer, and a menu."""
 
     def __init__(
-        self, unseen: Unseen, new_chat: Callable[[], None], quick_ask: Callable[[], None], parent: QObject
+        self,
+        unseen: Unseen,
+        exchanges: ExchangeController,
+        new_chat: Callable[[], None],
+        quick_ask: Callable[[], None],
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._new_chat = new_chat
         self._quick_ask = quick_ask
+        self._exchanges = exchanges
+        self._unseen = 0
         self.menu = Menu()
         self.menu.aboutToShow.connect(self.fill)
-        unseen.counted.connect(_show_badge)
+        unseen.counted.connect(self._on_counted)
+        exchanges.waits_changed.connect(self._show_badge)
         unseen.count()
         self.fill()
         if sys.platform == "darwin":
             self.menu.setAsDockMenu()
+
+    def _on_counted(self, unseen: int) -> None:
+        self._unseen = unseen
+        self._show_badge()
+
+    def _show_badge(self) -> None:
+        app = QGuiApplication.instance()
+        assert isinstance(app, QGuiApplication)
+        app.setBadgeNumber(self._unseen + len(self._exchanges.waiting))
 
     def fill(self) -> None:
         """Each time that it opens, in the language of now. The system adds its own entries."""
         self.menu.clear()
         self.menu.addAction(self.tr("New Chat")).triggered.connect(self._new_chat)
         self.menu.addAction(self.tr("Quick Ask…")).triggered.connect(self._quick_ask)
-
-
-def _show_badge(number: int) -> None:
-    app = QGuiApplication.instance()
-    assert isinstance(app, QGuiApplication)
-    app.setBadgeNumber(number)
 
 
 def mark_icon() -> QIcon:
@@ -230,7 +242,7 @@ class Desktop(QObject):
         self._models = models
         self._quick_ask: QuickAsk | None = None
         self.tray = Tray(chats.quick_questions, models, self)
-        self.dock = Dock(chats.unseen, self._new_chat, self.open_quick_ask, self)
+        self.dock = Dock(chats.unseen, chats.exchanges, self._new_chat, self.open_quick_ask, self)
         self.notifications = Notifications(settings, chats, self.tray.icon, window)
         self._connect()
         self._show_tray()

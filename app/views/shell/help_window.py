@@ -32,6 +32,7 @@ _ICONS = {
     "drafts": "zap",
     "models": "box",
     "files": "paperclip",
+    "tools": "wrench",
     "programs": "globe",
     "keys": "corner-down-left",
     "privacy": "eye-off",

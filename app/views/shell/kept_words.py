@@ -35,7 +35,7 @@ class KeptWords(QObject):
         self._deleted_last = False  # whether Undo restores a deletion, or undoes typing
         composer.edit.textChanged.connect(self.note_typing)
         FieldKeys(self.undoes_deletion, self).typed.connect(self.note_typing)
-        chats.asking.message_sent.connect(lambda chat_id, _text: self._withdraw_refusal(chat_id))
+        chats.asking.message_sent.connect(self._withdraw_refusal)
         chats.asking.message_refused.connect(self._on_refused)
         chats.not_stored.connect(self._show_refusal)
         chats.replies.not_stored.connect(self._on_end_refused)

@@ -5,7 +5,7 @@ It can be painted without controllers; `bind` connects them once the database an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from app.view_models.model_list import PairState, PairView
 from app.views.link_dialog import ask_to_open
 from app.views.shell.attachment_actions import AttachmentActions
 from app.views.shell.chat_settings import ChatSettingsButton
+from app.views.shell.chat_tools import ChatToolsPanel
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.file_actions import FileActions
 from app.views.shell.inspector import InspectorButton
@@ -82,10 +83,12 @@ class ModelsPage(QObject):
         self._models = models
         chats.chat_wanted.connect(self.leave)
         models.chat_wanted.connect(self.leave)
-        models.downloads.changed.connect(lambda: self._show_downloads(models.downloads.entries))
+        models.downloads.changed.connect(self._show_downloads)
 
-    def _show_downloads(self, entries: Sequence[DownloadEntry]) -> None:
+    def _show_downloads(self) -> None:
         """The ring in the sidebar; and a notice of what fails where its row is not in sight."""
+        assert self._models is not None
+        entries = self._models.downloads.entries
         self._downloads.show_entries(entries)
         failed = {entry.id: entry for entry in entries if entry.state is DownloadState.FAILED}
         in_sight = self.is_shown and self.view.tab == YOURS
@@ -281,6 +284,7 @@ class MainWindow(Translated, ShellWindow):
         self._sidebar_fits = True
         self._chats: ChatController | None = None
         self._models: ModelController | None = None
+        self._wait: Callable[[], BannerText] | None = None  # the notice of a model that waits for a reply
         self.kept_words: KeptWords | None = None
         self.transcript: TranscriptView | None = None
         self.empty_chat = EmptyChat(theme, self)
@@ -345,10 +349,13 @@ class MainWindow(Translated, ShellWindow):
         self.empty_chat.question_asked.connect(self.composer.ask)
         self.menu.stop.triggered.connect(chats.stop)
         models.main_waits.connect(self._show_wait)
+        models.wait_ended.connect(self._end_wait)
         self.models_view.bind(chats, models)
         self.kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         view.editing.typed.connect(self.kept_words.note_typing)
         self.chat_settings.bind(chats, models)
+        self.composer.bind_tools(chats.tools, lambda: models.pair.main_name, self._make_tools_panel)
+        self.resized.connect(self.composer.tools_button.place_panel)
         for changed in (models.pair_changed, models.library.changed, chats.options.changed):
             changed.connect(self._follow_pair)
         self._follow_pair()
@@ -360,6 +367,24 @@ class MainWindow(Translated, ShellWindow):
         self.attachments = AttachmentActions(self, self._theme, files.attachments, chats, models, view, find_model)
         self.prompts = PromptList(self, self._theme, chats)
         self.files = FileActions(self, self._theme, files, chats, self.attachments)
+
+    def _make_tools_panel(self) -> ChatToolsPanel:
+        assert self._chats is not None
+        assert self._models is not None
+        models = self._models
+        panel = ChatToolsPanel(
+            self._theme,
+            self,
+            self._chats.tools,
+            lambda: models.pair.main_name,
+            lambda: models.context_room()[0],
+            self.composer.take_focus,
+        )
+        for button in (panel.settings_button, panel.find_button):
+            button.clicked.connect(panel.hide)
+        panel.settings_button.clicked.connect(lambda: self.settings_requested.emit("tools"))
+        panel.find_button.clicked.connect(self.models_view.find)
+        return panel
 
     def _bind_transcript(self, chats: ChatController, models: ModelController) -> TranscriptView:
         # Markdown, highlighting and formulas load here, after the first frame.
@@ -445,8 +470,11 @@ class MainWindow(Translated, ShellWindow):
             return BannerText(fill(loads, human_name(name)) if name else unloads, button=now)
 
         self.banner.show_info(text, models.switch_now)
-        once = Qt.ConnectionType.SingleShotConnection
-        models.wait_ended.connect(lambda: self.banner.withdraw(text), once)
+        self._wait = text
+
+    def _end_wait(self) -> None:
+        if self._wait is not None:
+            self.banner.withdraw(self._wait)
 
     def show_problem(self, problem: Problem) -> None:
         self.banner.show_warning(lambda: problem_text(problem), lambda: self.follow(notice_for(problem).action))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.controllers.chat import ChatController
@@ -14,8 +15,10 @@ from app.theme import Theme
 from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
 from app.views.shell.shell_window import ShellWindow
 from app.views.transcript import TranscriptView
+from app.views.transcript.call_words import consent_title, consent_why
 from app.views.transcript.message_footer import NEW_CHAT, add_message_acts
 from app.views.widgets.dialog import DialogText, ask
+from app.words.formats import spoken
 
 _INSERTS = {"insert_before": EditKind.BEFORE, "insert_after": EditKind.AFTER}
 
@@ -44,10 +47,27 @@ class MessageActions(QObject):
         editing.saved.connect(lambda message_id, then: chats.edits.save(message_id, Then(then)))
         chats.edits.saved.connect(self._on_saved)
         chats.edits.went_on.connect(editing.focus)
+        view.consent_shown.connect(self._on_question)
+        view.consent_answered.connect(chats.exchanges.answer)
+        view.consent_answered.connect(lambda *_: window.composer.take_focus())
         view.quote_requested.connect(self.quote)
         window.menu.quote.triggered.connect(self.quote)
         view.selection.changed.connect(self._judge_quote)
         self._judge_quote()
+
+    def _on_question(self, message_id: int, refuse: QWidget) -> None:
+        """The button that refuses gets the focus, unless something is being typed; screen readers say who asks."""
+        message = self._chats.transcript.message(message_id)
+        if message is not None and message.consent is not None:
+            words = spoken(consent_title(message.consent), consent_why(message.consent))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._window, words))
+        if self._window.isActiveWindow() and self._window.composer.is_empty and not self._is_typing_elsewhere():
+            QTimer.singleShot(0, refuse, lambda: refuse.setFocus(Qt.FocusReason.TabFocusReason))
+
+    def _is_typing_elsewhere(self) -> bool:
+        focused = QApplication.focusWidget()
+        is_field = isinstance(focused, QLineEdit | QPlainTextEdit)
+        return is_field and focused is not self._window.composer.edit
 
     def _judge_quote(self) -> None:
         self._window.menu.quote.setEnabled(not self._view.selection.is_empty)

@@ -8,9 +8,11 @@ from PySide6.QtGui import QTextCursor, QTextDocument
 
 from app.markup import copying, long_lines
 from app.markup.block import Block, BlockKind
+from app.views.transcript.call_parts import CallText
+from app.views.transcript.consent_part import ConsentContent
 from app.views.transcript.layout import Layout
 from app.views.transcript.message_footer import COPY_PLAIN
-from app.views.transcript.message_item import MessageItem, Unread
+from app.views.transcript.message_item import MessageItem, Unread, written_text
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.selection import TextRange, TranscriptSelection
@@ -49,7 +51,7 @@ class CopiedText:
 
     def _message(self, item: MessageItem, row: int) -> str:
         if self._selection.takes_all_of(row) and (self._markdown or item.message.from_user):
-            return item.message.text
+            return written_text(item.message)
         pieces = [piece for part in item.parts for piece in self._pieces(part)]
         return "".join(self._joined(pieces))
 
@@ -78,8 +80,10 @@ class CopiedText:
             return
         if isinstance(content, Unread):
             yield _Piece(content.body.text[content.section.start : content.section.end].strip("\n"), "\n\n")
-        elif isinstance(content, Bubble):
-            yield _Piece(self._bubble(part, content, text_range), content.glue)
+        elif isinstance(content, Bubble | CallText):
+            yield _Piece(self._plain(part, content.text, text_range), content.glue)
+        elif isinstance(content, ConsentContent):
+            yield _Piece(self._plain(part, content.text, text_range), "\n\n")
         elif isinstance(content, Block) and content.kind is BlockKind.CODE:
             yield self._code(part, content, text_range)
         elif isinstance(content, Block) and content.kind is BlockKind.FORMULA:
@@ -87,10 +91,10 @@ class CopiedText:
         elif isinstance(content, Block):
             yield _Piece(self._text(part, content, text_range), content.glue)
 
-    def _bubble(self, part: Part, bubble: Bubble, text_range: TextRange) -> str:
+    def _plain(self, part: Part, text: str, text_range: TextRange) -> str:
         if text_range == (0, None):
-            return bubble.text
-        return long_lines.text_between(*self._bounded(part.document or _plain_document(bubble.text), text_range))
+            return text
+        return long_lines.text_between(*self._bounded(part.document or _plain_document(text), text_range))
 
     def _code(self, part: Part, block: Block, text_range: TextRange) -> _Piece:
         code = block.text
@@ -153,12 +157,14 @@ class Copier(QObject):
 
     def _read(self, selection: TranscriptSelection, *, markdown: bool = False) -> str:
         messages = self._model.messages
-        return CopiedText(self.context, selection, markdown=markdown).of(self.item, lambda row: messages[row].text)
+        return CopiedText(self.context, selection, markdown=markdown).of(
+            self.item, lambda row: written_text(messages[row])
+        )
 
     def copy_message(self, message_id: int) -> None:
         message = self._model.message(message_id)
         if message is not None:
-            self.copy_text(message.text)
+            self.copy_text(written_text(message))
             self.message_copied.emit(message_id)
 
     def copy_as_text(self, message_id: int) -> None:

@@ -7,7 +7,7 @@ without widgets by temporary documents. The bar is in `find_bar.py`, painting in
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -17,8 +17,10 @@ from app.markup.block import Block, BlockKind
 from app.markup.folding import TextSpan, fold, occurrences, occurrences_of_any, overlap_for, slices
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptModel
+from app.views.transcript.call_parts import CallText
+from app.views.transcript.consent_part import ConsentContent
 from app.views.transcript.layout import Layout
-from app.views.transcript.message_item import MessageItem, Unread, blocks_of
+from app.views.transcript.message_item import MessageItem, Unread, blocks_of, written_text
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part, PartKind
 from app.views.transcript.selection import Address
@@ -208,14 +210,16 @@ class WantedWords:
         folded = fold(_HIDDEN.sub("", text))
         return any(not word or word in folded for word in wanted)
 
-    def counted(self, part: Part, before: dict[Address, PartRead]) -> Iterator[tuple[Address, PartRead]]:
-        """Matches in each text of a part; `before`: the former counts."""
-        for address, content in _texts_of(part):
+    def counted(
+        self, texts: Iterable[tuple[Address, object]], before: dict[Address, PartRead], *, secondary: bool = False
+    ) -> Iterator[tuple[Address, PartRead]]:
+        """Matches in each text; `before`: the former counts."""
+        for address, content in texts:
             known = before.get(address)
             if known is not None and known.content is content:
                 yield address, known
             else:
-                text = self._text(content, secondary=part.secondary)
+                text = self._text(content, secondary=secondary)
                 yield address, PartRead(content, len(self._occurrences(text)))
 
     def ranges_in(self, part: Part) -> Sequence[tuple[int, int]]:
@@ -235,7 +239,7 @@ class WantedWords:
         return list(occurrences(text, self.words[0])) if one else occurrences_of_any(text, self.words)
 
     def _text(self, content: object, *, secondary: bool) -> str:
-        if isinstance(content, Bubble):
+        if isinstance(content, Bubble | CallText | ConsentContent):
             return content.text.replace("\r\n", "\n")
         if not isinstance(content, Block):
             return ""
@@ -293,7 +297,8 @@ class Finder(QObject):
         for changed in (self._model.was_reset, self._model.messages_removed):
             changed.connect(lambda *_: self._read_all())
         self._model.messages_prepended.connect(self._read_earlier)
-        context.fold_requested.connect(lambda message_id: self._read_again(self._model.row_of(message_id)))
+        for opened in (context.fold_requested, context.opening_requested):
+            opened.connect(lambda message_id, *_: self._read_again(self._model.row_of(message_id)))
         layout.parts.placed.connect(self.light)
 
     def find(self, query: str, message_id: int | None = None, words: Sequence[str] = ()) -> None:
@@ -459,17 +464,21 @@ class Finder(QObject):
         found: dict[Address, PartRead] = {}
         before = self.found.of(message_id)
         message = self._model.messages[row]
-        text = message.text + message.thinking
+        text = "\n".join((written_text(message), *(step.thinking for step in message.steps), message.thinking))
         may_have = False
         for start, end in slices(text, _HIDDEN_CHARS + max(map(overlap_for, self._wanted.words))):
             may_have = self._wanted.may_be_in(text[start:end])
             if may_have:
                 break
             yield
-        for part in self._item_of(row).parts if may_have else ():
-            for address, read in self._wanted.counted(part, before):
+        item = self._item_of(row)
+        for part in item.parts if may_have or message.steps else ():
+            for address, read in self._wanted.counted(_texts_of(part), before, secondary=part.secondary):
                 found[address] = read
                 yield
+        for address, read in self._wanted.counted(item.texts_of_calls(), before):
+            found[address] = read
+            yield
         self.found.put(message_id, found)
         if self._seeks and self._first_in in (None, message_id):
             first = self._from[1] if self._from is not None and self._from[0] == message_id else _TOP
@@ -494,6 +503,8 @@ class Finder(QObject):
 
     def _show(self, place: FoundPlace) -> None:
         item = self._layout.item(place.message_id)
+        if item is not None and item.hides(place.address):
+            self._context.opening_requested.emit(place.message_id, place.address[:2])
         part = None if item is None else self._layout.part_at(item, place.address)
         if part is not None:
             self._layout.show_part(part)  # which writes its document
@@ -507,7 +518,7 @@ class Finder(QObject):
             return
         self._is_lit = bool(self.query) or self._attachment is not None
         for part, _ in self._layout.parts.shown():
-            if isinstance(part.widget, AttachmentsPart):
+            if part.kind is PartKind.ATTACHMENTS and isinstance(part.widget, AttachmentsPart):
                 lit = self._attachment
                 part.widget.light_found(lit.number if lit is not None and lit.message_id == part.message_id else None)
             elif part.selectable is not None and part.address is not None:

@@ -73,7 +73,7 @@ class LinkWalk:
 
     def _in_row(self, row: int) -> Iterator[LinkPlace]:
         item = self._layout.column.items[row]
-        if item.message.from_user or not may_have_links(item.message.text + item.message.thinking * item.opened):
+        if item.message.from_user or not may_have_links(item.shown_text()):
             return
         if not item.is_read or any(isinstance(part.content, Unread) for part in item.parts):
             self._layout.read_whole(item)

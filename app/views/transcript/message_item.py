@@ -16,10 +16,14 @@ from app.markup.blocks import Splitter
 from app.markup.document import steps_in_px
 from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
+from app.view_models.tools import StepView
 from app.view_models.transcript import EditKind, ReplyStatus, TranscriptMessage, TranscriptModel
+from app.views.transcript.call_parts import CallContents, CallLine, CallText
+from app.views.transcript.consent_part import ConsentContent
 from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Bubble, Part, PartKind
+from app.views.transcript.selection import Address
 from app.views.transcript.status_parts import Fold, NoticeContent, ProgressContent
 from app.words import formats
 
@@ -33,9 +37,17 @@ _GAP_PX = 12
 _AROUND_CARDS_PX = 14
 _ABOVE_HEADING_PX = 22
 _BELOW_HEADING_PX = 8
+_IN_CALLS = (ReplyStatus.CALLING, ReplyStatus.WAITS_FOR_YOU)  # whose lines and question say so
 _IN_LIST_PX = 4
 _THOUGHT_INSET_PX = 20
+_BETWEEN_CALLS_PX = 2
+_ABOVE_CONSENT_PX = 10
+_OF_QUESTION: Address = (1 << 30, 0, 0)  # after every step
 _MOST_GROWN = 4000  # characters: more at once are cut into sections like a new text
+
+
+PartContent = tuple[PartKind, object, int]  # with the gap above it
+Key = tuple[int, int]  # of what can be opened in a message: the beginning of the addresses below it
 
 
 class PartMaker:
@@ -58,7 +70,7 @@ class PartMaker:
             self.release(part)
         del parts[start:]
 
-    def update(self, parts: list[Part], contents: list[tuple[PartKind, object, int]]) -> None:
+    def update(self, parts: list[Part], contents: list[PartContent]) -> None:
         """Update the parts; those of the same kind keep their widgets up to the first difference."""
         for index, (kind, content, gap_px) in enumerate(contents):
             if index < len(parts) and parts[index].kind is kind:
@@ -80,10 +92,13 @@ class Body:
     needed.
     """
 
-    def __init__(self, maker: PartMaker, *, secondary: bool) -> None:
+    def __init__(self, maker: PartMaker, number: int, *, secondary: bool) -> None:
+        """`number`: the first figure of the addresses of its parts."""
         self._maker = maker
         self._theme = maker.theme
+        self._address = number
         self.secondary = secondary
+        self._is_last = not secondary  # its text is the message's, in which places are counted
         self.above: list[Part] = []  # of all sections but the last
         self.parts: list[Part] = []  # of the last section
         self.clear()
@@ -104,6 +119,12 @@ class Body:
     @property
     def first(self) -> Part | None:
         return next(iter(self.above or self.parts), None)
+
+    def end_step(self) -> None:
+        """Another step has begun, and the message's text is that of the last one."""
+        self._is_last = False
+        for part in (*self.above, *self.parts):
+            part.at = None
 
     def sync(self, text: str, width_px: int, *, growing: bool) -> None:
         """Updates the parts from the text, of which only what is new is split if it has grown."""
@@ -145,8 +166,8 @@ class Body:
         self._begin(cuts)
         for number, section in enumerate(cuts[:-1]):
             part = self._maker.part(PartKind.UNREAD, Unread(section, self, number), _GAP_PX)
-            part.address = (1 if self.secondary else 2, number, 0)
-            part.at = None if self.secondary else section.start
+            part.address = (self._address, number, 0)
+            part.at = section.start if self._is_last else None
             part.height_px = self._maker.estimated_px(text[section.start : section.end], width_px)
             self.above.append(part)
 
@@ -159,7 +180,7 @@ class Body:
             kind = _PART_OF_BLOCK[blocks[index].kind]
             if index < len(parts) and parts[index].kind is kind:
                 parts[index].set_content(blocks[index])
-                parts[index].at = None if self.secondary else start + blocks[index].start
+                parts[index].at = start + blocks[index].start if self._is_last else None
             else:
                 self._maker.drop(parts, index)
                 parts.append(self._block_part(blocks, index, width_px, self._number, start))
@@ -169,8 +190,8 @@ class Body:
         block = blocks[index]
         gap_px = 0 if index == 0 and start == 0 else _gap_px(blocks[index - 1] if index else None, block)
         part = self._maker.part(_PART_OF_BLOCK[block.kind], block, gap_px)
-        part.address = (1 if self.secondary else 2, section, index)
-        part.at = None if self.secondary else start + block.start
+        part.address = (self._address, section, index)
+        part.at = start + block.start if self._is_last else None
         part.section_start = start
         part.secondary = self.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if self.secondary else 0
@@ -205,6 +226,38 @@ def splitter_of(section: Section) -> Splitter:
     return splitter
 
 
+class StepParts:
+    """The parts of one step of a reply: its thinking and text, and the calls that it ended in."""
+
+    def __init__(self, maker: PartMaker, number: int) -> None:
+        self.number = number
+        self.fold: list[Part] = []
+        self.thought = Body(maker, 3 * number + 1, secondary=True)
+        self.answer = Body(maker, 3 * number + 2, secondary=False)
+        self.calls: list[Part] = []
+
+    @property
+    def thinking_key(self) -> Key:
+        return 3 * self.number + 1, 0
+
+    def call_key(self, call: int) -> Key:
+        return 3 * self.number + 3, call
+
+    @property
+    def texts(self) -> Iterator[Part]:
+        yield from (*self.thought.above, *self.thought.parts, *self.answer.above, *self.answer.parts)
+
+    @property
+    def all(self) -> Iterator[Part]:
+        yield from (*self.fold, *self.texts, *self.calls)
+
+    def drop(self, maker: PartMaker) -> None:
+        maker.drop(self.fold, 0)
+        maker.drop(self.calls, 0)
+        self.thought.clear()
+        self.answer.clear()
+
+
 class MessageSegment:
     """Neighbouring messages, which are positioned relative to the segment and move together."""
 
@@ -232,7 +285,7 @@ class MessageItem:
         self.message = message
         self.height_px = 0
         self.highlighted = False
-        self.opened = False
+        self.opened: set[Key] = set()
         self.is_read = False  # its text has been cut into parts
         self._theme = theme
         self._maker = PartMaker(message.id, name, theme, release)
@@ -245,16 +298,33 @@ class MessageItem:
         self._foot: list[Part] = []
         self._before: list[Part] = []  # the field that this message is edited in, or another is written in
         self._after: list[Part] = []
+        self._question: list[Part] = []
+        self._consent: ConsentContent | None = None  # what that shows
 
     # A chat opens with an item for each of its messages, and most of them are never looked at.
 
     @cached_property
-    def _answer(self) -> Body:
-        return Body(self._maker, secondary=False)
+    def _steps(self) -> list[StepParts]:
+        return [StepParts(self._maker, 0)]
 
     @cached_property
-    def _thought(self) -> Body:
-        return Body(self._maker, secondary=True)
+    def _call_contents(self) -> CallContents:
+        return CallContents()
+
+    def keys(self) -> set[Key]:
+        """Of all that can be opened."""
+        message = self.message
+        calls = {(3 * step + 3, call) for step, each in enumerate(message.steps) for call in range(len(each.calls))}
+        thoughts = [*(each.thinking for each in message.steps), message.thinking]
+        return calls | {(3 * step + 1, 0) for step, thought in enumerate(thoughts) if thought}
+
+    def shown_text(self) -> str:
+        """Of its answer, with the thinking that is open."""
+        message = self.message
+        shown = [written_text(message)]
+        for step, thought in enumerate([*(each.thinking for each in message.steps), message.thinking]):
+            shown.append(thought if (3 * step + 1, 0) in self.opened else "")
+        return "\n".join(shown)
 
     @property
     def top_px(self) -> int:
@@ -296,22 +366,102 @@ class MessageItem:
         elif self.message.from_user:
             self._set_bubbles(width_px)
         else:
-            self._maker.update(self._head, self._fold())
-            self._sync_bodies(width_px)
+            self._sync_steps(width_px)
+        self._set_question(width_px)
         self._maker.update(self._foot, [] if self._is_edited else list(self._foot_contents()))
         return self._join_parts()
 
     def grow(self, width_px: int) -> bool:
         """As `sync`, when only the text has grown."""
-        if not self._answer.text or bool(self.message.thinking) != bool(self._head):  # of either, the first words
+        last = self._steps[-1]
+        if not last.answer.text or bool(self.message.thinking) != bool(last.fold):  # of either, the first words
             return self.sync(width_px)
-        self._sync_bodies(width_px)
+        self._sync_last(last, width_px)
+        self._space()
         return self._join_parts()
 
-    def _sync_bodies(self, width_px: int) -> None:
-        self._thought.sync(self.message.thinking if self.opened else "", width_px, growing=self.is_growing)
-        self._answer.sync(self.message.text, width_px, growing=self.is_growing)
-        self._space_bodies()
+    def _sync_steps(self, width_px: int) -> None:
+        steps = self._steps
+        message = self.message
+        if len(steps) > len(message.steps) + 1:
+            for step in steps[:]:
+                step.drop(self._maker)
+            steps[:] = [StepParts(self._maker, 0)]
+        while len(steps) <= len(message.steps):
+            steps[-1].answer.end_step()
+            steps.append(StepParts(self._maker, len(steps)))
+        for step, view in zip(steps, message.steps, strict=False):
+            self._sync_step(step, view, width_px)
+        last = steps[-1]
+        self._maker.update(last.fold, self._fold(last))
+        self._sync_last(last, width_px)
+        self._space()
+
+    def _sync_last(self, step: StepParts, width_px: int) -> None:
+        message = self.message
+        thinking = message.thinking if step.thinking_key in self.opened else ""
+        step.thought.sync(thinking, width_px, growing=self.is_growing)
+        step.answer.sync(message.text, width_px, growing=self.is_growing)
+
+    def _sync_step(self, step: StepParts, view: StepView, width_px: int) -> None:
+        opened = step.thinking_key in self.opened
+        fold = Fold(round(view.thinking_s), opened, thinking=False, key=step.thinking_key)
+        self._maker.update(step.fold, [(PartKind.FOLD, fold, 0)] if view.thinking else [])
+        step.thought.sync(view.thinking if opened else "", width_px, growing=False)
+        step.answer.sync(view.text, width_px, growing=False)
+        contents, addresses = self._calls(step, view)
+        self._maker.update(step.calls, contents)
+        for part, (_, content, gap_px), address in zip(step.calls, contents, addresses, strict=True):
+            part.address = address
+            part.gap_px = self._theme.px(gap_px)
+            part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if address else 0
+            if isinstance(content, CallText) and part.measured_width_px < 0:
+                part.height_px = self._maker.estimated_px(content.text, width_px)
+
+    def _calls(self, step: StepParts, view: StepView) -> tuple[list[PartContent], list[Address | None]]:
+        """What is shown of a step's calls; one that waits for an answer is in the question below them."""
+        contents: list[PartContent] = []
+        addresses: list[Address | None] = []
+        waiting = {call.id for call in self.message.consent.calls} if self.message.consent is not None else set()
+        for number, call in enumerate(view.calls):
+            key = step.call_key(number)
+            if call.id in waiting:
+                continue
+            opened = key in self.opened
+            follows_call = not addresses[-1] if addresses else bool(step.number and not (view.text or view.thinking))
+            gap_px = _BETWEEN_CALLS_PX if follows_call else _BELOW_HEADING_PX
+            contents.append((PartKind.CALL, CallLine(call, opened, key), gap_px))
+            addresses.append(None)
+            if opened:
+                below = self._call_contents.of(call)
+                contents += below
+                addresses += [(*key, piece) for piece in range(len(below))]
+        return contents, addresses
+
+    def _set_question(self, width_px: int) -> None:
+        consent = self.message.consent
+        if consent is None:
+            self._maker.update(self._question, [])
+            return
+        if self._consent is None or self._consent.view is not consent:
+            self._consent = ConsentContent.of(consent)
+        self._maker.update(self._question, [(PartKind.CONSENT, self._consent, _ABOVE_CONSENT_PX)])
+        (part,) = self._question
+        part.address = _OF_QUESTION
+        if part.measured_width_px < 0:
+            part.height_px = self._maker.estimated_px(self._consent.text, width_px)
+
+    def hides(self, address: Address) -> bool:
+        """Whether it is of a call that is closed."""
+        return address < _OF_QUESTION and address[0] > 0 and address[0] % 3 == 0 and address[:2] not in self.opened
+
+    def texts_of_calls(self) -> Iterator[tuple[Address, CallText | Block]]:
+        """Of those that are closed, too; for a search."""
+        for step, view in enumerate(self.message.steps):
+            for number, call in enumerate(view.calls):
+                for piece, (_, content, _gap) in enumerate(self._call_contents.of(call)):
+                    if isinstance(content, CallText | Block):
+                        yield (3 * step + 3, number, piece), content
 
     @property
     def _is_edited(self) -> bool:
@@ -319,7 +469,7 @@ class MessageItem:
 
     def _set_fields(self) -> None:
         edit = self.message.edit
-        field: list[tuple[PartKind, object, int]] = []
+        field: list[PartContent] = []
         if edit is not None:
             field.append((PartKind.EDITOR, EditorContent(edit.kind, edit.from_user, edit.text), _GAP_PX))
         after = edit is not None and edit.kind is EditKind.AFTER
@@ -330,12 +480,13 @@ class MessageItem:
         """Something else takes their place: a field, or the words as the other side's."""
         self._maker.update(self._head, [])
         self._bubble_text = None
-        self._thought.clear()
-        self._answer.clear()
+        for step in self._steps:
+            step.drop(self._maker)
+        self._steps[:] = [StepParts(self._maker, 0)]
 
     def _join_parts(self) -> bool:
-        bodies = (*self._thought.above, *self._thought.parts, *self._answer.above, *self._answer.parts)
-        parts = [*self._before, *self._attached, *self._head, *bodies, *self._foot, *self._after]
+        steps = (part for step in self._steps for part in step.all)
+        parts = [*self._before, *self._attached, *self._head, *steps, *self._question, *self._foot, *self._after]
         if parts == self._parts:
             return False  # heights change where parts are measured
         self._parts = parts
@@ -350,7 +501,7 @@ class MessageItem:
             return False
         assert isinstance(part.content, Unread)
         part.content.body.read(part, width_px)
-        self._space_bodies()
+        self._space()
         self._join_parts()
         return True
 
@@ -377,30 +528,40 @@ class MessageItem:
         for part in self._parts:
             self._maker.release(part)
 
-    def _space_bodies(self) -> None:
-        thought = self._thought.first
-        answer = self._answer.first
-        if thought is not None:
-            thought.gap_px = self._theme.px(_BELOW_HEADING_PX)
-        if answer is not None:
-            answer.gap_px = self._theme.px(self._above_answer_px(has_thought=thought is not None))
+    def _space(self) -> None:
+        """Sets the gaps above the folds and texts of the steps."""
+        for step in self._steps:
+            thought = step.thought.first
+            answer = step.answer.first
+            for fold in step.fold:
+                fold.gap_px = self._theme.px(_GAP_PX) if step.number else 0
+            if thought is not None:
+                thought.gap_px = self._theme.px(_BELOW_HEADING_PX)
+            if answer is not None:
+                answer.gap_px = self._theme.px(self._above_answer_px(step))
 
-    def _above_answer_px(self, *, has_thought: bool) -> int:
-        if has_thought:
+    def _above_answer_px(self, step: StepParts) -> int:
+        if step.thought.first is not None:
             return _ABOVE_HEADING_PX
-        return _BELOW_HEADING_PX if self._head else 0
+        if step.fold:
+            return _BELOW_HEADING_PX
+        return _GAP_PX if step.number else 0
 
-    def _fold(self) -> list[tuple[PartKind, object, int]]:
+    def _fold(self, step: StepParts) -> list[PartContent]:
+        """Of the last step."""
         message = self.message
         if not message.thinking:
             return []
         thinking = self.is_growing and not message.text
         can_end = thinking and message.status is ReplyStatus.STREAMING
-        return [(PartKind.FOLD, Fold(round(message.thinking_s), self.opened, thinking, can_end), 0)]
+        opened = step.thinking_key in self.opened
+        fold = Fold(round(message.thinking_s), opened, thinking, can_end, step.thinking_key)
+        return [(PartKind.FOLD, fold, 0)]
 
-    def _foot_contents(self) -> Iterator[tuple[PartKind, object, int]]:
+    def _foot_contents(self) -> Iterator[PartContent]:
         message = self.message
-        waiting = message.under_way and message.empty
+        has_words = bool(message.text or message.thinking)
+        waiting = message.under_way and not has_words and message.status not in _IN_CALLS
         if waiting:
             yield PartKind.PROGRESS, ProgressContent(message.status, message.progress, message.waits_for), 0
         if message.has_notice:
@@ -463,6 +624,11 @@ def _estimated_lines(block: Block, width_px: int, scale: float) -> int:
     paragraphs = [token for token in block.tokens if token.type == "inline"]
     per_line = max(1.0, width_px / (REPLY_PX * 0.55 * scale))
     return sum(1 + token.content.count("\n") + int(len(token.content) / per_line) for token in paragraphs) or 1
+
+
+def written_text(message: TranscriptMessage) -> str:
+    """The words of all steps of a reply, without their thinking and calls."""
+    return "\n\n".join(filter(None, (*(step.text for step in message.steps), message.text)))
 
 
 def message_name(model: TranscriptModel, message_id: int) -> str:

@@ -106,7 +106,11 @@ class PartContext(QObject):
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     act_requested = Signal(int, str)  # message id, one of those in message_footer.py
-    fold_requested = Signal(int)
+    fold_requested = Signal(int)  # all that can be opened in a message, or closed
+    opening_requested = Signal(int, object)  # message id, and the key of what is to be opened or closed
+    picture_requested = Signal(object)  # an Attachment that belongs to no message's own
+    consent_answered = Signal(int, object)  # message id, Answer
+    consent_shown = Signal(int, object)  # message id, and the button that refuses
     attachment_requested = Signal(int, int)  # message id, which of its attachments
     hovered = Signal(int)
     selecting = Signal()  # the pointer is selecting: what is under it must not move

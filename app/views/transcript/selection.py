@@ -11,13 +11,15 @@ from PySide6.QtCore import QObject, Signal
 
 from app.view_models.transcript import TranscriptModel
 
-Address = tuple[int, int, int]  # of a part in its message: bubble, thinking or answer; section; block
+# Of a part in its message: 0 for bubbles, and for step n of a reply 3n + 1 for its thinking, 3n + 2 for its text and
+# 3n + 3 for its calls; section, or which call; block.
+Address = tuple[int, int, int]
 TextRange = tuple[int, int | None]  # first character and the one after the last; None is the end
 
 _Key = tuple[tuple[int, Address], int]  # sort key of a place: row and part, then character
 
 _BEFORE_ALL: Address = (-1, 0, 0)
-_AFTER_ALL: Address = (9, 0, 0)
+_AFTER_ALL: Address = (1 << 40, 0, 0)
 
 
 class Unit(Enum):

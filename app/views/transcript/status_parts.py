@@ -38,6 +38,7 @@ class Fold:
     opened: bool
     thinking: bool  # still at it
     can_end: bool = False  # on command
+    key: tuple[int, int] = (1, 0)  # by which its message knows what is open
 
 
 class FoldPart(Hovered, Translated, QWidget):
@@ -47,8 +48,9 @@ class FoldPart(Hovered, Translated, QWidget):
         super().__init__(parent)
         self._theme = context.theme
         self._message_id = 0
+        self._key = (1, 0)
         self.fold = FoldButton(context.theme, self)
-        self.fold.clicked.connect(lambda: context.fold_requested.emit(self._message_id))
+        self.fold.clicked.connect(lambda: context.opening_requested.emit(self._message_id, self._key))
         self.answer_now = PillButton(context.theme, Emphasis.QUIET, parent=self)
         self.answer_now.clicked.connect(lambda: context.act_requested.emit(self._message_id, ANSWER_NOW))
         self._retranslate()
@@ -56,6 +58,7 @@ class FoldPart(Hovered, Translated, QWidget):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Fold)
         self._message_id = part.message_id
+        self._key = part.content.key
         self.fold.show_fold(part.content)
         if self.answer_now.hasFocus() and not part.content.can_end:
             self.fold.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -266,6 +269,8 @@ class NoticePart(Hovered, QWidget):
 class AttachmentsPart(Hovered, QWidget):
     """Chips at the right, like the bubble of their message; each opens its attachment."""
 
+    from_left = False
+
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
@@ -274,13 +279,19 @@ class AttachmentsPart(Hovered, QWidget):
         self.chips: list[AttachmentChip] = []
 
     def show_part(self, part: Part, width_px: int) -> int:
-        assert isinstance(part.content, tuple)
         self._message_id = part.message_id
-        if part.content != self._shown:
-            self._shown = part.content
-            self._make_chips()
+        self._take(part)
         self.setAccessibleName(listed(*(chip.accessibleName() for chip in self.chips)))
         return self._lay(width_px)
+
+    def _take(self, part: Part) -> None:
+        assert isinstance(part.content, tuple)
+        self._set_shown(part.content)
+
+    def _set_shown(self, attachments: Attachments) -> None:
+        if attachments != self._shown:
+            self._shown = attachments
+            self._make_chips()
 
     def _make_chips(self) -> None:
         for chip in self.chips:
@@ -309,7 +320,8 @@ class AttachmentsPart(Hovered, QWidget):
         gap = self._context.theme.px(_GAP_PX)
         y = 0
         for line in self._lines(round(width_px * _SHARE), gap):
-            x = width_px - sum(width for _, width in line) - gap * (len(line) - 1)
+            line_px = sum(width for _, width in line) + gap * (len(line) - 1)
+            x = 0 if self.from_left else width_px - line_px
             heights = [chip.height_at(width) for chip, width in line]
             for (chip, width), height in zip(line, heights, strict=True):
                 chip.setGeometry(QRect(x, y + max(heights) - height, width, height))

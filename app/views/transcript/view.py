@@ -278,6 +278,9 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     act_requested = Signal(int, str)  # message id, one of those in message_footer.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
+    picture_requested = Signal(object)  # an Attachment, of a tool's result
+    consent_answered = Signal(int, object)  # message id, Answer
+    consent_shown = Signal(int, object)  # message id, and the button that refuses
     quote_requested = Signal()  # of what is selected
     resized = Signal()
 
@@ -347,6 +350,10 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
         context.fold_requested.connect(self.toggle_thinking)
+        context.opening_requested.connect(self._toggle)
+        context.picture_requested.connect(self.picture_requested)
+        context.consent_answered.connect(self.consent_answered)
+        context.consent_shown.connect(self.consent_shown)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._layout.let_go)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
@@ -429,10 +436,20 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
             self._free_later.stop()
 
     def toggle_thinking(self, message_id: int) -> None:
-        """Shows the thinking of a message, or folds it up."""
-        row = self._model.row_of(message_id)
-        if row is not None and self._model.messages[row].thinking:
-            self.column.items[row].opened ^= True
+        """Shows the thinking and the calls of a message, or folds them up."""
+        item = self._layout.item(message_id)
+        if item is not None:
+            self._open_in(item, set() if item.opened else item.keys())
+
+    def _toggle(self, message_id: int, key: tuple[int, int]) -> None:
+        item = self._layout.item(message_id)
+        if item is not None:
+            self._open_in(item, item.opened ^ {key})
+
+    def _open_in(self, item: MessageItem, opened: set[tuple[int, int]]) -> None:
+        row = self._model.row_of(item.message.id)
+        if row is not None and opened != item.opened:
+            item.opened = opened
             self._layout.let_go()
             self._on_changed(row)
 

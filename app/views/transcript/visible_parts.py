@@ -10,7 +10,9 @@ from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markup.formula import FormulaKey
+from app.views.transcript.call_parts import CallPart, CallPicturesPart, CallTextPart
 from app.views.transcript.code_part import CodePart
+from app.views.transcript.consent_part import ConsentPart
 from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.message_column import MessageColumn, Placed
@@ -38,6 +40,10 @@ _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
     PartKind.CODE: CodePart,
     PartKind.TABLE: TablePart,
     PartKind.FORMULA: FormulaPart,
+    PartKind.CALL: CallPart,
+    PartKind.CALL_TEXT: CallTextPart,
+    PartKind.CALL_PICTURES: CallPicturesPart,
+    PartKind.CONSENT: ConsentPart,
     PartKind.PROGRESS: ProgressPart,
     PartKind.NOTICE: NoticePart,
     PartKind.FOOTER: MessageFooter,
@@ -236,8 +242,8 @@ def _name(part: Part) -> None:
 
 
 def _keeps_focus(part: Part, column: MessageColumn) -> bool:
-    """A field with the focus keeps its widget when scrolled out of view."""
-    if part.kind is not PartKind.EDITOR or part.widget is None:
+    """A field or a question with the focus keeps its widget when scrolled out of view."""
+    if part.kind not in (PartKind.EDITOR, PartKind.CONSENT) or part.widget is None:
         return False
     focused = QApplication.focusWidget()
     typed_in = focused is not None and as_widget(part.widget).isAncestorOf(focused)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
+    QAction,
     QColor,
     QFont,
     QFontMetrics,
@@ -345,10 +346,14 @@ class ChoiceButton(FocusRing, QComboBox):
                 action.setChecked(index == self.currentIndex())
             elif index == self.currentIndex():  # other systems show an empty box for each that is not checked
                 action.setIcon(self._check())
-            action.triggered.connect(lambda _checked=False, value=self._values[index]: self.choose(value))
+            action.setData(index)
+        menu.triggered.connect(self._on_chosen)  # a lambda would own this button, and the button its menu
         menu.popup(self.mapToGlobal(QPoint(0, self.height() + 2)))
         if (now := self.currentIndex()) >= 0:
             menu.setActiveAction(menu.actions()[now])
+
+    def _on_chosen(self, action: QAction) -> None:
+        self._on_activated(action.data())
 
     def _check(self) -> QIcon:
         """In the colour of the words, also in the row that has the pointer."""

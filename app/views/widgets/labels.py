@@ -27,6 +27,10 @@ class TextStyle(StrEnum):
     SECONDARY = "secondary"
     FINE = "fine"
     FAULT = "fault"
+    COST = "cost"  # of a warning
+
+
+_SMALL = (TextStyle.FINE, TextStyle.FAULT, TextStyle.COST)
 
 
 def style_font(theme: Theme, text_style: TextStyle) -> QFont:
@@ -34,9 +38,7 @@ def style_font(theme: Theme, text_style: TextStyle) -> QFont:
         return theme.ui_font(TITLE_PX, QFont.Weight.DemiBold)
     if text_style == TextStyle.HEADING:
         return theme.ui_font(UI_PX, QFont.Weight.DemiBold)
-    return theme.ui_font(
-        FOOTER_PX if text_style in (TextStyle.FINE, TextStyle.FAULT) else UI_PX, tabular=text_style == TextStyle.FINE
-    )
+    return theme.ui_font(FOOTER_PX if text_style in _SMALL else UI_PX, tabular=text_style == TextStyle.FINE)
 
 
 def style_color(colors: Palette, text_style: TextStyle) -> QColor:
@@ -44,6 +46,7 @@ def style_color(colors: Palette, text_style: TextStyle) -> QColor:
         TextStyle.SECONDARY: colors.secondary,
         TextStyle.FINE: colors.secondary,
         TextStyle.FAULT: colors.fault,
+        TextStyle.COST: colors.cost,
     }.get(text_style, colors.text)
 
 

@@ -1,0 +1,435 @@
+"""Exchanges: what follows when a reply calls tools, until the model answers.
+
+A step's calls are stored as asked; where the gate wants the user's consent they wait for it, all with one question;
+then they run one after another, each stored as sent before it runs and as answered after it; then the reply goes on
+with its next request. Nothing but `Gate.execute` runs a call. Tools are listed again before each call, so that consent
+is for what runs.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.asking import Asking
+from app.controllers.replies import LiveReply, RunningReplies
+from app.controllers.tools import Cancel, ToolsController, built_in_tools
+from app.storage import ReplyStatus, Storage, Stores
+from app.storage.parts import Call, CallStage, Part, Parts, Result, Text, all_parts, of_kind
+from app.storage.portable import IMPORTED
+from app.tools.builtin.tool import BUILT_IN
+from app.tools.definitions import Answer, AskReason, Tool, ToolResult, cut
+from app.tools.gate import Circumstances, Gate, NoPermit, Permit, Wanted, described, offers, weightiest
+from app.view_models.tools import ConsentView, call_view
+from engine import MessageRole
+
+MOST_CALLS = 8  # of a step
+MOST_STEPS = 10  # without asking whether to go on
+MOST_CHANGES = 2  # of a tool, before its call fails
+MOST_CONTEXT = 0.75  # share of the context in use from which the model has to answer
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
+_AFTER_ADDRESS = ".,;:!?)]}»”’。、，！？）」』"
+
+_TOO_MANY = f"Error: only {MOST_CALLS} calls run at a time. Make this call again if it is still needed."
+_NO_TOOL = "Error: there is no tool of that name."
+_NO_OBJECT = "Error: the arguments are not a JSON object."
+_ONCE_MORE = "\n\n[This is the result of an equal call before. Do not make this call again.]"
+_ENOUGH = "Error: this call was made before. Answer with what you have."
+_KEEPS_CHANGING = "Error: the tool is described otherwise each time, so it did not run."
+_NOT_THERE = "Error: the tool is not available any more."
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What matters of the messages before a reply."""
+
+    outside: bool = False  # words that the user did not write are in it: files, results, an imported chat
+    typed: frozenset[str] = frozenset()  # addresses in the user's own words
+    unknown: frozenset[tuple[str, str]] = frozenset()  # calls of which it is not known whether they ran
+
+
+@dataclass(eq=False, slots=True)
+class _Pending:
+    """A call of the present step that is to run."""
+
+    call: Call
+    wanted: Wanted
+    permit: Permit | None = None
+    former: str = ""  # how the tool was described when the consent that it ended was given
+    reason: AskReason | None = None
+    changes: int = 0  # of its tool, since the model called it
+
+
+@dataclass(eq=False, slots=True)
+class _Exchange:
+    message_id: int
+    chat_id: int
+    branch: Branch | None = None  # until it is read
+    tools: dict[str, Tool] = field(default_factory=dict)  # by the names that the model knows
+    steps: int = 0  # since the user was asked whether to go on
+    in_a_row: int = 0  # calls that ran without a question
+    must_answer: bool = False
+    pending: list[_Pending] = field(default_factory=list)
+    asked: list[_Pending] = field(default_factory=list)  # with the present question
+    cancel: Cancel | None = None  # ends the call that runs
+
+
+class ExchangeController(QObject):
+    waits_changed = Signal()  # a reply began or ended to wait for the user
+
+    def __init__(
+        self,
+        storage: Storage,
+        replies: RunningReplies,
+        asking: Asking,
+        tools: ToolsController,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._replies = replies
+        self._asking = asking
+        self._tools = tools
+        self._gate = Gate(tools.consents)
+        self._live: dict[int, _Exchange] = {}  # by message
+        replies.called.connect(self._begin_step)
+        replies.ended.connect(lambda _chat_id, message_id, _status: self._drop(message_id))
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """Messages that wait for the user's answer."""
+        return tuple(each.message_id for each in self._live.values() if each.asked)
+
+    def answer(self, message_id: int, answer: Answer) -> None:
+        """The user's answer to the question that the message shows; another one is ignored."""
+        exchange = self._live.get(message_id)
+        reply = self._replies.live.get(message_id)
+        if exchange is None or reply is None or reply.consent is None or answer not in reply.consent.offers:
+            return
+        reason = reply.consent.reason
+        asked = exchange.asked
+        exchange.asked = []
+        exchange.in_a_row = 0
+        if reason is AskReason.STEPS:
+            exchange.steps = 1
+            exchange.must_answer = answer is Answer.DONT
+        parts = reply.parts
+        for each in asked:
+            each.permit = self._gate.answer(each.wanted, answer)
+            stage = CallStage.DECLINED if each.permit is None else CallStage.ASKED
+            each.call = replace(each.call, stage=stage, consent=answer.value)
+            parts = _with_call(parts, each.call)
+        exchange.pending = [each for each in exchange.pending if each.call.stage is CallStage.ASKED]
+        self._show(exchange, parts)
+        self.waits_changed.emit()
+        self._store(exchange, self._run_next)
+
+    def close(self) -> None:
+        """End the calls that run."""
+        for message_id in list(self._live):
+            self._drop(message_id)
+
+    def _drop(self, message_id: int) -> None:
+        """The reply ended: nothing of it runs any more."""
+        exchange = self._live.pop(message_id, None)
+        if exchange is None:
+            return
+        if exchange.cancel is not None:
+            exchange.cancel()
+        for each in exchange.pending:
+            if each.permit is not None:
+                self._gate.refuse(each.permit)
+        if exchange.asked:
+            exchange.asked = []
+            self.waits_changed.emit()
+
+    def _reply(self, exchange: _Exchange) -> LiveReply | None:
+        """Its reply, while both go on."""
+        return self._replies.live.get(exchange.message_id) if self._live.get(exchange.message_id) is exchange else None
+
+    def _begin_step(self, message_id: int) -> None:
+        reply = self._replies.live[message_id]
+        exchange = self._live.setdefault(message_id, _Exchange(message_id, reply.chat_id))
+        if exchange.must_answer:
+            self._replies.end(message_id, ReplyStatus.DONE)
+            return
+        exchange.steps += 1
+        exchange.tools = self._asking.offered_to(message_id)
+        self._show(exchange, tuple(self._named(exchange, each) for each in reply.parts))
+        self._store(exchange, self._read_branch)
+
+    def _named(self, exchange: _Exchange, part: Part) -> Part:
+        tool = exchange.tools.get(part.name) if isinstance(part, Call) and part.stage is CallStage.ASKED else None
+        if tool is None or not isinstance(part, Call):
+            return part
+        return replace(part, server=self._tools.name_of(tool.server), tool=tool.name)
+
+    def _read_branch(self, exchange: _Exchange) -> None:
+        if exchange.branch is not None:
+            self._judge_step(exchange)
+            return
+
+        def read(branch: Branch) -> None:
+            exchange.branch = branch
+            if self._reply(exchange) is not None:
+                self._judge_step(exchange)
+
+        self._storage.count(partial(_branch_of, exchange.message_id, exchange.chat_id), read)
+
+    def _judge_step(self, exchange: _Exchange) -> None:
+        """Which calls run, which are answered without running, and what is asked."""
+        reply = self._reply(exchange)
+        if reply is None:
+            return
+        parts = reply.parts
+        calls = [each for each in of_kind(Call, parts) if each.stage is CallStage.ASKED]
+        for number, call in enumerate(calls):
+            result = self._without_running(exchange, call, number, parts)
+            if result is not None:
+                parts = _answered(parts, call, ToolResult(result, failed=True))
+            else:
+                wanted = self._wanted(exchange, exchange.tools[call.name], call.arguments)
+                exchange.pending.append(_Pending(call, wanted))
+        self._show(exchange, parts)
+        self._store(exchange, self._ask_or_run)
+
+    def _without_running(self, exchange: _Exchange, call: Call, number: int, parts: Parts) -> str | None:
+        """The result of a call that does not run."""
+        if call.name not in exchange.tools:
+            return _NO_TOOL
+        if _object(call.arguments) is None:
+            return _NO_OBJECT
+        equal = [each.id for each in of_kind(Call, parts) if _is_equal(each, call) and each.id != call.id]
+        earlier = [each for each in of_kind(Result, parts) if each.id in equal]
+        if len(earlier) > 1:
+            exchange.must_answer = True
+            return _ENOUGH
+        if earlier:
+            return earlier[0].text + _ONCE_MORE
+        return _TOO_MANY if number >= MOST_CALLS else None
+
+    def _wanted(self, exchange: _Exchange, tool: Tool, arguments: str) -> Wanted:
+        built_in = built_in_tools().get(tool.name) if tool.server == BUILT_IN else None
+        if built_in is None:
+            return Wanted(exchange.chat_id, tool, arguments)
+        values = _object(arguments) or {}
+        reach = self._tools.reach(exchange.chat_id, exchange.branch.typed if exchange.branch else frozenset())
+        free = built_in.is_free(values, reach)
+        return Wanted(exchange.chat_id, tool, arguments, built_in.subject(values), free)
+
+    def _circumstances(self, exchange: _Exchange, pending: _Pending, before: int = 0) -> Circumstances:
+        branch = exchange.branch or Branch(outside=True)
+        reply = self._replies.live[exchange.message_id]
+        results = of_kind(Result, reply.parts)
+        unknown = branch.unknown | _unknown_in(reply.parts)
+        return Circumstances(
+            outside=branch.outside or any(each.outside for each in results),
+            is_repeat=(pending.call.name, _canonical(pending.call.arguments)) in unknown,
+            in_a_row=exchange.in_a_row + before,
+        )
+
+    def _ask_or_run(self, exchange: _Exchange) -> None:
+        """One question for all calls of the step that need one."""
+        counted = 0
+        asked = []
+        for each in exchange.pending:
+            if each.permit is not None:
+                continue
+            judgement = self._gate.judge(each.wanted, self._circumstances(exchange, each, counted))
+            each.reason = judgement.reason
+            each.former = judgement.former
+            counted += not each.wanted.free
+            if exchange.steps > MOST_STEPS and each.reason is None:
+                each.reason = AskReason.STEPS
+            if each.reason is not None:
+                asked.append(each)
+        if asked:
+            self._ask(exchange, asked)
+        else:
+            self._run_next(exchange)
+
+    def _ask(self, exchange: _Exchange, asked: list[_Pending]) -> None:
+        reply = self._reply(exchange)
+        if reply is None:
+            return
+        exchange.asked = asked
+        reason = weightiest(each.reason for each in asked if each.reason is not None)
+        tools = [each.wanted.tool for each in asked]
+        calls = tuple(replace(call_view(each.call), reads_only=each.wanted.tool.reads_only) for each in asked)
+        changed = tuple((each.former, described(each.wanted.tool)) for each in asked if each.former)
+        consent = ConsentView(calls, reason, offers(reason, tools), changed)
+        self._replies.show_steps(exchange.message_id, reply.parts, ReplyStatus.WAITS_FOR_YOU, consent)
+        self.waits_changed.emit()
+
+    def _run_next(self, exchange: _Exchange) -> None:
+        if self._reply(exchange) is None:
+            return
+        if not exchange.pending:
+            self._go_on(exchange)
+            return
+        pending = exchange.pending[0]
+        self._tools.listed(pending.wanted.tool.server, partial(self._listed, exchange, pending))
+
+    def _listed(self, exchange: _Exchange, pending: _Pending, tools: Sequence[Tool]) -> None:
+        """What the tool is now. A tool that was described otherwise needs another consent."""
+        reply = self._reply(exchange)
+        if reply is None:
+            return
+        wanted = pending.wanted
+        tool = next((each for each in tools if each.name == wanted.tool.name), None)
+        if tool is None:
+            self._refuse(pending)
+            self._put_result(exchange, pending, ToolResult(_NOT_THERE, failed=True))
+            return
+        if tool.digest != wanted.tool.digest:
+            self._refuse(pending)
+            pending.changes += 1
+            if pending.changes > MOST_CHANGES:
+                self._put_result(exchange, pending, ToolResult(_KEEPS_CHANGING, failed=True))
+                return
+            former = described(wanted.tool)
+            pending.wanted = self._wanted(exchange, tool, wanted.arguments)
+            exchange.tools[pending.call.name] = tool
+            self._gate.judge(pending.wanted, Circumstances())  # ends consents for what it was
+            pending.reason = AskReason.CHANGED
+            pending.former = former
+            self._ask(exchange, [pending])
+            return
+        if pending.permit is None:
+            pending.permit = self._gate.permit(wanted, self._circumstances(exchange, pending))
+            if pending.permit is None:  # a result of this step came from outside
+                self._ask_or_run(exchange)
+                return
+            exchange.in_a_row += not wanted.free
+        pending.call = replace(pending.call, stage=CallStage.SENT)
+        self._show(exchange, _with_call(reply.parts, pending.call))
+        self._store(exchange, lambda _exchange: self._execute(exchange, pending, tool))
+
+    def _execute(self, exchange: _Exchange, pending: _Pending, tool: Tool) -> None:
+        reach = self._tools.reach(exchange.chat_id, exchange.branch.typed if exchange.branch else frozenset())
+        done = partial(self._put_result, exchange, pending)
+        permit = pending.permit
+        pending.permit = None
+
+        def run(allowed: Tool, arguments: str) -> Cancel:
+            return self._tools.start(allowed, arguments, reach, done)
+
+        try:
+            if permit is None:
+                raise NoPermit
+            exchange.cancel = self._gate.execute(permit, tool, pending.wanted.arguments, run)
+        except NoPermit:
+            _log.error("a call without a permit was refused")
+            self._put_result(exchange, pending, ToolResult("Error: it may not run.", failed=True))
+
+    def _put_result(self, exchange: _Exchange, pending: _Pending, result: ToolResult) -> None:
+        reply = self._reply(exchange)
+        if reply is None or pending not in exchange.pending:
+            return
+        exchange.cancel = None
+        exchange.pending.remove(pending)
+        outside = result.outside or pending.wanted.tool.server != BUILT_IN
+        self._show(exchange, _answered(reply.parts, pending.call, replace(result, outside=outside)))
+        self._store(exchange, self._run_next)
+
+    def _refuse(self, pending: _Pending) -> None:
+        if pending.permit is not None:
+            self._gate.refuse(pending.permit)
+            pending.permit = None
+
+    def _go_on(self, exchange: _Exchange) -> None:
+        """With the next request."""
+        reply = self._reply(exchange)
+        if reply is None:
+            return
+        stats = reply.stats
+        full = stats.context_limit_tokens and stats.context_tokens > MOST_CONTEXT * stats.context_limit_tokens
+        self._replies.show_steps(exchange.message_id, reply.parts, ReplyStatus.QUEUED)
+        self._asking.go_on(exchange.message_id, may_call=not (exchange.must_answer or full))
+
+    def _show(self, exchange: _Exchange, parts: Parts) -> None:
+        self._replies.show_steps(exchange.message_id, parts, ReplyStatus.CALLING)
+
+    def _store(self, exchange: _Exchange, then: Callable[[_Exchange], None]) -> None:
+        """Store the steps as they are, before the next begins. What the disk refuses ends the reply."""
+        reply = self._reply(exchange)
+        if reply is None:
+            return
+        parts = reply.parts
+
+        def stored(_done: None) -> None:
+            if self._reply(exchange) is not None:
+                then(exchange)
+
+        def refused(_problem: object) -> None:
+            if self._reply(exchange) is not None:
+                self._replies.end(exchange.message_id, ReplyStatus.INTERRUPTED)
+
+        self._storage.write(lambda stores: stores.messages.put_parts(exchange.message_id, parts), stored, refused)
+
+
+def _branch_of(message_id: int, chat_id: int, stores: Stores) -> Branch:
+    """On the thread that reads. What cannot be read counts as from outside."""
+    try:
+        branch = stores.messages.branch(message_id)
+        outside = IMPORTED in stores.states.options(chat_id)
+    except sqlite3.Error:
+        return Branch(outside=True)
+    typed: set[str] = set()
+    unknown: set[tuple[str, str]] = set()
+    for message in branch:
+        outside = outside or any(each.outside for each in of_kind(Result, message.parts)) or bool(message.attachments)
+        if message.role is MessageRole.USER:
+            texts = of_kind(Text, all_parts(message))
+            typed |= {found.rstrip(_AFTER_ADDRESS) for each in texts for found in _ADDRESS.findall(each.text)}
+        if message.id != message_id:
+            unknown |= {
+                (each.name, _canonical(each.arguments))
+                for each in of_kind(Call, message.parts)
+                if each.stage in (CallStage.SENT, CallStage.UNKNOWN)
+            }
+    return Branch(outside, frozenset(typed), frozenset(unknown))
+
+
+def _unknown_in(parts: Parts) -> frozenset[tuple[str, str]]:
+    """Calls of earlier runs in a reply that goes on."""
+    calls = (each for each in of_kind(Call, parts) if each.stage is CallStage.UNKNOWN)
+    return frozenset((each.name, _canonical(each.arguments)) for each in calls)
+
+
+def _with_call(parts: Parts, call: Call) -> Parts:
+    return tuple(call if isinstance(each, Call) and each.id == call.id else each for each in parts)
+
+
+def _answered(parts: Parts, call: Call, result: ToolResult) -> Parts:
+    """With the result after those before it."""
+    stage = CallStage.ANSWERED
+    answer = Result(call.id, call.name, cut(result.text), result.failed, result.seconds, result.outside)
+    return (*_with_call(parts, replace(call, stage=stage)), answer)
+
+
+def _is_equal(one: Call, other: Call) -> bool:
+    return one.name == other.name and _canonical(one.arguments) == _canonical(other.arguments)
+
+
+def _canonical(arguments: str) -> str:
+    """Equal for equal arguments."""
+    values = _object(arguments)
+    return arguments if values is None else json.dumps(values, sort_keys=True)
+
+
+def _object(arguments: str) -> dict[str, object] | None:
+    try:
+        values = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None

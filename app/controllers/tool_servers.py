@@ -1,0 +1,276 @@
+"""Tool servers: which the user has, switching them on, and their tools and calls by the tool host.
+
+The host calls back on its own thread; all that is here is on the GUI thread. What changes is written by the thread for
+small files.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from urllib.parse import urlsplit
+
+from PySide6.QtCore import QObject, Signal
+
+from app.system.secrets import Secrets
+from app.system.worker import Deliver, JobQueue, ignore
+from app.tools.definitions import Tool, ToolResult
+from app.tools.host_process import Connected, ServerFailed, ToolHost
+from app.tools.imports import Found, Parsed, parse_file, parse_servers, sources
+from app.tools.servers import ServerConfig, ServerFault, ToolServers
+from app.view_models.tools import AddedServers, ConnectionState, RefusedServer, ServerRow
+
+_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+
+_log = logging.getLogger(__name__)
+
+Listed = Callable[[tuple[Tool, ...]], None]
+
+
+@dataclass(slots=True)
+class _Call:
+    cancelled: bool = False
+
+
+@dataclass(slots=True)
+class _Listing:
+    """Those that wait for a server's tools; one answer is for all."""
+
+    waiting: list[Listed] = field(default_factory=list)
+
+
+class ToolServersController(QObject):
+    changed = Signal()
+    removed = Signal(str)  # a server, for good
+
+    def __init__(
+        self,
+        folder: Path,
+        secrets: Secrets,
+        deliver: Deliver,
+        writer: JobQueue,
+        parent: QObject | None = None,
+        home: Callable[[], Path] = Path.home,
+    ) -> None:
+        """`folder`: of the app's data. Nothing is read or started before it is asked for."""
+        super().__init__(parent)
+        self._home = home
+        self._deliver = deliver
+        self._writer = writer
+        self._servers = ToolServers(folder / "tools.json", secrets)
+        self._host = ToolHost(folder, self._servers.reach)
+        self._connected: dict[str, str] = {}  # digests of servers that the host knows
+        self._tools: dict[str, tuple[Tool, ...]] = {}  # as they were listed last
+        self._listings: dict[str, _Listing] = {}
+        self._removed: dict[str, bool] = {}  # servers that may be put back, and whether they were on
+
+    def start(self) -> None:
+        """End what an earlier run has left."""
+        self._host.end_leftovers()
+
+    def close(self) -> None:
+        self.forget_removed()
+        self._host.close()
+
+    # What there is
+
+    def rows(self) -> tuple[ServerRow, ...]:
+        return tuple(self._row(each) for each in self._servers.all() if each.id not in self._removed)
+
+    def name_of(self, server: str) -> str:
+        config = self._servers.get(server)
+        return server if config is None else config.name
+
+    def known(self, server: str) -> tuple[Tool, ...]:
+        return self._tools.get(server, ())
+
+    def _row(self, config: ServerConfig) -> ServerRow:
+        state = self._host.state(config.id)
+        failure = state.failure
+        return ServerRow(
+            config.id,
+            config.name,
+            config.shown,
+            ConnectionState(state.phase.value) if config.enabled else ConnectionState.OFF,
+            stderr="\n".join(state.stderr),
+            problem="" if failure is None else failure.problem.value,
+            detail="" if failure is None else failure.detail,
+            secrets=(*config.env, *config.headers),
+            missing=self._servers.missing_secrets(config) if config.env or config.headers else (),
+            seen=config.confirmed == config.digest,
+        )
+
+    # What the user does
+
+    def confirm(self, server: str, shown: str) -> bool:
+        is_on = self._servers.confirm(server, shown)
+        self._write()
+        return is_on
+
+    def set_on(self, server: str, on: bool) -> None:
+        self._servers.set_on(server, on)
+        if not on:
+            self._stop(server)
+        self._write()
+
+    def restart(self, server: str) -> None:
+        self._stop(server)
+        self.list_tools(server)
+
+    def remove(self, server: str) -> None:
+        """Until it is put back. Its secrets stay until `forget_removed`."""
+        config = self._servers.get(server)
+        if config is not None:
+            self._removed[server] = config.enabled
+            self.set_on(server, False)
+
+    def put_back(self, server: str) -> None:
+        was_on = self._removed.pop(server, False)
+        self.set_on(server, was_on)
+
+    def forget_removed(self) -> None:
+        removed = list(self._removed)
+        self._removed.clear()
+        for server in removed:
+            self._servers.remove(server)
+            self._tools.pop(server, None)
+            self.removed.emit(server)
+        if removed:
+            self._write()
+
+    def set_secret(self, server: str, name: str, value: str) -> bool:
+        """False for a value that cannot be one."""
+        config = self._servers.get(server)
+        if config is None:
+            return False
+        try:
+            self._servers.set_secret(server, "header" if name in config.headers else "env", name, value)
+        except ServerFault:
+            return False
+        self._stop(server)
+        self._write()
+        return True
+
+    def list_tools(self, server: str) -> None:
+        self.listed(server, ignore)
+
+    def add_text(self, text: str) -> AddedServers:
+        """A command as in a terminal, an address, or JSON. Each server is off until it is confirmed."""
+        text = text.strip()
+        if text.startswith(("{", "[", '"', "/*", "//")):
+            return self._add(parse_servers(text))
+        try:
+            words = shlex.split(text)
+        except ValueError:
+            words = []
+        if not words:
+            return AddedServers(understood=False)
+        return self._add(Parsed((_of_words(words),)))
+
+    def sources(self) -> tuple[str, ...]:
+        return tuple(self._sources())
+
+    def import_from(self, source: str) -> AddedServers:
+        file = self._sources().get(source)
+        try:
+            return self._add(parse_file(file)) if file is not None else AddedServers(understood=False)
+        except OSError:
+            return AddedServers(understood=False)
+
+    def _sources(self) -> dict[str, Path]:
+        try:
+            return sources(self._home())
+        except RuntimeError:  # a user without a home folder
+            return {}
+
+    def _add(self, parsed: Parsed) -> AddedServers:
+        names: list[str] = []
+        refused = [RefusedServer(each.name, each.problem.value, each.detail) for each in parsed.refused]
+        for found in parsed.found:
+            try:
+                names.append(self._servers.add(found.server, found.env, found.headers).name)
+            except ServerFault as fault:
+                refused.append(RefusedServer(found.server.name, fault.problem.value, fault.detail))
+        if names:
+            self._write()
+        return AddedServers(tuple(names), tuple(refused), parsed.is_json and bool(names or refused))
+
+    def _write(self) -> None:
+        def failed(error: Exception) -> None:
+            _log.warning("the tool servers could not be stored: %s", type(error).__name__)
+
+        self._writer.ask(self._servers.write, ignore, failed)
+        self.changed.emit()
+
+    def _stop(self, server: str) -> None:
+        self._host.stop(server)
+        self._connected.pop(server, None)
+
+    # For requests and calls
+
+    def listed(self, server: str, done: Listed) -> None:
+        """Connects first, where that is necessary. A server that is off, or fails, has no tools."""
+        config = self._servers.get(server)
+        if config is None or not config.enabled or server in self._removed:
+            done(())
+            return
+        listing = self._listings.get(server)
+        if listing is not None:
+            listing.waiting.append(done)
+            return
+        self._listings[server] = _Listing([done])
+        if self._connected.get(server) == config.digest:
+            self._list(server)
+        else:
+            self._connected[server] = config.digest
+            self._host.connect(config, lambda outcome: self._deliver(lambda: self._on_connected(server, outcome)))
+            self.changed.emit()
+
+    def _on_connected(self, server: str, outcome: Connected | ServerFailed) -> None:
+        if isinstance(outcome, ServerFailed):
+            self._connected.pop(server, None)
+            self._on_listed(server, outcome)
+        else:
+            self._list(server)
+
+    def _list(self, server: str) -> None:
+        self._host.list_tools(server, lambda outcome: self._deliver(lambda: self._on_listed(server, outcome)))
+
+    def _on_listed(self, server: str, outcome: tuple[Tool, ...] | ServerFailed) -> None:
+        tools = () if isinstance(outcome, ServerFailed) else outcome
+        if not isinstance(outcome, ServerFailed):
+            self._tools[server] = tools
+        listing = self._listings.pop(server, _Listing())
+        self.changed.emit()
+        for done in listing.waiting:
+            done(tools)
+
+    def call(self, tool: Tool, arguments: str, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+        call = _Call()
+
+        def answer(result: ToolResult) -> None:
+            self._deliver(lambda: None if call.cancelled else done(result))
+
+        handle = self._host.call(tool.server, tool.name, arguments, answer)
+
+        def cancel() -> None:
+            call.cancelled = True
+            handle.cancel()
+
+        return cancel
+
+
+def _of_words(words: list[str]) -> Found:
+    """Of a command line, which may begin with variables, or of an address."""
+    env: dict[str, str] = {}
+    while len(words) > 1 and (assigned := _ASSIGNED.fullmatch(words[0])):
+        env[assigned[1]] = assigned[2]
+        words = words[1:]
+    if len(words) == 1 and words[0].startswith(("http://", "https://")):
+        return Found(ServerConfig("", urlsplit(words[0]).hostname or "", address=words[0]), {})
+    name = next((each for each in words[1:] if not each.startswith("-")), words[0])
+    return Found(ServerConfig("", PurePath(name).name, words[0], tuple(words[1:])), env)

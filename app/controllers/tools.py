@@ -1,0 +1,297 @@
+"""Tools for chats: which there are, which a chat may use, and running one. `exchange` decides what runs.
+
+Those that are built in are always there; servers of others come with `use_servers`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.changes import StorageChanges
+from app.controllers.chat_options import ChatOptions
+from app.controllers.models import ModelController
+from app.storage import Storage, Stores
+from app.storage.consents import EVERY_CHAT, Consent
+from app.system.worker import ignore
+from app.tools.builtin.tool import BUILT_IN, BuiltIn, Reach
+from app.tools.definitions import Tool, ToolResult, by_flat_name
+from app.view_models.tools import CanCall, ServerRow, ToolRow
+from engine import ChatEngine, CountId, Event, ModelInfo, TokensCounted
+
+_MOST_COUNTED = 5_000
+
+Cancel = Callable[[], None]
+Listed = Callable[[tuple[Tool, ...]], None]
+
+
+class ToolServers(Protocol):
+    """Servers of tools. All calls and answers are on the GUI thread."""
+
+    def rows(self) -> tuple[ServerRow, ...]:
+        """Without their tools."""
+        ...
+
+    def name_of(self, server: str) -> str: ...
+
+    def known(self, server: str) -> tuple[Tool, ...]:
+        """Its tools as they were listed last."""
+        ...
+
+    def listed(self, server: str, done: Listed) -> None:
+        """Its tools as it describes them now; () if it does not answer. Starts it."""
+        ...
+
+    def call(self, tool: Tool, arguments: str, done: Callable[[ToolResult], None]) -> Cancel:
+        """`cancel` ends it within 100 ms; `done` is not called then."""
+        ...
+
+
+@dataclass(slots=True)
+class _Cancellable:
+    """A call on another thread, whose answer is delivered unless it was cancelled meanwhile."""
+
+    cancelled: bool = False
+
+
+class KeptConsents:
+    """The user's consents for more than one call; kept in the database."""
+
+    def __init__(self, storage: Storage, changes: StorageChanges) -> None:
+        self._storage = storage
+        self._changes = changes
+        self._known: dict[int, dict[tuple[str, str, str], Consent]] = {}
+
+    def of(self, chat_id: int, server: str, tool: str, subject: str) -> Consent | None:
+        return self._of_chat(chat_id).get((server, tool, subject))
+
+    def all(self, chat_id: int = EVERY_CHAT) -> tuple[Consent, ...]:
+        return tuple(self._of_chat(chat_id).values())
+
+    def put(self, chat_id: int, consent: Consent) -> None:
+        self._of_chat(chat_id)[consent.server, consent.tool, consent.subject] = consent
+        self._changes.write(lambda stores: stores.consents.put(chat_id, consent), ignore)
+
+    def end(self, chat_id: int, server: str, tool: str) -> None:
+        self._drop(self._of_chat(chat_id), server, tool)
+        self._changes.write(lambda stores: stores.consents.end(server, tool, chat_id), ignore)
+
+    def end_all(self, server: str, tool: str | None = None) -> None:
+        """Everywhere, of a tool or of all tools of a server."""
+        for known in self._known.values():
+            self._drop(known, server, tool)
+        self._changes.write(lambda stores: stores.consents.end(server, tool), ignore)
+
+    @staticmethod
+    def _drop(known: dict[tuple[str, str, str], Consent], server: str, tool: str | None) -> None:
+        for key in [key for key in known if key[0] == server and tool in (None, key[1])]:
+            del known[key]
+
+    def _of_chat(self, chat_id: int) -> dict[tuple[str, str, str], Consent]:
+        if chat_id not in self._known:
+            stored = self._storage.read.consents.of_chat(chat_id)
+            self._known[chat_id] = {(each.server, each.tool, each.subject): each for each in stored}
+        return self._known[chat_id]
+
+
+class ToolsController(QObject):
+    changed = Signal()  # tools, servers or the open chat's choice
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        storage: Storage,
+        changes: StorageChanges,
+        options: ChatOptions,
+        models: ModelController,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._bridge = bridge
+        self._storage = storage
+        self._options = options
+        self._models = models
+        self.servers: ToolServers | None = None
+        self.consents = KeptConsents(storage, changes)
+        self._tokens: dict[str, int] = {}  # of a tool's definition, by its digest
+        self._counting: dict[CountId, str] = {}
+        self._counted_by = ""
+        options.changed.connect(self.changed)
+        models.pair_changed.connect(self._on_pair)
+        bridge.event_arrived.connect(self._on_event)
+
+    def use_servers(self, servers: ToolServers) -> None:
+        self.servers = servers
+        self.changed.emit()
+
+    def forget_server(self, server: str) -> None:
+        """It is removed: consents to its tools end."""
+        self.consents.end_all(server)
+
+    # What there is, for the views
+
+    def can_call(self) -> CanCall:
+        """Whether the model of the next reply can call tools."""
+        info = self._models.main_info()
+        if info is None:
+            return CanCall.NO_MODEL
+        return CanCall.YES if calls_tools(info) else CanCall.MODEL_CANNOT
+
+    def models_that_can(self) -> tuple[str, ...]:
+        """Names of installed models that can call tools."""
+        infos = (each.info for each in self._models.library.installed if each.info is not None)
+        return tuple(info.name for info in infos if info.drafter is None and calls_tools(info))
+
+    def chat_tools(self) -> tuple[ServerRow, ...]:
+        """The groups of tools that the open chat may use: those that are built in first."""
+        chosen = set(self._options.tools(self._options.chat_id))
+        built_in = ServerRow(BUILT_IN, "", tools=self._tool_rows(self._built_in(), chosen))
+        return (built_in, *(self._with_tools(row, chosen) for row in (self.servers.rows() if self.servers else ())))
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Ids of the tools that the open chat may use."""
+        return self._options.tools(self._options.chat_id)
+
+    def set_on(self, ids: Iterable[str], on: bool) -> None:
+        """Of the open chat."""
+        asked = set(ids)
+        kept = [each for each in self.chosen if each not in asked]
+        self._options.choose_tools([*kept, *(sorted(asked) if on else ())])
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Files and folders that the open chat's tools may read."""
+        return self._options.folders(self._options.chat_id)
+
+    def choose_folders(self, paths: Iterable[str]) -> None:
+        self._options.choose_folders(paths)
+
+    def _with_tools(self, row: ServerRow, chosen: set[str]) -> ServerRow:
+        known = self.servers.known(row.id) if self.servers else ()
+        return replace(row, tools=self._tool_rows(known, chosen))
+
+    def _tool_rows(self, tools: Iterable[Tool], chosen: set[str]) -> tuple[ToolRow, ...]:
+        return tuple(self._tool_row(each, each.id in chosen) for each in tools)
+
+    def _tool_row(self, tool: Tool, on: bool) -> ToolRow:
+        tokens = self._tokens_of(tool)
+        return ToolRow(tool.id, tool.name, tool.description, tokens, on=on, reads_only=tool.reads_only)
+
+    def _tokens_of(self, tool: Tool) -> int:
+        """0 until it is counted."""
+        tokens = self._tokens.get(tool.digest)
+        if tokens is None and self._models.main_info() is not None and len(self._tokens) < _MOST_COUNTED:
+            self._tokens[tool.digest] = 0
+            text = json.dumps(tool.definition(), ensure_ascii=False)
+            self._counting[self._engine.count_tokens(text, self._bridge.post)] = tool.digest
+        return tokens or 0
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, TokensCounted) and event.count in self._counting:
+            digest = self._counting.pop(event.count)
+            if event.error is None:
+                self._tokens[digest] = event.tokens
+                self.changed.emit()
+            else:
+                self._tokens.pop(digest, None)
+
+    def _on_pair(self) -> None:
+        info = self._models.main_info()
+        folder = "" if info is None else info.folder
+        if folder != self._counted_by:
+            self._counted_by = folder
+            self._tokens.clear()
+            self._counting.clear()
+        self.changed.emit()
+
+    # For requests and calls
+
+    def offered(self, chat_id: int, done: Listed) -> None:
+        """The tools that the next request of a chat has, in an order that stays. At once where no server is needed."""
+        chosen = set(self._options.tools(chat_id))
+        if not chosen or self.can_call() is not CanCall.YES:
+            done(())
+            return
+        servers = sorted({each.partition("/")[0] for each in chosen})
+        found: list[Tool] = []
+
+        def go_on() -> None:
+            if not servers:
+                done(tuple(by_flat_name(found).values()))
+                return
+            self.listed(servers.pop(0), add)
+
+        def add(tools: tuple[Tool, ...]) -> None:
+            found.extend(each for each in tools if each.id in chosen)
+            go_on()
+
+        go_on()
+
+    def listed(self, server: str, done: Listed) -> None:
+        """A server's tools as it describes them now."""
+        if server == BUILT_IN:
+            done(self._built_in())
+        elif self.servers is None:
+            done(())
+        else:
+            self.servers.listed(server, done)
+
+    def start(self, tool: Tool, arguments: str, reach: Reach, done: Callable[[ToolResult], None]) -> Cancel:
+        """Only `exchange` calls this, by the gate."""
+        if tool.server != BUILT_IN:
+            assert self.servers is not None
+            return self.servers.call(tool, arguments, done)
+        call = _Cancellable()
+        from app.tools.builtin.offered import start
+
+        stop = start(
+            tool.name,
+            arguments,
+            reach,
+            lambda result: self._storage.deliver(lambda: None if call.cancelled else done(result)),
+        )
+
+        def cancel() -> None:
+            call.cancelled = True
+            stop()
+
+        return cancel
+
+    def reach(self, chat_id: int, typed: frozenset[str]) -> Reach:
+        """What a built-in tool may reach for a chat."""
+
+        @contextmanager
+        def reader() -> Iterator[Stores]:
+            stores = self._storage.another_reader()
+            with closing(stores.database):
+                yield stores
+
+        return Reach(chat_id, typed, tuple(map(Path, self._options.folders(chat_id))), reader)
+
+    def name_of(self, server: str) -> str:
+        return self.servers.name_of(server) if server and self.servers is not None else ""
+
+    def _built_in(self) -> tuple[Tool, ...]:
+        return tuple(each.tool for each in built_in_tools().values())
+
+
+def built_in_tools() -> dict[str, BuiltIn]:
+    """By name. Imported only where they are wanted."""
+    from app.tools.builtin.offered import BY_NAME
+
+    return BY_NAME
+
+
+def calls_tools(info: ModelInfo) -> bool:
+    """Whether the model's template has tools and its calls can be read."""
+    return bool(getattr(info, "calls_tools", info.about.tools))

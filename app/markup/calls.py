@@ -1,0 +1,129 @@
+"""Arguments and results of tool calls as plain text and tables. They come from models and servers. No Qt.
+
+Nothing in them is a link. Where the user decides by what is shown, characters that cannot be seen are named.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from markdown_it.token import Token
+
+from app.markup.block import Block, BlockKind
+
+_MOST_PARSED = 200_000  # characters: longer JSON is shown as it is
+_MOST_ROWS = 200
+_MOST_COLUMNS = 12
+_MOST_CELL = 200  # characters
+_UNSEEN_KINDS = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp")
+_UNSEEN = frozenset("\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
+_NOT_PLAIN = re.compile(r"[^ -~\n\t]")
+_IN_EMOJI = frozenset("\u200d\ufe0f")
+
+
+def readable(arguments: str) -> str:
+    """The arguments, on lines of their own where they are JSON."""
+    value = _parsed(arguments)
+    return arguments if value is None else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def named_values(arguments: str) -> list[tuple[str, str]]:
+    """Each argument with its name; all of it without a name where it is no object, or names one twice."""
+    pairs: list[tuple[str, Any]] = []
+
+    def take(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal pairs
+        pairs = found  # the outermost object comes last
+        result = dict(found)
+        if len(result) < len(found):
+            raise ValueError
+        return result
+
+    try:
+        value = json.loads(arguments, object_pairs_hook=take)
+    except (ValueError, RecursionError):
+        return [("", arguments)]
+    if not isinstance(value, dict):
+        return [("", arguments)]
+    return [(name, _as_text(each)) for name, each in pairs]
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _parsed(text: str) -> Any:
+    """None: it is no JSON, or too long."""
+    try:
+        return json.loads(text) if len(text) <= _MOST_PARSED else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def with_unseen(text: str) -> Iterator[tuple[str, bool]]:
+    """The text in pieces; True for the name of a character that cannot be seen, as "‹U+202E›"."""
+    start = 0
+    for found in _NOT_PLAIN.finditer(text):
+        at = found.start()
+        if not _is_unseen(text, at):
+            continue
+        if at > start:
+            yield text[start:at], False
+        yield f"‹U+{ord(text[at]):04X}›", True
+        start = at + 1
+    if start < len(text) or not text:
+        yield text[start:], False
+
+
+def _is_unseen(text: str, at: int) -> bool:
+    char = text[at]
+    if char in _IN_EMOJI and at and unicodedata.category(text[at - 1]) in ("So", "Sk", "Mn"):
+        return False
+    is_selector = "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
+    is_space = unicodedata.category(char) == "Zs" and char != "\u3000"
+    return is_selector or is_space or char in _UNSEEN or unicodedata.category(char) in _UNSEEN_KINDS
+
+
+def table_of_json(text: str) -> Block | None:
+    """A list of flat objects as a table, with a column for each name."""
+    if not text.lstrip().startswith("["):
+        return None
+    rows = _parsed(text)
+    if not isinstance(rows, list) or not 1 < len(rows) <= _MOST_ROWS or not all(map(_is_flat, rows)):
+        return None
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if not 0 < len(names) <= _MOST_COLUMNS:
+        return None
+    cells = ([_cell(row.get(name)) for name in names] for row in rows)
+    return Block(BlockKind.TABLE, tuple(_table_tokens([names, *cells])))
+
+
+def _is_flat(row: object) -> bool:
+    if not isinstance(row, dict):
+        return False
+    return all(not isinstance(value, dict | list) and len(str(value)) <= _MOST_CELL for value in row.values())
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _table_tokens(rows: list[list[str]]) -> Iterator[Token]:
+    yield Token("table_open", "table", 1)
+    for number, row in enumerate(rows):
+        yield Token("tr_open", "tr", 1)
+        for text in row:
+            kind = "td" if number else "th"
+            yield Token(f"{kind}_open", kind, 1)
+            # Not a "text", in which addresses become links.
+            shown = " ".join(text.split())
+            yield Token("inline", "", 0, content=shown, children=[Token("words", "", 0, content=shown)])
+            yield Token(f"{kind}_close", kind, -1)
+        yield Token("tr_close", "tr", -1)
+    yield Token("table_close", "table", -1)

@@ -1,0 +1,160 @@
+"""Reading the files and folders that the user chose for the chat, and nothing else. Links are not followed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from app.documents.pictures import kind_of
+from app.documents.problems import Refused
+from app.documents.reading import read_file as read_document
+from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, text_of
+from app.tools.definitions import LONGEST_RESULT, ToolResult, cleaned
+from engine import open_plain
+
+_MOST_ENTRIES = 500
+_MOST_PICTURE_BYTES = 8 << 20
+_LONGEST_NAME = 255
+
+
+def _chosen(reach: Reach) -> dict[str, Path]:
+    """What was chosen, by the name that a path begins with; a second one of that name gets a number."""
+    found: dict[str, Path] = {}
+    for path in reach.folders:
+        name = cleaned(path.name or str(path), _LONGEST_NAME, lines=False)
+        number = 2
+        while name in found:
+            name = f"{path.name} {number}"
+            number += 1
+        found[name] = path
+    if not found:
+        raise Refusal("the user has chosen no file and no folder for this chat")
+    return found
+
+
+def _at(path: str, reach: Reach) -> Path:
+    """The file or folder of that path. Raises Refusal for one that is not within what was chosen, or that a link leads
+    to.
+    """
+    chosen = _chosen(reach)
+    root, within = _root_of(path, chosen)
+    here = root
+    if not _is_plain(here):
+        raise Refusal("it is not there any more, or is a link")
+    for name in within.parts:
+        if name == "..":
+            raise Refusal('".." is not allowed')
+        here = here / name
+        if not _is_plain(here):
+            raise Refusal(f'there is no "{cleaned(name, _LONGEST_NAME, lines=False)}" there, or it is a link')
+    return here
+
+
+def _root_of(path: str, chosen: dict[str, Path]) -> tuple[Path, PurePosixPath]:
+    if "\0" in path:
+        raise Refusal("that is no path")
+    wanted = PurePosixPath(path)
+    if wanted.is_absolute():
+        for root in chosen.values():
+            if wanted.is_relative_to(root):
+                return root, wanted.relative_to(root)
+    elif wanted.parts and wanted.parts[0] in chosen:
+        return chosen[wanted.parts[0]], PurePosixPath(*wanted.parts[1:])
+    elif len(chosen) == 1:
+        return next(iter(chosen.values())), wanted
+    raise Refusal(f"only these may be read: {', '.join(sorted(chosen))}")
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether it is a file or a folder, and no link."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+
+
+def _list(arguments: Arguments, reach: Reach) -> ToolResult:
+    path = text_of(arguments, "path")
+    if path in ("", ".", "/"):
+        return ToolResult(
+            "\n".join(f"{name}{'/' * each.is_dir()}" for name, each in _chosen(reach).items()), outside=True
+        )
+    folder = _at(path, reach)
+    if not folder.is_dir():
+        raise Refusal("that is a file; read it")
+    try:
+        lines = sorted(_lines(folder))
+    except OSError as error:
+        raise Refusal(f"the folder cannot be read: {os.strerror(error.errno or 0)}") from None
+    more = len(lines) - _MOST_ENTRIES
+    return ToolResult("\n".join([*lines[:_MOST_ENTRIES], *([f"[{more} more]"] if more > 0 else [])]), outside=True)
+
+
+def _lines(folder: Path) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = cleaned(os.fsencode(entry.name).decode("utf-8", "replace"), _LONGEST_NAME, lines=False)
+            if entry.is_symlink():
+                yield f"{name} (a link, which is not followed)"
+            elif entry.is_dir(follow_symlinks=False):
+                yield f"{name}/"
+            else:
+                yield f"{name} ({entry.stat(follow_symlinks=False).st_size} bytes)"
+
+
+def _read(arguments: Arguments, reach: Reach) -> ToolResult:
+    path = _at(text_of(arguments, "path"), reach)
+    start = arguments.get("start", 0)
+    if not isinstance(start, int) or start < 0:
+        raise Refusal("start must be a number of characters")
+    if path.is_dir():
+        raise Refusal("that is a folder; list it")
+    try:
+        with open_plain(path) as file:
+            head = file.read(1024)
+            if kind_of(head) in ("png", "jpeg"):
+                data = head + file.read(_MOST_PICTURE_BYTES)
+                return ToolResult("This file is a picture.", pictures=(data[:_MOST_PICTURE_BYTES],), outside=True)
+        text = read_document(path, reach.stop, lambda _share: None, _keep_none).text
+    except Refused as refused:
+        raise Refusal(f"it cannot be read: {refused.why.value}") from None
+    except OSError as error:
+        raise Refusal(f"it cannot be read: {os.strerror(error.errno or 0)}") from None
+    rest = text[start:]
+    if len(rest) <= LONGEST_RESULT:
+        return ToolResult(rest, outside=True)
+    end = start + LONGEST_RESULT - 200
+    note = f"[The file has {len(text)} characters; this is up to {end}. Go on with start={end}.]"
+    return ToolResult(f"{text[start:end]}\n\n{note}", outside=True)
+
+
+def _keep_none(_data: bytes) -> str:
+    raise OSError
+
+
+_PATH = {"type": "string", "description": 'As listed, such as "folder/file.md"'}
+
+TOOLS = (
+    BuiltIn(
+        described(
+            "list_folder",
+            "Lists a folder that the user chose for this chat, or one within it. Without a path: what was chosen.",
+            {},
+            {"path": _PATH},
+        ),
+        _list,
+    ),
+    BuiltIn(
+        described(
+            "read_file",
+            "Reads a file that the user chose for this chat, or one within a chosen folder: text, code, or the text of"
+            " a PDF.",
+            {"path": _PATH},
+            {"start": {"type": "integer", "description": "First character to read; for the rest of a long file"}},
+        ),
+        _read,
+    ),
+)

@@ -1,0 +1,68 @@
+"""What a built-in tool is, and what it may reach in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.storage import Stores
+from app.system.limited_child import Stop
+from app.tools.definitions import Tool, ToolResult
+
+BUILT_IN = ""  # the id of their server
+
+
+class Refusal(Exception):
+    """Why a call fails, in words for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What one call may reach."""
+
+    chat_id: int = 0
+    typed: frozenset[str] = frozenset()  # addresses in the user's own words, in the branch
+    folders: tuple[Path, ...] = ()  # files and folders that the user chose for the chat
+    stores: Callable[[], AbstractContextManager[Stores]] | None = None  # opens a reader
+    stop: Stop = field(default_factory=Stop)
+
+
+Arguments = Mapping[str, Any]
+
+
+def never(_arguments: Arguments, _reach: Reach) -> bool:
+    return False
+
+
+def nothing(_arguments: Arguments) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    tool: Tool
+    run: Callable[[Arguments, Reach], ToolResult]  # raises Refusal
+    is_free: Callable[[Arguments, Reach], bool] = never  # it reaches nothing, or only what the user typed
+    subject: Callable[[Arguments], str] = nothing  # what consent for several calls is limited to
+
+
+def described(name: str, description: str, required: Mapping[str, object], optional: Mapping[str, object] = {}) -> Tool:
+    """`required`, `optional`: schemas of its parameters."""
+    schema = {
+        "type": "object",
+        "properties": {**required, **optional},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+    return Tool.of(BUILT_IN, name, description, schema, reads_only=True)
+
+
+def text_of(arguments: Arguments, name: str) -> str:
+    """A text of the arguments. Raises Refusal."""
+    value = arguments.get(name, "")
+    if not isinstance(value, str):
+        raise Refusal(f"{name} must be a text")
+    return value.strip()

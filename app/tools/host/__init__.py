@@ -1,0 +1,1 @@
+"""The tool host: a process of its own that speaks with tool servers. The app never imports this room, nor `mcp`."""

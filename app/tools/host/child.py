@@ -1,0 +1,209 @@
+"""The tool host's main: reads requests as lines on stdin, writes what happens on stdout, and ends with its stdin.
+
+Requests have "do" and a number "n"; answers have that number and one of "connected", "tool", "listed", "progress",
+"piece" (of a picture), "result" and "failed". Without a number come "family" (processes of a server) and "ended".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from io import FileIO
+from typing import Any
+
+from app.system.limited_child import TOO_MUCH, most_resident_bytes
+from app.tools.host.failure import HostFailure
+from app.tools.host.session import Reach, Server
+from app.tools.wire import DETAIL_CHARACTERS, LINE_BYTES, PIECE_CHARACTERS, Patience, Problem
+
+_MOST_REQUESTS = 256
+_MOST_BYTES = 1 << 30  # of memory; no limit of the system, which the servers would inherit
+_LOOK_AT_MEMORY_S = 0.5
+_THREADS = 32  # servers that are ended at the same time
+
+
+class Host:
+    def __init__(self, output: FileIO) -> None:
+        self._output = output
+        self._servers: dict[str, Server] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._requests: dict[int, asyncio.Task[None]] = {}
+        self._mark = ""
+        self._version = ""
+        self._patience = Patience()
+        self._started = 0
+        self._is_read = True
+
+    async def serve(self, requests: asyncio.StreamReader) -> None:
+        while line := await requests.readline():
+            self._take(json.loads(line))
+        await self._end()
+
+    def say(self, values: dict[str, Any]) -> None:
+        """Blocks while the app does not read; once it has ended, nothing is said."""
+        line = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
+        try:
+            rest = memoryview(line + b"\n") if self._is_read else memoryview(b"")
+            while rest:
+                rest = rest[self._output.write(rest) :]
+        except OSError:
+            self._is_read = False
+
+    def _take(self, request: dict[str, Any]) -> None:
+        number = request.get("n", 0)
+        match request["do"]:
+            case "begin":
+                self._mark = request["mark"]
+                self._version = request["version"]
+                self._patience = Patience(**request["patience"])
+            case "ping":
+                self.say({"alive": True})
+            case "connect":
+                self._start(number, self._connect(number, request))
+            case "list":
+                self._start(number, self._list(number, request["server"]))
+            case "call":
+                self._start(number, self._call(number, request))
+            case "cancel" if task := self._requests.pop(number, None):
+                task.cancel()
+                self._fail(number, HostFailure(Problem.STOPPED))
+            case "stop" if server := self._servers.get(request["server"]):
+                server.stop()
+
+    def _start(self, number: int, work: Coroutine[Any, Any, None]) -> None:
+        async def run() -> None:
+            try:
+                await work
+            except HostFailure as failure:
+                if self._requests.pop(number, None) is not None:
+                    self._fail(number, failure)
+            finally:
+                self._requests.pop(number, None)
+
+        if len(self._requests) >= _MOST_REQUESTS:
+            work.close()
+            self._fail(number, HostFailure(Problem.FLOOD))
+        else:
+            self._requests[number] = asyncio.create_task(run())
+
+    def _fail(self, number: int, failure: HostFailure, tail: list[str] | None = None) -> None:
+        self.say({"n": number, "failed": failure.problem, "detail": failure.detail, "stderr": tail or []})
+
+    async def _connect(self, number: int, request: dict[str, Any]) -> None:
+        name = request["server"]
+        reach = Reach(
+            tuple(request["command"]),
+            request["environment"],
+            request["folder"],
+            request["address"],
+            request["headers"],
+        )
+        server = self._servers.get(name)
+        if server is None or server.reach != reach:
+            if server is not None:
+                server.stop()  # with another command
+            before = self._running.get(name)
+            self._started += 1
+            server = Server(
+                reach,
+                f"{self._mark}{self._started}.",
+                partial(self._on_failure, name),
+                self._on_family(name, self._started),
+                version=self._version,
+                patience=self._patience,
+            )
+            self._servers[name] = server
+            self._running[name] = asyncio.create_task(self._run(name, server, before))
+        try:
+            hello = await server.connected()
+        except HostFailure as failure:
+            self._fail(number, failure, server.tail)
+            return
+        said = (hello.name, hello.version, hello.protocol)
+        self.say({"n": number, "connected": [each[:DETAIL_CHARACTERS] for each in said], "stderr": server.tail})
+
+    def _on_family(self, name: str, number: int) -> Callable[[dict[int, str]], None]:
+        return lambda processes: self.say({"family": f"{name} {number}", "processes": processes})
+
+    async def _run(self, name: str, server: Server, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await before
+        await server.run()
+        if self._running.get(name) is asyncio.current_task():
+            del self._running[name]
+
+    def _on_failure(self, name: str, server: Server) -> None:
+        """From now on it is another one that connects under this name."""
+        failure = server.failure
+        if self._servers.get(name) is server and failure is not None:
+            del self._servers[name]
+            self.say({"ended": name, "problem": failure.problem, "detail": failure.detail, "stderr": server.tail})
+
+    def _server(self, name: str) -> Server:
+        try:
+            return self._servers[name]
+        except KeyError:
+            raise HostFailure(Problem.STOPPED) from None
+
+    async def _list(self, number: int, name: str) -> None:
+        tools, left_out = await self._server(name).tools()
+        for each in tools:
+            self.say({"n": number, "tool": each})
+        self.say({"n": number, "listed": left_out})
+
+    async def _call(self, number: int, request: dict[str, Any]) -> None:
+        server = self._server(request["server"])
+        result = await server.call(
+            request["name"], request["arguments"], lambda words: self.say({"n": number, "progress": words})
+        )
+        for picture in result.pictures:
+            data = base64.b64encode(picture).decode()
+            for begin in range(0, len(data), PIECE_CHARACTERS):
+                last = begin + PIECE_CHARACTERS >= len(data)
+                piece = data[begin : begin + PIECE_CHARACTERS]
+                self.say({"n": number, "piece": piece, "last": last, "size": len(picture)})
+        self.say({"n": number, "result": result.text, "left_out": result.left_out, "is_error": result.failed})
+
+    async def _end(self) -> None:
+        for task in self._requests.values():
+            task.cancel()
+        for server in list(self._servers.values()):
+            server.stop()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+
+async def _serve(output: FileIO) -> None:
+    reader = asyncio.StreamReader(limit=2 * LINE_BYTES)
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(_THREADS))
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    host = Host(output)
+    loop.set_exception_handler(lambda *_: None)  # it would print what servers said
+    watching = asyncio.create_task(_watch_memory())
+    await host.serve(reader)
+    watching.cancel()
+
+
+async def _watch_memory() -> None:
+    while most_resident_bytes() < _MOST_BYTES:
+        await asyncio.sleep(_LOOK_AT_MEMORY_S)
+    os._exit(TOO_MUCH)  # the app ends the servers
+
+
+def main() -> int:
+    logging.disable(logging.CRITICAL)  # the SDK logs what servers say
+    output = FileIO(os.dup(1), "w")
+    os.dup2(2, 1)  # what any library prints is no line for the app
+    asyncio.run(_serve(output))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""HTTP for the SDK's transport: public addresses by https, this machine where that was typed; bodies with a limit."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import httpx2
+
+from app.tools.host.failure import HostFailure
+from app.tools.wire import MESSAGE_BYTES, Problem
+
+_CONNECT_S = 20.0
+_READ_S = 600.0  # a response may be a stream that says nothing for long
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def is_allowed(address: str) -> bool:
+    """Whether an address may be that of a server, by its text alone."""
+    try:
+        url = urlsplit(address)
+        host = url.hostname or ""
+        _ = url.port
+    except ValueError:
+        return False
+    return bool(host) and (url.scheme == "https" or (url.scheme == "http" and is_loopback(host)))
+
+
+class LimitedTransport(httpx2.AsyncBaseTransport):
+    """Connects to the address that was checked, whatever the name resolves to at the next moment."""
+
+    def __init__(self) -> None:
+        self.failure: HostFailure | None = None
+        self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        host = request.url.host
+        address = await self._resolve(host, request.url.port or 443)
+        inner = httpx2.Request(
+            request.method,
+            request.url.copy_with(host=address),
+            headers=request.headers,
+            stream=request.stream,
+            extensions=request.extensions | {"sni_hostname": host},
+        )
+        inner.headers["accept-encoding"] = "identity"  # a body has the length that was counted
+        response = await self._inner.handle_async_request(inner)
+        if response.status_code in (401, 403):
+            self.failure = HostFailure(Problem.SIGN_IN, str(response.status_code))
+        if response.headers.get("content-encoding", "identity") != "identity":
+            await response.aclose()
+            self.failure = HostFailure(Problem.UNREACHABLE, "the body is compressed")
+            raise httpx2.DecodingError("the body is compressed")
+        limit = None if response.headers.get("content-type", "").startswith("text/event-stream") else MESSAGE_BYTES
+        body = response.stream
+        assert isinstance(body, httpx2.AsyncByteStream)
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=_Limited(body, limit, self),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def _resolve(self, host: str, port: int) -> str:
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise httpx2.ConnectError(str(error)) from None
+        addresses = [ip_address(str(each[4][0]).partition("%")[0]) for each in found]
+        may_be_here = is_loopback(host)
+        if not addresses or not all(each.is_loopback if may_be_here else each.is_global for each in addresses):
+            raise HostFailure(Problem.ADDRESS, host)
+        return str(addresses[0])
+
+
+class _Limited(httpx2.AsyncByteStream):
+    """Raises StreamError, which the SDK turns into an error of the one request."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, limit: int | None, owner: LimitedTransport) -> None:
+        self._inner = inner
+        self._limit = limit
+        self._owner = owner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        taken = 0
+        async for each in self._inner:
+            taken += len(each)
+            if self._limit is not None and taken > self._limit:
+                self._owner.failure = HostFailure(Problem.TOO_LARGE, str(self._limit >> 20))
+                raise httpx2.StreamError("the body is too large")
+            yield each
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def new_client(headers: dict[str, str], transport: LimitedTransport) -> httpx2.AsyncClient:
+    timeout = httpx2.Timeout(_CONNECT_S, read=_READ_S)
+    return httpx2.AsyncClient(headers=headers, transport=transport, timeout=timeout, trust_env=False)

@@ -1,0 +1,271 @@
+"""One server: its connection by the SDK's client, its list of tools, its calls. The server is offered nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, cast
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from pydantic import TypeAdapter, ValidationError
+
+from app.tools.host.failure import HostFailure
+from app.tools.host.http import LimitedTransport, is_allowed, new_client
+from app.tools.host.results import Result, result_of, tool_of
+from app.tools.host.stdio import Command, StdioTransport
+from app.tools.wire import (
+    MESSAGE_BYTES,
+    MOST_DEFINITIONS,
+    MOST_PAGES,
+    MOST_TOOLS,
+    PATIENCE,
+    PROGRESS_CHARACTERS,
+    Patience,
+    Problem,
+)
+
+_FETCHING = frozenset({"npx", "pnpm", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman"})
+_LOOK_AT_FAMILY_S = 2.0  # while a call runs
+_BETWEEN_PROGRESS_S = 0.25
+_ANY_RESULT: TypeAdapter[Any] = TypeAdapter(dict[str, Any])  # the values are checked when they are read
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How a server is reached: a command with its whole environment, or an address with headers."""
+
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    folder: str
+    address: str
+    headers: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    name: str
+    version: str
+    protocol: str
+
+
+class Server:
+    """`run` connects, and ends when `stop` is called or the server fails; all else waits until it is connected."""
+
+    def __init__(
+        self,
+        reach: Reach,
+        mark: str,
+        on_failure: Callable[[Server], None],
+        on_family: Callable[[dict[int, str]], None],
+        *,
+        version: str = "",
+        patience: Patience = PATIENCE,
+    ) -> None:
+        """`on_failure` is called once, before the server's processes are ended. `version`: of this app."""
+        self.reach = reach
+        self.failure: HostFailure | None = None
+        self._on_failure = on_failure
+        self._version = version
+        self._patience = patience
+        self._stop = asyncio.Event()
+        self._connecting = anyio.CancelScope()
+        self._connected: asyncio.Future[Hello] = asyncio.get_running_loop().create_future()
+        self._client: Client | None = None
+        self._stdio: StdioTransport | None = None
+        self._http: LimitedTransport | None = None
+        if reach.command:
+            command = Command(reach.command, reach.environment, reach.folder, mark)
+            self._stdio = StdioTransport(command, self.fail, on_family)
+
+    @property
+    def tail(self) -> list[str]:
+        return self._stdio.tail.lines() if self._stdio is not None else []
+
+    @property
+    def connect_s(self) -> float:
+        command = self.reach.command
+        is_fetching = command and PurePath(command[0]).name in _FETCHING
+        return self._patience.fetching if is_fetching else self._patience.connect
+
+    def stop(self) -> None:
+        self.fail(HostFailure(Problem.STOPPED))
+
+    def fail(self, failure: HostFailure) -> None:
+        """The first reason counts."""
+        if self.failure is not None:
+            return
+        self.failure = failure
+        self._stop.set()
+        if not self._connected.done():
+            self._connected.set_exception(failure)
+            self._connected.exception()  # it was looked at, whether or not anything waits for it
+            self._connecting.cancel()
+        self._on_failure(self)
+
+    async def run(self) -> None:
+        """Until it fails or is stopped. Raises nothing."""
+        out_of_time = HostFailure(Problem.TIME_OUT, f"{self.connect_s:g}")
+        timer = asyncio.get_running_loop().call_later(self.connect_s, self._fail_unconnected, out_of_time)
+        try:
+            with self._connecting:
+                await self._run_client()
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  of any server
+            self.fail(self._reason(error))
+        finally:
+            timer.cancel()
+            self._client = None
+        self.fail(HostFailure(Problem.STOPPED))
+
+    def _fail_unconnected(self, failure: HostFailure) -> None:
+        if not self._connected.done():
+            self.fail(failure)
+
+    async def connected(self) -> Hello:
+        return await asyncio.shield(self._connected)
+
+    async def tools(self) -> tuple[list[dict[str, Any]], int]:
+        """Its tools, and how many are left out, of the pages that were read."""
+        await self.connected()
+        found: list[dict[str, Any]] = []
+        left_out = 0
+        characters = 0
+        cursor: str | None = None
+        with anyio.CancelScope(deadline=anyio.current_time() + self._patience.call) as scope:
+            for _ in range(MOST_PAGES):
+                page = await self._page(cursor)
+                for each in page.tools:
+                    tool = tool_of(each.name, each.description, each.input_schema, each.annotations)
+                    characters += len(tool["schema"])
+                    if len(found) == MOST_TOOLS or characters > MOST_DEFINITIONS:
+                        left_out += 1
+                    else:
+                        found.append(tool)
+                cursor = page.next_cursor
+                if not cursor or len(found) == MOST_TOOLS:
+                    break
+        if scope.cancelled_caught:
+            raise HostFailure(Problem.TIME_OUT, f"{self._patience.call:g}")
+        return found, left_out
+
+    async def call(self, name: str, arguments: str, progress: Callable[[str], None]) -> Result:
+        await self.connected()
+        values = _object(arguments)
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        asked = set(self._stdio.refused) if self._stdio is not None else set()
+        with anyio.CancelScope(deadline=start + self._patience.call) as scope:
+            sent = 0.0
+
+            async def on_progress(done: float, total: float | None, message: str | None) -> None:
+                nonlocal sent
+                now = loop.time()
+                scope.deadline = min(now + self._patience.call, start + self._patience.longest_call)
+                if now - sent >= _BETWEEN_PROGRESS_S:
+                    sent = now
+                    words = message or (f"{done:g}/{total:g}" if total else f"{done:g}")
+                    progress(words[:PROGRESS_CHARACTERS])
+
+            looking = asyncio.create_task(self._look_at_family())
+            try:
+                request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=values))
+                raw = await self._asked(self._session.send_request(request, _ANY_RESULT, progress_callback=on_progress))
+            finally:
+                looking.cancel()
+        if scope.cancelled_caught:
+            raise HostFailure(Problem.TIME_OUT, f"{max(1, round(loop.time() - start))}")
+        if raw.get("resultType") == "input_required":
+            raise HostFailure(Problem.INPUT)
+        result = result_of(raw)
+        if self._stdio is not None and self._stdio.refused - asked:
+            result.text += "\n[The server asked for something that it is not given: input of the user or a model.]"
+        return result
+
+    async def _run_client(self) -> None:
+        async with AsyncExitStack() as stack:
+            transport = self._stdio or await self._over_http(stack)
+            client = Client(
+                cast("AbstractAsyncContextManager[Any]", transport),
+                cache=None,
+                client_info=types.Implementation(name="hunch", version=self._version),
+            )
+            async with client:
+                self._client = client
+                info = client.server_info
+                hello = Hello(info.name if info else "", info.version if info else "", client.protocol_version)
+                if not self._connected.done():
+                    self._connected.set_result(hello)
+                if self._stdio is not None:
+                    await self._stdio.note_family()
+                await self._stop.wait()
+
+    async def _over_http(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
+        if not is_allowed(self.reach.address):
+            raise HostFailure(Problem.ADDRESS, self.reach.address)
+        self._http = LimitedTransport()
+        client = await stack.enter_async_context(new_client(self.reach.headers, self._http))
+        return streamable_http_client(self.reach.address, http_client=client, max_sse_event_size=MESSAGE_BYTES)
+
+    @property
+    def _session(self) -> Any:
+        if self._client is None:
+            raise self.failure or HostFailure(Problem.STOPPED)
+        return self._client.session
+
+    async def _page(self, cursor: str | None) -> types.ListToolsResult:
+        params = types.PaginatedRequestParams(cursor=cursor) if cursor else None
+        return cast(types.ListToolsResult, await self._asked(self._session.list_tools(params=params)))
+
+    async def _asked(self, request: Any) -> Any:
+        """The answer. Raises HostFailure."""
+        if self._http is not None:
+            self._http.failure = None
+        try:
+            return await request
+        except (MCPError, ValidationError, RuntimeError, ValueError) as error:
+            raise self._reason(error) from None
+
+    def _reason(self, error: BaseException) -> HostFailure:
+        for known in (self, self._stdio, self._http):
+            if known is not None and known.failure is not None:
+                return known.failure
+        for each in _leaves(error):
+            match each:
+                case HostFailure():
+                    return each
+                case MCPError():
+                    return HostFailure(Problem.REFUSED, each.error.message)
+                case httpx2.HTTPError() | OSError():
+                    return HostFailure(Problem.UNREACHABLE, str(each) or type(each).__name__)
+                case RuntimeError() if "protocol version" in str(each):
+                    return HostFailure(Problem.VERSION)
+        return HostFailure(Problem.NOT_PROTOCOL)
+
+    async def _look_at_family(self) -> None:
+        while self._stdio is not None:
+            await asyncio.sleep(_LOOK_AT_FAMILY_S)
+            await self._stdio.note_family()
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for each in error.exceptions for leaf in _leaves(each)]
+    return [error]
+
+
+def _object(arguments: str) -> dict[str, Any]:
+    try:
+        values = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise HostFailure(Problem.ARGUMENTS)
+    return values

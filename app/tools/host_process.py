@@ -1,0 +1,582 @@
+"""`ToolHost`: the app's side of the tool host, the process that speaks with tool servers.
+
+One thread starts the host on first use, sends it requests and reads its answers; callbacks are called there. The host
+ends after five idle minutes, and is started again when it is needed, also after a crash. What servers have started is
+noted in a file, so that what is left of it is ended, at the latest at the next start of the app.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import itertools
+import json
+import logging
+import os
+import secrets
+import selectors
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from app.storage.codec import storable
+from app.system.build import own_version
+from app.system.limited_child import child_command, child_environment
+from app.system.small_file import read_small
+from app.tools.definitions import LONGEST_RESULT, Tool, ToolResult, cleaned
+from app.tools.processes import MARK, end_family
+from app.tools.servers import Reach, ServerConfig, ServerFault
+from app.tools.wire import (
+    DETAIL_CHARACTERS,
+    HOST,
+    LINE_BYTES,
+    MOST_ARGUMENTS,
+    PATIENCE,
+    PICTURE_BYTES,
+    TAIL_LINE_BYTES,
+    TAIL_LINES,
+    Patience,
+    Problem,
+)
+from engine import write_atomically
+
+IDLE_S = 300.0
+_READ_BYTES = 1 << 16
+_ASK_S = 10.0  # between two signs of life that are asked of a host with requests
+_SILENT_S = 60.0  # without one it is killed
+_END_S = 3.5  # for the host to end its servers; then they are ended from here
+_TERM_S = 0.5
+_MOST_MARK = 1 << 20  # bytes of the file of processes
+
+log = logging.getLogger(__name__)
+
+
+class ConnectionPhase(StrEnum):
+    STOPPED = "stopped"  # it is started on first use
+    STARTING = "starting"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFailed:
+    problem: Problem
+    detail: str = ""  # see `Problem`
+    stderr: tuple[str, ...] = ()  # last lines
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """What the server calls itself, and the version of the protocol."""
+
+    name: str
+    version: str
+    protocol: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    phase: ConnectionPhase = ConnectionPhase.STOPPED
+    failure: ServerFailed | None = None
+    stderr: tuple[str, ...] = ()
+    left_out: int = 0  # tools beyond the limits
+
+
+Listed = tuple[Tool, ...]
+
+
+@dataclass(slots=True)
+class _Request:
+    """`done` takes what the request is for, or why it failed."""
+
+    server: str
+    done: Callable[[Any], None]
+    progress: Callable[[str], None] = lambda _: None
+    is_call: bool = False
+    began: float = field(default_factory=time.monotonic)
+    tools: list[Tool] = field(default_factory=list)
+    pictures: list[bytes] = field(default_factory=list)
+    picture: io.BytesIO = field(default_factory=io.BytesIO)  # the one that arrives
+
+    def fail(self, failure: ServerFailed) -> None:
+        if self.is_call:
+            self.done(ToolResult(for_model(failure), True, seconds=time.monotonic() - self.began, outside=True))
+        else:
+            self.done(failure)
+
+
+class CallHandle:
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self._cancel = cancel
+
+    def cancel(self) -> None:
+        """The call's `done` gets a failed result at once, and the server is asked to stop. Later it does nothing."""
+        self._cancel()
+
+
+class ToolHost:
+    """`reach` says how a server is reached, with its secrets; it is called on the thread and may raise ServerFault.
+
+    Every method may be called from any thread and returns at once. Nothing is started before the first request.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        reach: Callable[[ServerConfig], Reach],
+        *,
+        idle_s: float = IDLE_S,
+        patience: Patience = PATIENCE,
+    ) -> None:
+        self._file = folder / "tool_processes.json"
+        self._reach = reach
+        self._idle_s = idle_s
+        self._patience = patience
+        self._states: dict[str, ServerState] = {}
+        self._configs: dict[str, ServerConfig] = {}
+        self._numbers = itertools.count(1)
+        self._jobs: deque[Callable[[], None]] = deque()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()  # of the thread's start and end
+        self._is_closed = False
+        self._wake_read, self._wake_write = -1, -1
+        # Of the thread alone
+        self._is_running = True
+        self._requests: dict[int, _Request] = {}
+        self._told: set[str] = set()  # servers that the running host connects
+        self._processes: dict[str, dict[int, str]] = {}
+        self._mark = ""
+        self._host: subprocess.Popen[bytes] | None = None
+        self._selector: selectors.BaseSelector | None = None
+        self._unsent = bytearray()
+        self._line = bytearray()
+        self._heard = 0.0
+        self._asked = 0.0
+        self._used = 0.0
+
+    def connect(self, server: ServerConfig, done: Callable[[Connected | ServerFailed], None]) -> None:
+        """At the latest after 20 seconds `done` is called, after 120 where the command may have to fetch the server."""
+        request = _Request(server.id, done)
+        self._post(lambda: self._connect(server, request))
+
+    def list_tools(self, server_id: str, done: Callable[[Listed | ServerFailed], None]) -> None:
+        """Connects first, if necessary. The server must have been connected in this run of the app."""
+        request = _Request(server_id, done)
+        self._post(lambda: self._ask(request, {"do": "list"}))
+
+    def call(
+        self,
+        server_id: str,
+        name: str,
+        arguments: str,
+        done: Callable[[ToolResult], None],
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> CallHandle:
+        """`arguments`: a JSON object. Fails after 60 seconds without progress, and after 600."""
+        request = _Request(server_id, done, progress, is_call=True)
+        number = next(self._numbers)
+        values = {"do": "call", "name": name, "arguments": arguments}
+        self._post(lambda: self._ask(request, values, number))
+        return CallHandle(lambda: self._post(lambda: self._cancel(number)))
+
+    def stop(self, server_id: str) -> None:
+        """End the server; the next request starts it again."""
+        self._post(lambda: self._stop(server_id))
+
+    def state(self, server_id: str) -> ServerState:
+        return self._states.get(server_id, ServerState())
+
+    def end_leftovers(self) -> None:
+        """End what an earlier run of the app has left, if it could not. Starts nothing if there is nothing."""
+        if os.path.lexists(self._file):
+            self._post(self._end_leftovers)
+
+    def close(self, timeout_s: float = 5.0) -> None:
+        """End the host and all servers; waits for that. Requests fail as stopped."""
+        with self._lock:
+            was_closed = self._is_closed
+            self._is_closed = True
+            thread = self._thread
+            if thread is not None and not was_closed:
+                self._jobs.append(self._end_thread)
+                os.write(self._wake_write, b"x")
+        if thread is not None:
+            thread.join(timeout_s)
+
+    # On the caller's thread
+
+    def _post(self, job: Callable[[], None]) -> None:
+        with self._lock:
+            if self._is_closed:
+                return
+            if self._thread is None:
+                self._wake_read, self._wake_write = os.pipe()
+                os.set_blocking(self._wake_read, False)
+                os.set_blocking(self._wake_write, False)
+                self._thread = threading.Thread(target=self._run, name="tool host", daemon=True)
+                self._thread.start()
+            self._jobs.append(job)
+            with suppress(BlockingIOError):  # it has enough to wake it
+                os.write(self._wake_write, b"x")
+
+    # On the thread
+
+    def _run(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            self._selector = selector
+            selector.register(self._wake_read, selectors.EVENT_READ, self._on_wake)
+            while self._is_running:
+                for key, _ in selector.select(self._next_look_s()):
+                    key.data()
+                self._look_at_time()
+        os.close(self._wake_read)
+        with self._lock:
+            os.close(self._wake_write)
+
+    def _on_wake(self) -> None:
+        with suppress(BlockingIOError):
+            os.read(self._wake_read, _READ_BYTES)
+        while self._jobs:
+            self._safely(self._jobs.popleft())
+
+    def _safely(self, job: Callable[[], None]) -> None:
+        """A fault in a callback must not end the thread."""
+        try:
+            job()
+        except Exception:
+            log.exception("a callback of the tool host failed")
+
+    def _next_look_s(self) -> float | None:
+        if self._host is None:
+            return None
+        return 1.0 if self._requests else max(0.1, self._used + self._idle_s - time.monotonic())
+
+    def _look_at_time(self) -> None:
+        now = time.monotonic()
+        if self._host is None:
+            return
+        if not self._requests and now - self._used >= self._idle_s:
+            self._end_host()
+        elif self._requests and now - self._heard >= _SILENT_S:
+            log.warning("the tool host does not answer")
+            self._host.kill()
+            self._heard = now  # its end is noticed by its output
+        elif self._requests and now - max(self._heard, self._asked) >= _ASK_S:
+            self._asked = now
+            self._send({"do": "ping"})
+
+    def _connect(self, server: ServerConfig, request: _Request) -> None:
+        self._configs[server.id] = server
+        self._told.discard(server.id)
+        self._ask(request, {"do": "connect"})
+
+    def _ask(self, request: _Request, values: dict[str, Any], number: int = 0) -> None:
+        """Start the host and connect the server, if necessary, and send the request."""
+        number = number or next(self._numbers)
+        name = request.server
+        config = self._configs.get(name)
+        if config is None:
+            request.fail(ServerFailed(Problem.STOPPED))
+            return
+        if len(values.get("arguments", "")) > MOST_ARGUMENTS:
+            request.fail(ServerFailed(Problem.ARGUMENTS))
+            return
+        is_connecting = values["do"] == "connect"
+        try:
+            reach = self._reach(config) if name not in self._told else None
+            if self._host is None:
+                self._start_host()
+        except ServerFault as fault:
+            failure = ServerFailed(fault.problem, fault.detail)
+            self._note(name, ConnectionPhase.FAILED, failure)
+            request.fail(failure)
+            return
+        if reach is not None:
+            self._told.add(name)
+            self._note(name, ConnectionPhase.STARTING)
+            connecting = request if is_connecting else _Request(name, _nothing)
+            self._send_request({"do": "connect"} | asdict(reach), next(self._numbers), connecting)
+        if not is_connecting:
+            self._send_request(values, number, request)
+
+    def _send_request(self, values: dict[str, Any], number: int, request: _Request) -> None:
+        if not self._requests:
+            self._heard = time.monotonic()
+        self._requests[number] = request
+        self._send(values | {"n": number, "server": request.server})
+
+    def _cancel(self, number: int) -> None:
+        request = self._requests.pop(number, None)
+        if request is not None:
+            self._send({"do": "cancel", "n": number})
+            request.fail(ServerFailed(Problem.STOPPED))
+
+    def _stop(self, name: str) -> None:
+        if self._host is not None and name in self._told:
+            self._told.discard(name)
+            self._send({"do": "stop", "server": name})
+        self._note(name, ConnectionPhase.STOPPED)
+        self._fail_all(ServerFailed(Problem.STOPPED), name)
+
+    def _note(self, name: str, phase: ConnectionPhase, failure: ServerFailed | None = None) -> None:
+        stderr = failure.stderr if failure is not None else ()
+        self._states[name] = ServerState(phase, failure, stderr)
+
+    def _fail_all(self, failure: ServerFailed, name: str = "") -> None:
+        failed = [number for number, each in self._requests.items() if not name or each.server == name]
+        for number in failed:
+            request = self._requests.pop(number)
+            self._safely(partial(request.fail, failure))
+
+    # The process
+
+    def _start_host(self) -> None:
+        """Raises ServerFault."""
+        self._end_leftovers()
+        self._mark = f"{secrets.token_hex(8)}."
+        self._processes = {}
+        self._store_processes()
+        try:
+            self._host = subprocess.Popen(
+                child_command(HOST),
+                env=child_environment() | {MARK: self._mark},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                start_new_session=True,  # Ctrl-C in a terminal is for the app alone
+            )
+        except OSError as error:
+            raise ServerFault(Problem.HOST_CANNOT_START, error.strerror or "") from None
+        assert self._host.stdin is not None
+        assert self._host.stdout is not None
+        assert self._selector is not None
+        for pipe in (self._host.stdin, self._host.stdout):
+            os.set_blocking(pipe.fileno(), False)
+        self._selector.register(self._host.stdout, selectors.EVENT_READ, self._on_output)
+        self._heard = self._used = time.monotonic()
+        self._send({"do": "begin", "mark": self._mark, "version": own_version(), "patience": asdict(self._patience)})
+
+    def _send(self, values: dict[str, Any]) -> None:
+        if self._host is not None:
+            self._unsent += json.dumps(values).encode() + b"\n"
+            self._flush()
+
+    def _flush(self) -> None:
+        assert self._host is not None
+        assert self._host.stdin is not None
+        assert self._selector is not None
+        pipe = self._host.stdin
+        try:
+            while self._unsent:
+                del self._unsent[: os.write(pipe.fileno(), self._unsent)]
+        except BlockingIOError:
+            with suppress(KeyError):
+                self._selector.register(pipe, selectors.EVENT_WRITE, self._flush)
+            return
+        except OSError:
+            self._unsent.clear()  # it has ended, which its output says
+        with suppress(KeyError):
+            self._selector.unregister(pipe)
+
+    def _on_output(self) -> None:
+        assert self._host is not None
+        assert self._host.stdout is not None
+        try:
+            data = os.read(self._host.stdout.fileno(), _READ_BYTES)
+        except BlockingIOError:
+            return
+        self._heard = time.monotonic()
+        if not data or len(self._line) > 2 * LINE_BYTES:
+            self._on_end_of_host()
+            return
+        *lines, rest = data.split(b"\n")
+        for each in lines:
+            line = bytes(self._line) + each
+            self._line.clear()
+            self._safely(partial(self._take, line))
+        self._line += rest
+
+    def _on_end_of_host(self) -> None:
+        """By itself: a crash, or its memory."""
+        host = self._host
+        assert host is not None
+        self._forget_host()
+        host.kill()
+        host.wait()
+        for name in self._told:
+            self._note(name, ConnectionPhase.FAILED, ServerFailed(Problem.HOST_ENDED))
+        self._told.clear()
+        self._fail_all(ServerFailed(Problem.HOST_ENDED))
+        self._end_leftovers()
+
+    def _end_host(self) -> None:
+        host = self._host
+        if host is not None:
+            self._forget_host()
+            with suppress(subprocess.TimeoutExpired):
+                host.wait(_END_S)
+            for name in self._told:
+                self._note(name, ConnectionPhase.STOPPED)
+            self._told.clear()
+            self._fail_all(ServerFailed(Problem.STOPPED))
+            host.kill()
+            host.wait()
+            self._end_leftovers()
+
+    def _forget_host(self) -> None:
+        host = self._host
+        assert host is not None
+        assert host.stdin is not None
+        assert host.stdout is not None
+        assert self._selector is not None
+        self._host = None
+        self._unsent.clear()
+        self._line.clear()
+        self._selector.unregister(host.stdout)
+        with suppress(KeyError):
+            self._selector.unregister(host.stdin)
+        host.stdin.close()
+        host.stdout.close()
+
+    def _end_thread(self) -> None:
+        self._end_host()
+        self._is_running = False
+
+    # What is left
+
+    def _store_processes(self) -> None:
+        noted = {number: started for each in self._processes.values() for number, started in each.items()}
+        with suppress(OSError):  # they are ended without it, unless the app is killed, too
+            write_atomically(self._file, json.dumps({"mark": self._mark, "processes": noted}))
+
+    def _end_leftovers(self) -> None:
+        try:
+            mark, noted = _read_processes(self._file)
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError):
+            mark, noted = "", {}
+        if mark and (left := end_family(mark, noted, _TERM_S)):
+            log.warning("%d processes of tool servers cannot be ended", len(left))
+        with suppress(OSError):
+            self._file.unlink(missing_ok=True)
+
+    # What the host says
+
+    def _take(self, line: bytes) -> None:
+        said = json.loads(line)
+        if "family" in said:
+            self._processes[said["family"]] = {int(each): started for each, started in said["processes"].items()}
+            self._store_processes()
+        elif "ended" in said:
+            self._told.discard(said["ended"])
+            failure = _failure(said)
+            stopped = failure.problem is Problem.STOPPED
+            phase = ConnectionPhase.STOPPED if stopped else ConnectionPhase.FAILED
+            self._note(said["ended"], phase, None if stopped else failure)
+        elif (request := self._requests.get(said.get("n", 0))) is not None:
+            self._take_answer(said["n"], request, said)
+
+    def _take_answer(self, number: int, request: _Request, said: dict[str, Any]) -> None:
+        match said:
+            case {"progress": words}:
+                request.progress(cleaned(words, DETAIL_CHARACTERS, lines=False))
+                return
+            case {"tool": tool}:
+                request.tools.append(self._tool(request.server, tool))
+                return
+            case {"piece": data, "last": last, "size": size}:
+                _add_picture(request, data, last, min(size, PICTURE_BYTES))
+                return
+        del self._requests[number]
+        self._used = time.monotonic()
+        match said:
+            case {"connected": [name, version, protocol], "stderr": lines}:
+                self._states[request.server] = ServerState(ConnectionPhase.READY, stderr=_lines(lines))
+                texts = (cleaned(each, DETAIL_CHARACTERS, lines=False) for each in (name, version, protocol))
+                request.done(Connected(*texts))
+            case {"listed": left_out}:
+                state = self.state(request.server)
+                self._states[request.server] = replace(state, phase=ConnectionPhase.READY, left_out=left_out)
+                request.done(tuple(request.tools))
+            case {"result": text, "left_out": left_out, "is_error": failed}:
+                text = storable(text[:LONGEST_RESULT])
+                text += f"\n\n[cut: {left_out} more characters]" if left_out else ""
+                seconds = time.monotonic() - request.began
+                request.done(ToolResult(text, failed, tuple(request.pictures), seconds, outside=True))
+            case {"failed": _}:
+                request.fail(_failure(said))
+
+    def _tool(self, server: str, said: dict[str, Any]) -> Tool:
+        schema = json.loads(said["schema"]) if said["schema"] else None
+        config = self._configs[server]
+        return Tool.of(
+            server,
+            said["name"],
+            said["description"],
+            schema,
+            reads_only=said["reads_only"],
+            origin=config.identity,
+        )
+
+
+def _nothing(_: object) -> None:
+    """For a connection that no caller waits for: the next request says what is wrong with it."""
+
+
+def for_model(failure: ServerFailed) -> str:
+    """The result of a call that failed, in English, for the model."""
+    said = {
+        Problem.STOPPED: "The call was stopped.",
+        Problem.TIME_OUT: f"The tool server did not answer in {failure.detail} seconds.",
+        Problem.REFUSED: f"The tool server refused the call: {failure.detail}",
+        Problem.INPUT: "The tool server asked the user for input, which is not offered.",
+        Problem.ARGUMENTS: "The arguments are no JSON object, or too large.",
+        Problem.ENDED: f"The tool server ended ({failure.detail}).",
+        Problem.TOO_LARGE: f"The tool server sent a message of more than {failure.detail} MiB.",
+    }
+    return said.get(failure.problem, f"The tool server failed ({failure.problem.value}).")
+
+
+def _failure(said: dict[str, Any]) -> ServerFailed:
+    """Of {"failed" or "problem": …, "detail": …, "stderr": …}."""
+    problem = Problem(said.get("failed") or said["problem"])
+    return ServerFailed(problem, cleaned(said["detail"], DETAIL_CHARACTERS), _lines(said["stderr"]))
+
+
+def _lines(said: list[str]) -> tuple[str, ...]:
+    return tuple(cleaned(each, TAIL_LINE_BYTES, lines=False) for each in said[-TAIL_LINES:])
+
+
+def _add_picture(request: _Request, data: str, last: bool, size: int) -> None:
+    """It is held once: the buffer has its size from the beginning, and becomes the bytes."""
+    if request.picture.tell() == 0:
+        request.picture.seek(max(0, size - 1))
+        request.picture.write(b"\0")
+        request.picture.seek(0)
+    request.picture.write(base64.b64decode(data))
+    if last:
+        request.pictures.append(request.picture.getvalue())
+        request.picture = io.BytesIO()
+
+
+def _read_processes(file: Path) -> tuple[str, dict[int, str]]:
+    """Raises OSError or ValueError."""
+    try:
+        stored = json.loads(read_small(file, _MOST_MARK))
+        mark = stored["mark"]
+        noted = {int(number): str(started) for number, started in stored["processes"].items()}
+    except (KeyError, TypeError, AttributeError, RecursionError):
+        raise ValueError("not the file of processes") from None
+    if not isinstance(mark, str) or not mark.endswith("."):
+        raise ValueError("no mark")
+    return mark, noted

@@ -1,0 +1,324 @@
+"""Tool servers that the user has: how each is reached, whether it may run, and its secrets.
+
+`tools.json` has no secret: variables and headers are named there, and their values are in `Secrets`. A server is off
+until the user has seen its whole command, and again after the command has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+import shlex
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import urlsplit
+
+from app.storage.codec import storable
+from app.system.secrets import Secrets
+from app.system.small_file import read_small
+from app.tools.commands import PROGRAMS, find_command, server_environment
+from app.tools.definitions import cleaned
+from app.tools.wire import Problem
+from engine import write_atomically
+
+MOST_SERVERS = 64
+MOST_WORDS = 100  # of a command, and names of variables or headers
+_LONGEST_WORD = 4_000
+_LONGEST_VALUE = 20_000
+_LONGEST_NAME = 80
+_LONGEST_ID = 24
+_MOST_BYTES = 4 << 20
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
+# Variables that have a program run other code than its command shows.
+_RUNS_CODE = re.compile(r"(LD_|DYLD_).*|NODE_OPTIONS|BASH_ENV|ENV|PYTHONSTARTUP|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS")
+
+log = logging.getLogger(__name__)
+
+
+class ServerFault(Exception):
+    """How a server is reached is not right. `detail`: see `Problem`."""
+
+    def __init__(self, problem: Problem, detail: str = "") -> None:
+        super().__init__(problem.value)
+        self.problem = problem
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """By a command with its arguments, or by an address."""
+
+    id: str  # lower-case letters, digits and "-"
+    name: str
+    command: str = ""  # absolute once it was found
+    args: tuple[str, ...] = ()
+    address: str = ""
+    env: tuple[str, ...] = ()  # names of variables; their values are secrets
+    headers: tuple[str, ...] = ()  # names, in the same way
+    folder: str = ""  # where the command runs; "": the home folder
+    confirmed: str = ""  # digest of what the user has seen
+    is_on: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The whole command, or the address, without any character that is not seen."""
+        text = self.address or shlex.join((self.command, *self.args))
+        if self.folder:
+            text += f"  (in {self.folder})"
+        return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+    @property
+    def identity(self) -> str:
+        """What a consent is for: the command with its arguments and folder, or the address's origin."""
+        if self.address:
+            url = urlsplit(self.address)
+            return f"{url.scheme}://{url.netloc}"
+        return json.dumps([self.command, *self.args, self.folder])
+
+    @property
+    def digest(self) -> str:
+        seen = [self.command, self.args, self.address, self.folder, self.env, self.headers]
+        return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
+
+    @property
+    def enabled(self) -> bool:
+        return self.is_on and self.confirmed == self.digest
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """All that the tool host needs to reach a server. Has secrets: never logged or stored."""
+
+    command: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict, repr=False)
+    folder: str = ""
+    address: str = ""
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+
+
+class ToolServers:
+    """Read at the first use. Changes apply at once; `write` puts them on the disk, and may be called on any thread."""
+
+    def __init__(self, file: Path, secrets: Secrets) -> None:
+        self._file = file
+        self._secrets = secrets
+        self._lock = threading.Lock()
+        self._servers: dict[str, ServerConfig] | None = None
+        self._is_unread = False
+        self._others: dict[str, Any] = {}  # of another version
+
+    def all(self) -> tuple[ServerConfig, ...]:
+        with self._lock:
+            return tuple(self._known().values())
+
+    def get(self, server_id: str) -> ServerConfig | None:
+        with self._lock:
+            return self._known().get(server_id)
+
+    def add(
+        self, server: ServerConfig, env: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
+    ) -> ServerConfig:
+        """Off, with an id of its own. Raises ServerFault. `env`, `headers`: values, which are kept as secrets."""
+        with self._lock:
+            known = self._known()
+            if len(known) >= MOST_SERVERS:
+                raise ServerFault(Problem.TOO_MANY, str(MOST_SERVERS))
+            env, headers = env or {}, headers or {}
+            names = (tuple(dict.fromkeys((*server.env, *env))), tuple(dict.fromkeys((*server.headers, *headers))))
+            new_id = _new_id(server.name or PurePath(server.command).name, known)
+            new = replace(server, id=new_id, env=names[0], headers=names[1], confirmed="", is_on=False)
+            new = checked(replace(new, command=find_command(new.command) or new.command))
+            self._keep(new.id, "env", env)
+            self._keep(new.id, "header", headers)
+            known[new.id] = new
+            return new
+
+    def change(self, server: ServerConfig) -> ServerConfig:
+        """Another command, address or name; without a change, its command is looked for again.
+
+        With another command the server is off until that was seen.
+        """
+        with self._lock:
+            if server.id not in self._known():
+                raise ServerFault(Problem.STOPPED)
+            new = checked(replace(server, command=find_command(server.command) or server.command))
+            self._known()[new.id] = new
+            return new
+
+    def set_secret(self, server_id: str, kind: str, name: str, value: str) -> None:
+        """`kind`: "env" or "header". Raises ServerFault for a value that cannot be one."""
+        with self._lock:
+            self._keep(server_id, kind, {name: value})
+
+    def missing_secrets(self, server: ServerConfig) -> tuple[str, ...]:
+        """Names of variables and headers without a value."""
+        names = [("env", each) for each in server.env] + [("header", each) for each in server.headers]
+        return tuple(name for kind, name in names if self._secrets.tool_secret(server.id, kind, name) is None)
+
+    def confirm(self, server_id: str, shown: str) -> bool:
+        """Switch a server on. False, and off, if `shown`, which the user has seen, is not what would run."""
+        with self._lock:
+            server = self._known().get(server_id)
+            if server is None or server.shown != shown:
+                return False
+            self._known()[server_id] = replace(server, confirmed=server.digest, is_on=True)
+            return True
+
+    def set_on(self, server_id: str, is_on: bool) -> None:
+        """Switching on has no effect before `confirm`."""
+        with self._lock:
+            if server := self._known().get(server_id):
+                self._known()[server_id] = replace(server, is_on=is_on and server.confirmed == server.digest)
+
+    def remove(self, server_id: str) -> None:
+        """With its secrets."""
+        with self._lock:
+            self._known().pop(server_id, None)
+            self._secrets.forget_tool(server_id)
+
+    def reach(self, server: ServerConfig) -> Reach:
+        """With its secrets. Raises ServerFault. May wait for the keychain."""
+        if not server.enabled:
+            raise ServerFault(Problem.STOPPED)
+        env = {name: self._secret(server, "env", name) for name in server.env}
+        headers = {name: self._secret(server, "header", name) for name in server.headers}
+        if server.address:
+            return Reach(address=server.address, headers=headers)
+        command = server.command
+        if not Path(command).is_absolute() or not find_command(command):
+            raise ServerFault(Problem.NO_COMMAND, PROGRAMS.get(PurePath(command).name, command))
+        return Reach((command, *server.args), server_environment(command, env), server.folder)
+
+    def write(self) -> None:
+        """Raises OSError."""
+        with self._lock:
+            if self._servers is None:
+                return
+            if self._is_unread:
+                self._servers = self._read() | self._servers
+            servers = [asdict(each) for each in self._servers.values()]
+            text = json.dumps(self._others | {"servers": servers}, indent=1)
+        write_atomically(self._file, text, most_bytes=_MOST_BYTES)
+        self._secrets.write()
+
+    def _secret(self, server: ServerConfig, kind: str, name: str) -> str:
+        value = self._secrets.tool_secret(server.id, kind, name)
+        if value is None:
+            raise ServerFault(Problem.NO_SECRET, name)
+        return value
+
+    def _keep(self, server_id: str, kind: str, values: Mapping[str, str]) -> None:
+        for name, value in values.items():
+            if len(value) > _LONGEST_VALUE or "\0" in value or (kind == "header" and not value.isprintable()):
+                raise ServerFault(Problem.VALUE, name)
+        for name, value in values.items():
+            self._secrets.keep_tool_secret(server_id, kind, name, value)
+
+    def _known(self) -> dict[str, ServerConfig]:
+        if self._servers is None:
+            self._servers = {}
+            with suppress(OSError):
+                self._servers = self._read()
+        return self._servers
+
+    def _read(self) -> dict[str, ServerConfig]:
+        """Raises OSError where the disk fails; then nothing is overwritten. What is no such file is moved aside."""
+        try:
+            text = read_small(self._file, _MOST_BYTES)
+            stored = json.loads(text)
+            found = list(_from_file(stored["servers"]))
+            self._others = {name: value for name, value in stored.items() if name != "servers"}
+        except FileNotFoundError:
+            found = []
+        except OSError as error:
+            log.warning("the file of tool servers cannot be read: %s", error.strerror)
+            self._is_unread = True
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            log.warning("the file of tool servers is damaged")
+            found = []
+            with suppress(OSError):
+                self._file.rename(self._file.with_name(f"{self._file.name}-aside-{time.time_ns()}"))
+        self._is_unread = False
+        return {each.id: each for each in found[:MOST_SERVERS]}
+
+
+def checked(server: ServerConfig) -> ServerConfig:
+    """With bounded and plain values. Raises ServerFault: for one that cannot be a server."""
+    if bool(server.command) == bool(server.address):
+        raise ServerFault(Problem.NO_COMMAND, "")
+    words = (server.command, *server.args, server.folder)
+    if len(words) > MOST_WORDS or any(len(each) > _LONGEST_WORD or "\0" in each for each in words):
+        raise ServerFault(Problem.TOO_MANY, str(MOST_WORDS))
+    if not (server.command + server.folder).isprintable() or any(each != storable(each) for each in words):
+        raise ServerFault(Problem.CHARACTERS, server.shown)
+    if server.address and not may_be_address(server.address):
+        raise ServerFault(Problem.ADDRESS, server.address[:_LONGEST_NAME])
+    for names, kind in ((server.env, _VARIABLE), (server.headers, _HEADER)):
+        for name in names:
+            if (
+                len(names) > MOST_WORDS
+                or not kind.fullmatch(name)
+                or (kind is _VARIABLE and _RUNS_CODE.fullmatch(name))
+            ):
+                raise ServerFault(Problem.NAME, name[:_LONGEST_NAME])
+    shown = cleaned(server.name, _LONGEST_NAME, lines=False) or PurePath(server.command).name or "server"
+    return replace(server, name=shown)
+
+
+def may_be_address(address: str) -> bool:
+    """Whether it is one by https, or on this machine, without a name and password in it."""
+    try:
+        url = urlsplit(address)
+        host = url.hostname or ""
+        _ = url.port
+    except ValueError:
+        return False
+    is_here = host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
+    is_plain = address.isprintable() and " " not in address and len(address) <= _LONGEST_WORD
+    return (
+        is_plain
+        and bool(host)
+        and "@" not in url.netloc
+        and (url.scheme == "https" or (url.scheme == "http" and is_here))
+    )
+
+
+def _from_file(stored: Iterable[Any]) -> Iterable[ServerConfig]:
+    """Those that are right; a single wrong one is left out."""
+    for each in list(stored)[: 10 * MOST_SERVERS]:
+        with suppress(ServerFault, TypeError, KeyError, AttributeError, ValueError):
+            server = ServerConfig(
+                _text(each["id"]),
+                _text(each["name"]),
+                _text(each["command"]),
+                tuple(map(_text, each["args"])),
+                _text(each["address"]),
+                tuple(map(_text, each["env"])),
+                tuple(map(_text, each["headers"])),
+                _text(each["folder"]),
+                _text(each["confirmed"]),
+                each["is_on"] is True,
+            )
+            if re.fullmatch(rf"[a-z0-9-]{{1,{_LONGEST_ID + 4}}}", server.id):
+                yield checked(server)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(type(value).__name__)
+    return value
+
+
+def _new_id(name: str, taken: Iterable[str]) -> str:
+    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST_ID].strip("-") or "server"
+    ids = (base, *(f"{base}-{number}" for number in range(2, MOST_SERVERS + 2)))
+    return next(each for each in ids if each not in set(taken))

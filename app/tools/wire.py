@@ -1,0 +1,67 @@
+"""What the app and its tool host send each other: lines of JSON, with their limits and the codes of what failed.
+
+Both sides import this; it imports nothing of either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+HOST = "--tool-host"  # the child's flag
+LINE_BYTES = 1 << 20  # a line between app and host
+MESSAGE_BYTES = 8 << 20  # a message of a server
+MOST_ARGUMENTS = 500_000  # characters of JSON
+MOST_TOOLS = 128  # of a server
+MOST_PAGES = 20  # of its list
+MOST_DEFINITIONS = 1_000_000  # characters of the schemas of a server
+MOST_PICTURES = 8  # of a result
+PICTURE_BYTES = 3 << 20  # of all of a result
+PIECE_CHARACTERS = 256 << 10  # of a picture in base64, in one line
+TAIL_LINES = 40  # last ones of what a server writes to stderr
+TAIL_LINE_BYTES = 4096
+DETAIL_CHARACTERS = 500
+PROGRESS_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds."""
+
+    connect: float = 20.0
+    fetching: float = 120.0  # to connect, where the command first fetches the server
+    call: float = 60.0  # without progress
+    longest_call: float = 600.0
+
+
+PATIENCE = Patience()
+
+
+class Problem(StrEnum):
+    """Why a server or a call failed. `detail` has what the comment says."""
+
+    NO_COMMAND = "no_command"  # the program that is missing
+    CANNOT_START = "cannot_start"  # the system's error
+    NO_FOLDER = "no_folder"  # the folder
+    NO_SECRET = "no_secret"  # the name of a variable or header without a value
+    ENDED = "ended"  # exit status, or "SIGKILL"
+    CLOSED = "closed"  # its pipe: "input" or "output"
+    NOT_TEXT = "not_text"
+    NOT_PROTOCOL = "not_protocol"  # the beginning of the message, or ""
+    VERSION = "version"  # of the protocol, which is too old or too new
+    TOO_LARGE = "too_large"  # the limit in MiB
+    FLOOD = "flood"
+    TIME_OUT = "time_out"  # seconds
+    REFUSED = "refused"  # what the server said
+    INPUT = "input"  # it asks the user for something, which is declined
+    ADDRESS = "address"  # it is neither public and https, nor on this machine
+    UNREACHABLE = "unreachable"  # the network's error
+    SIGN_IN = "sign_in"  # HTTP status
+    NAME = "name"  # of a variable or header, which cannot be one
+    VALUE = "value"  # the name of the variable or header
+    CHARACTERS = "characters"  # the command, which has characters that are not seen
+    TOO_MANY = "too_many"  # the limit
+    ARGUMENTS = "arguments"  # they are no JSON object, or too large
+    STOPPED = "stopped"
+    HOST_ENDED = "host_ended"
+    HOST_CANNOT_START = "host_cannot_start"

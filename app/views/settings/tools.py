@@ -1,0 +1,580 @@
+"""Settings → Tools: what is built in, servers of tools with what they offer, adding and importing them.
+
+A server runs as the user: it is switched on only after its whole command, or address, was shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetrics, QHideEvent, QPainter, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.view_models.tools import AddedServers, ConnectionState, ServerRow, ToolRow
+from app.views.icons import icon
+from app.views.link_dialog import ask_to_open
+from app.views.settings.options import PromptField
+from app.views.settings.server import PastedText
+from app.views.widgets.arrange import arrange
+from app.views.widgets.buttons import NamedButton, PillButton
+from app.views.widgets.cards import Card, Page, SettingRow, Words, clear
+from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.fields import LineField, Switch
+from app.views.widgets.flow import Flow
+from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
+from app.views.widgets.long_text import FramedText
+from app.views.widgets.painting import paint_line
+from app.views.widgets.roles import tell_shows_more
+from app.views.widgets.translated import Translated
+from app.words.formats import fill, labelled, listed, quoted
+from app.words.tools import (
+    built_in_name,
+    offers_text,
+    problem_text,
+    program_name,
+    program_page,
+    state_text,
+    tokens_text,
+    tool_words,
+)
+
+_FIELD_PX = 220  # whatever the text's size, so that large text leaves a page its width
+_SHEET_PX = 560
+
+
+class OfferedTools(Protocol):
+    """What the page needs of the tools' controller."""
+
+    @property
+    def changed(self) -> SignalInstance: ...
+
+    def chat_tools(self) -> tuple[ServerRow, ...]:
+        """Those that are built in first."""
+        ...
+
+
+class Servers(Protocol):
+    """What the page needs of the servers' controller."""
+
+    @property
+    def changed(self) -> SignalInstance: ...
+
+    def rows(self) -> tuple[ServerRow, ...]: ...
+
+    def confirm(self, server: str, shown: str) -> bool:
+        """Switch on what the user has seen; False if that is not what would run."""
+        ...
+
+    def set_on(self, server: str, on: bool) -> None: ...
+
+    def restart(self, server: str) -> None: ...
+
+    def remove(self, server: str) -> None: ...
+
+    def put_back(self, server: str) -> None:
+        """Undo `remove`, which forgets its secrets only with `forget_removed`."""
+        ...
+
+    def forget_removed(self) -> None: ...
+
+    def set_secret(self, server: str, name: str, value: str) -> bool:
+        """False for a value that cannot be one."""
+        ...
+
+    def list_tools(self, server: str) -> None:
+        """See what it offers; starts it."""
+        ...
+
+    def add_text(self, text: str) -> AddedServers: ...
+
+    def sources(self) -> tuple[str, ...]:
+        """Programs that have servers here."""
+        ...
+
+    def import_from(self, source: str) -> AddedServers: ...
+
+
+class ToolsPage(Translated, Page):
+    def __init__(self, theme: Theme, tools: OfferedTools, servers: Servers) -> None:
+        super().__init__(theme)
+        self._tools = tools
+        self._servers = servers
+        self._note = TextLabel(theme, TextStyle.FINE)
+        self.built_in = BuiltInCard(theme)
+        self.empty = TextLabel(theme, TextStyle.FINE)
+        self.cards: dict[str, ServerCard | RemovedCard] = {}  # by server
+        self._removed: dict[str, str] = {}  # names of servers that were removed and may be put back
+        self._list = QVBoxLayout()
+        self._list.setSpacing(12)
+        self.add_card = AddCard(theme, servers)
+        self.import_card = ImportCard(theme, servers, self.add_card.say)
+        self._arrange()
+        tools.changed.connect(self._show)
+        servers.changed.connect(self._show)
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        self.column.addWidget(self._note)
+        self._built_in_heading = self.add_heading()
+        self.column.addWidget(self.built_in)
+        self._servers_heading = self.add_heading()
+        self.column.addWidget(self.empty)
+        self.column.addLayout(self._list)
+        self._add_heading = self.add_heading()
+        self.column.addWidget(self.add_card)
+        self.column.addWidget(self.import_card)
+        self.end()
+
+    def _show(self) -> None:
+        groups = self._tools.chat_tools()
+        self.built_in.show_tools(next((group.tools for group in groups if not group.id), ()))
+        offered = {group.id: group.tools for group in groups if group.id}
+        rows = {row.id: row for row in self._servers.rows()}
+        names = {server: row.name for server, row in rows.items()} | self._removed
+        names = {server: names[server] for server in (*self.cards, *names) if server in names}
+        if {server: server in self._removed for server in names} != {
+            server: isinstance(card, RemovedCard) for server, card in self.cards.items()
+        }:
+            self._make_cards(names)
+        for server, card in self.cards.items():
+            if isinstance(card, ServerCard):
+                card.show_server(rows[server], rows[server].tools or offered.get(server, ()))
+        self.empty.setVisible(not self.cards)
+        self.import_card.show_sources()
+
+    def _make_cards(self, names: dict[str, str]) -> None:
+        """Those that stay keep what is opened and typed in them."""
+        kept = {server: card for server, card in self.cards.items() if isinstance(card, ServerCard)}
+        for card in self.cards.values():
+            self._list.removeWidget(card)
+        self.cards = {server: self._card(server, name, kept) for server, name in names.items()}
+        for card in (*kept.values(),):
+            if card not in self.cards.values():
+                card.hide()
+                card.deleteLater()
+        for card in self.cards.values():
+            self._list.addWidget(card)
+            card.show()
+
+    def _card(self, server: str, name: str, kept: dict[str, ServerCard]) -> ServerCard | RemovedCard:
+        if server in self._removed:
+            return RemovedCard(self.theme, name, lambda: self._put_back(server))
+        if server in kept:
+            return kept[server]
+        return ServerCard(self.theme, self._servers, server, lambda: self._remove(server, name))
+
+    def _remove(self, server: str, name: str) -> None:
+        self._removed[server] = name
+        self._servers.remove(server)
+        self._show()
+
+    def _put_back(self, server: str) -> None:
+        self._removed.pop(server, None)
+        self._servers.put_back(server)
+        self._show()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if self._removed:
+            self._removed.clear()
+            self._servers.forget_removed()
+            self._show()
+
+    def _retranslate(self) -> None:
+        self._note.setText(
+            self.tr("What a model may do besides writing. Which of them, you choose for each chat, in the composer.")
+        )
+        self._built_in_heading.setText(built_in_name())
+        self._servers_heading.setText(self.tr("Tool servers (MCP)"))
+        self._add_heading.setText(self.tr("Add a server"))
+        self.empty.setText(
+            self.tr("None yet. A server gives models more tools: for files, calendars, code, the web and others.")
+        )
+        self._show()
+
+
+class BuiltInCard(Translated, Card):
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._tools: tuple[ToolRow, ...] = ()
+        self.rows: list[ToolWords] = []
+
+    def show_tools(self, tools: tuple[ToolRow, ...]) -> None:
+        if len(tools) != len(self.rows):
+            self.rows = [ToolWords(self.theme) for _ in tools]
+            self.set_rows(self.rows)
+        self._tools = tools
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        for row, tool in zip(self.rows, self._tools, strict=True):
+            name, about = tool_words(tool.name)
+            row.show_tool(name or tool.name, about or tool.description, tool.tokens)
+
+
+class ToolWords(QWidget):
+    """A tool: its name, its tokens beside that, and all of its description."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.words = Words(theme)
+        self.tokens = TextLabel(theme, TextStyle.FINE, wraps=False)
+        top = Qt.AlignmentFlag.AlignTop
+        arrange(QHBoxLayout(self), (self.words.column, 1), (self.tokens, 0, top), spacing=16, margins=(0, 0, 0, 0))
+
+    def show_tool(self, name: str, about: str, tokens: int) -> None:
+        self.words.set_words(name, about)
+        self.tokens.setText(tokens_text(tokens))
+        self.tokens.setVisible(bool(tokens))
+
+
+class FoldLine(NamedButton):
+    """Words after an arrow, which open something below them."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.opened = False
+        self.clicked.connect(self._turn)
+
+    def shows_more(self) -> bool:
+        return self.opened
+
+    def _turn(self) -> None:
+        self.opened = not self.opened
+        self.update()
+        tell_shows_more(self)
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self.theme.ui_font(tabular=True))
+        return QSize(self.theme.px(14 + 6 + 4) + metrics.horizontalAdvance(self.text()), self.theme.px(26))
+
+    def paint_content(self, painter: QPainter) -> None:
+        color = self.theme.palette.text if self.underMouse() else self.theme.palette.secondary
+        side = self.theme.px(14)
+        arrow = icon("chevron-down" if self.opened else "chevron-right", color)
+        arrow.paint(painter, QRect(0, (self.height() - side) // 2, side, side))
+        paint_line(
+            painter, self.rect().adjusted(side + self.theme.px(6), 0, 0, 0), self.text(), self.theme.ui_font(), color
+        )
+
+
+class ServerCard(Translated, Card):
+    def __init__(self, theme: Theme, servers: Servers, server: str, remove: Callable[[], None]) -> None:
+        super().__init__(theme)
+        self._servers = servers
+        self._row = ServerRow(server, "")
+        self._tools: tuple[ToolRow, ...] = ()
+        self.on = Switch(theme)
+        self.head = SettingRow(theme, self.on)
+        self.place = NameLabel(theme, TextStyle.FINE)
+        self.fault = TextLabel(theme, TextStyle.FAULT)
+        self.secrets: dict[str, LineField] = {}
+        self._secret_rows: dict[str, SettingRow] = {}
+        self._secret_column = QVBoxLayout()
+        self.offers = FoldLine(theme)
+        self._offered = QVBoxLayout()
+        self.last_words = FoldLine(theme)
+        self.stderr = PastedText(theme, self)
+        self.get_program, self.restart, self.remove = (PillButton(theme) for _ in range(3))
+        self._arrange()
+        self.on.chosen.connect(self._switch)
+        self.offers.clicked.connect(self._show_offers)
+        self.last_words.clicked.connect(self._show_last_words)
+        self.get_program.clicked.connect(self._open_page)
+        self.restart.clicked.connect(lambda: servers.restart(self._row.id))
+        self.remove.clicked.connect(remove)
+
+    def _arrange(self) -> None:
+        for layout in (self._secret_column, self._offered):
+            layout.setSpacing(8)
+        foot = QWidget()
+        buttons = Flow(foot)
+        for button in (self.get_program, self.restart, self.remove):
+            buttons.addWidget(button)
+        self.column.setSpacing(8)
+        for part in (self.head, self.place, self.fault):
+            self.column.addWidget(part)
+        self.column.addLayout(self._secret_column)
+        left = Qt.AlignmentFlag.AlignLeft
+        self.column.addWidget(self.offers, 0, left)
+        self.column.addLayout(self._offered)
+        self.column.addWidget(self.last_words, 0, left)
+        self.column.addWidget(self.stderr)
+        self.column.addWidget(foot)
+
+    def show_server(self, row: ServerRow, tools: tuple[ToolRow, ...]) -> None:
+        if row.secrets != self._row.secrets:
+            self._make_secrets(row.secrets)
+        tools_changed = tools != self._tools
+        self._row = row
+        self._tools = tools
+        self._retranslate()
+        if tools_changed and self.offers.opened:
+            self._show_offers()
+
+    def _make_secrets(self, names: Iterable[str]) -> None:
+        clear(self._secret_column)
+        self.secrets = {}
+        self._secret_rows = {}
+        for name in names:
+            field = self.secrets[name] = LineField(self.theme)
+            field.setEchoMode(LineField.EchoMode.Password)
+            field.setMinimumWidth(_FIELD_PX)
+            field.editingFinished.connect(lambda name=name: self._keep(name))
+            row = self._secret_rows[name] = SettingRow(self.theme, field)
+            self._secret_column.addWidget(row)
+
+    def _keep(self, name: str) -> None:
+        field = self.secrets[name]
+        if value := field.text():
+            field.clear()
+            if not self._servers.set_secret(self._row.id, name, value):
+                self._secret_rows[name].set_words(name, problem_text("value", name))
+
+    def _switch(self, on: bool) -> None:
+        if on and not self._row.seen:
+            self.on.set_value(False)  # until the whole command was seen
+            self.ask()
+        else:
+            self._servers.set_on(self._row.id, on)
+
+    def ask(self) -> RunSheet:
+        row = self._row
+        sheet = RunSheet(self.theme, self, row)
+        sheet.accepted.connect(lambda: self._servers.confirm(row.id, row.place))
+        sheet.open()
+        return sheet
+
+    def _open_page(self) -> None:
+        ask_to_open(program_page(self._row.detail), self.theme, self)
+
+    def _show_offers(self) -> None:
+        clear(self._offered)
+        if not self.offers.opened:
+            return
+        if not self._tools and self._row.state is not ConnectionState.OFF:
+            self._servers.list_tools(self._row.id)
+        for tool in self._tools:
+            words = ToolWords(self.theme)
+            words.show_tool(tool.name, tool.description, tool.tokens)
+            self._offered.addWidget(words)
+
+    def _show_last_words(self) -> None:
+        self.stderr.setVisible(self.last_words.opened and bool(self._row.stderr))
+
+    def _retranslate(self) -> None:
+        row = self._row
+        is_off = row.state is ConnectionState.OFF
+        failed = row.state is ConnectionState.FAILED
+        self.on.set_value(not is_off)
+        self.head.set_words(row.name, "" if failed else state_text(row.state, row.problem, row.detail))
+        self.place.setText(row.place)
+        self.fault.setText(state_text(row.state, row.problem, row.detail) if failed else "")
+        self.fault.setVisible(failed)
+        self._name_secrets(row)
+        tokens = row.all_tokens or sum(tool.tokens for tool in self._tools)
+        self.offers.setText(offers_text(len(self._tools), tokens) if self._tools else self.tr("What it offers"))
+        self.offers.setVisible(bool(self._tools) or not (is_off or failed))
+        self.last_words.setText(self.tr("What it wrote last (stderr)"))
+        self.last_words.setVisible(bool(row.stderr))
+        self.stderr.show_text(row.stderr)
+        self.stderr.setAccessibleName(self.last_words.text())
+        self._show_last_words()
+        page = program_page(row.detail) if row.problem == "no_command" else ""
+        self.get_program.setVisible(failed and bool(page))
+        self.get_program.setText(fill(self.tr("Get %1…"), program_name(row.detail)))
+        self.restart.setVisible(not is_off)
+        self.restart.setText(self.tr("Restart"))
+        self.restart.setAccessibleName(fill(self.tr("Restart %1"), row.name))
+        self.remove.setText(self.tr("Remove"))
+        self.remove.setAccessibleName(fill(self.tr("Remove %1"), row.name))
+
+    def _name_secrets(self, row: ServerRow) -> None:
+        for name, setting in self._secret_rows.items():
+            kept = name not in row.missing
+            setting.set_words(name, self.tr("Kept in the keychain.") if kept else self.tr("Not set."))
+            self.secrets[name].setPlaceholderText("••••••••" if kept else "")
+
+
+class CommandText(PastedText):
+    """As high as its text, or as a part of the screen: then it scrolls, and says when its end was in sight."""
+
+    read = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.verticalScrollBar().valueChanged.connect(self._judge)
+        self.verticalScrollBar().rangeChanged.connect(self._judge)
+
+    @property
+    def is_read(self) -> bool:
+        return self.verticalScrollBar().value() == self.verticalScrollBar().maximum()
+
+    def _judge(self) -> None:
+        if self.is_read:
+            self.read.emit()
+
+    def _fit(self) -> None:
+        super()._fit()
+        most_px = self.screen().availableSize().height() // 3
+        is_long = self.height() > most_px
+        always = Qt.ScrollBarPolicy.ScrollBarAlwaysOn
+        self.setVerticalScrollBarPolicy(always if is_long else Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        if is_long:
+            self.setFixedHeight(most_px)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        FramedText.wheelEvent(self, event)
+
+
+class RunSheet(Dialog):
+    """Before a server is switched on: all of what would run, or its address. Cancel has the focus.
+
+    A command that is longer than the sheet has to be read to its end.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget, row: ServerRow) -> None:
+        self._row = row
+        self._is_read = False
+        super().__init__(theme, parent, self._words, width_px=_SHEET_PX)
+        self._first = self.cancel_button
+        self.command = CommandText(theme, self)
+        self.command.show_text(row.place)
+        self.command.read.connect(self._judge)
+        self.command.setAccessibleName(self.tr("What runs"))
+        self.content.addWidget(self.command)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        """The text has the height of its lines only once it has its width."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            QTimer.singleShot(0, self, self._fit)
+            QTimer.singleShot(0, self, self._judge)
+        return done
+
+    def _judge(self) -> None:
+        """It stays enabled once the end was in sight."""
+        if self.isVisible():  # before that the text has not its size
+            self._is_read = self._is_read or self.command.is_read
+        self.act_button.setEnabled(self._is_read)
+
+    def _words(self) -> DialogText:
+        row = self._row
+        detail = fill(self.tr("It gets the values of %1."), listed(*row.secrets)) if row.secrets else ""
+        if "://" in row.place.partition(" ")[0]:
+            title = fill(self.tr("Connect to %1?"), quoted(row.name))
+            sentence = self.tr("What a model gives to its tools is sent to this address.")
+        else:
+            title = fill(self.tr("Run %1?"), quoted(row.name))
+            sentence = self.tr(
+                "This command runs as you and can do all that you can. What it touches, macOS counts as Hunch's."
+            )
+        return DialogText(title, sentence, detail, self.tr("Turn On"), self.tr("Cancel"))
+
+
+class RemovedCard(Translated, Card):
+    """In place of a server that was removed, until the page is left."""
+
+    def __init__(self, theme: Theme, name: str, put_back: Callable[[], None]) -> None:
+        super().__init__(theme)
+        self._name = name
+        self.undo = PillButton(theme)
+        self.row = SettingRow(theme, self.undo)
+        self.column.addWidget(self.row)
+        self.undo.clicked.connect(put_back)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.row.set_words(fill(self.tr("%1 was removed."), self._name))
+        self.undo.setText(self.tr("Undo"))
+
+
+class AddCard(Translated, Card):
+    """A command line, an address, or JSON as the pages of servers have it."""
+
+    def __init__(self, theme: Theme, servers: Servers) -> None:
+        super().__init__(theme)
+        self._servers = servers
+        self.words = Words(theme)
+        self.field = PromptField(theme)
+        self.add_button = PillButton(theme)
+        self.outcome = TextLabel(theme, TextStyle.FINE)
+        self._added: AddedServers | None = None
+        foot = QWidget()
+        Flow(foot).addWidget(self.add_button)
+        self.column.addLayout(self.words.column)
+        for widget in (self.field, foot, self.outcome):
+            self.column.addWidget(widget)
+        self.add_button.clicked.connect(self._add)
+        self.field.textChanged.connect(self._on_edit)
+        self._retranslate()
+
+    def _on_edit(self) -> None:
+        self.add_button.setEnabled(bool(self.field.text().strip()))
+
+    def _add(self) -> None:
+        added = self._servers.add_text(self.field.text().strip())
+        if added.names:
+            self.field.set_text("")
+            self._on_edit()
+        self.say(added)
+
+    def say(self, added: AddedServers) -> None:
+        self._added = added
+        self._retranslate()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.outcome.text()))
+
+    def _outcome(self, added: AddedServers) -> str:
+        if not added.understood:
+            return self.tr("That is no command, no address and no JSON with servers.")
+        lines = [labelled(each.name, problem_text(each.problem, each.detail)) for each in added.refused]
+        if added.names:
+            lines.insert(0, fill(self.tr("Added, and off until you turn it on: %1"), listed(*added.names)))
+        return "\n".join(lines) or self.tr("Nothing new was found.")
+
+    def _retranslate(self) -> None:
+        self.words.set_words(
+            self.tr("Command, address or JSON"),
+            self.tr("Such as %1 or %2. Keys in it go to the keychain.").replace("%1", _COMMAND).replace("%2", _ADDRESS),
+        )
+        self.field.setAccessibleName(self.words.name.text())
+        self.add_button.setText(self.tr("Add"))
+        self.outcome.setText("" if self._added is None else self._outcome(self._added))
+        self.outcome.setVisible(bool(self.outcome.text()))
+        self._on_edit()
+
+
+_COMMAND = "npx -y @modelcontextprotocol/server-filesystem ~/Documents"
+_ADDRESS = "https://example.com/mcp"
+
+
+class ImportCard(Translated, Card):
+    """Servers that other programs have: read from their files, which are never written."""
+
+    def __init__(self, theme: Theme, servers: Servers, say: Callable[[AddedServers], None]) -> None:
+        super().__init__(theme)
+        self._servers = servers
+        self._say = say
+        self.rows: dict[str, SettingRow] = {}
+        self.buttons: dict[str, PillButton] = {}
+
+    def show_sources(self) -> None:
+        sources = self._servers.sources()
+        if list(sources) != list(self.rows):
+            self.buttons = {name: PillButton(self.theme) for name in sources}
+            self.rows = {name: SettingRow(self.theme, button) for name, button in self.buttons.items()}
+            self.set_rows(list(self.rows.values()))
+            for name, button in self.buttons.items():
+                button.clicked.connect(lambda _checked=False, name=name: self._say(self._servers.import_from(name)))
+        self.setVisible(bool(sources))
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        for name, row in self.rows.items():
+            row.set_words(name, self.tr("Its tool servers. Its file is only read."))
+            self.buttons[name].setText(self.tr("Import"))
+            self.buttons[name].setAccessibleName(fill(self.tr("Import from %1"), name))

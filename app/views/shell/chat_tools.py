@@ -1,0 +1,345 @@
+"""The composer's button for tools, and its panel: which of them the open chat may use, and what they cost in tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Protocol
+
+from PySide6.QtCore import QRectF, Qt, SignalInstance
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.view_models.tools import CanCall, ServerRow, ToolRow, chosen_tokens, takes_much
+from app.views.widgets.arrange import arrange
+from app.views.widgets.buttons import IconButton, PillButton
+from app.views.widgets.cards import Hairline, Page, clear
+from app.views.widgets.fields import Switch
+from app.views.widgets.flow import Flow
+from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
+from app.views.widgets.panel import Panel
+from app.views.widgets.translated import Translated
+from app.words.formats import fill, sentences
+from app.words.tools import (
+    built_in_name,
+    cannot_call,
+    much_text,
+    no_model_text,
+    reads_again_text,
+    tokens_text,
+    tool_words,
+    tools_on_text,
+    who_can,
+)
+
+_WIDTH_PX = 400
+_DOT_PX = 6
+_OF_FILES = ("/read_file", "/list_folder")
+
+
+class ChatTools(Protocol):
+    """What the panel needs of the tools' controller; all of it is about the open chat."""
+
+    @property
+    def changed(self) -> SignalInstance: ...
+
+    def chat_tools(self) -> tuple[ServerRow, ...]: ...
+
+    def can_call(self) -> CanCall: ...
+
+    def models_that_can(self) -> tuple[str, ...]: ...
+
+    def set_on(self, ids: Iterable[str], on: bool) -> None: ...
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Files and folders that its tools may read."""
+        ...
+
+    def choose_folders(self, paths: Iterable[str]) -> None: ...
+
+
+class ToolLine(Translated, QWidget):
+    """A tool, or all of a server, with a switch."""
+
+    def __init__(self, theme: Theme, *, is_head: bool) -> None:
+        super().__init__()
+        self.switch = Switch(theme)
+        self.name = ElidedLabel(theme, TextStyle.HEADING if is_head else TextStyle.BODY)
+        self.about = ElidedLabel(theme, TextStyle.FINE)
+        self._tool: ToolRow | None = None
+        self._server: ServerRow | None = None
+        words = arrange(QVBoxLayout(), self.name, self.about, spacing=0)
+        arrange(QHBoxLayout(self), (words, 1), self.switch, spacing=12, margins=(0, 0, 2, 0))
+
+    def show_tool(self, tool: ToolRow, *, enabled: bool) -> None:
+        self._tool = tool
+        self.switch.set_value(tool.on)
+        self.switch.setEnabled(enabled)
+        self._retranslate()
+
+    def show_server(self, server: ServerRow, *, enabled: bool) -> None:
+        """Its switch is on where all of its tools are."""
+        self._server = server
+        self.switch.set_value(bool(server.tools) and all(tool.on for tool in server.tools))
+        self.switch.setEnabled(enabled and bool(server.tools))
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        if self._tool is not None:
+            own, explained = tool_words(self._tool.name) if self._tool.id.startswith("/") else ("", "")
+            about = " ".join((explained or self._tool.description).split())
+            self._say(own or self._tool.name, tokens_text(self._tool.tokens), about)
+        elif self._server is not None:
+            self._say(self._server.name or built_in_name(), "", "")
+            self.switch.setAccessibleName(fill(self.tr("All of %1"), self._server.name or built_in_name()))
+
+    def _say(self, name: str, tokens: str, about: str) -> None:
+        self.name.setText(name)
+        self.about.setText(" · ".join(filter(None, (tokens, about))))
+        self.about.set_tooltip_text(about)
+        self.about.setVisible(bool(self.about.text()))
+        self.switch.setAccessibleName(name)
+        self.switch.setAccessibleDescription(self.about.text())
+
+
+class FoldersRow(Translated, QWidget):
+    """The files and folders that the chat's tools may read: shown where one of them reads files."""
+
+    def __init__(self, theme: Theme, tools: ChatTools) -> None:
+        super().__init__()
+        self._theme = theme
+        self._tools = tools
+        self.name = TextLabel(theme, TextStyle.BODY)
+        self.none = TextLabel(theme, TextStyle.FINE)
+        self.add_folder, self.add_file = (PillButton(theme) for _ in range(2))
+        self.paths: list[QWidget] = []
+        self._list = QVBoxLayout()
+        self._list.setSpacing(2)
+        buttons = QWidget()
+        flow = Flow(buttons)
+        for button in (self.add_folder, self.add_file):
+            flow.addWidget(button)
+        arrange(QVBoxLayout(self), self.name, self.none, self._list, buttons, spacing=4, margins=(0, 0, 0, 0))
+        self.add_folder.clicked.connect(lambda: self._choose(QFileDialog.FileMode.Directory))
+        self.add_file.clicked.connect(lambda: self._choose(QFileDialog.FileMode.ExistingFiles))
+        self._shown: tuple[str, ...] = ()
+        self._retranslate()
+
+    def show_paths(self, *, wanted: bool) -> None:
+        self.setVisible(wanted)
+        self.none.setVisible(not self._tools.folders)
+        if self._tools.folders != self._shown:
+            self._shown = self._tools.folders
+            clear(self._list)
+            for path in self._shown:
+                self._list.addWidget(self._path_row(path))
+
+    def _path_row(self, path: str) -> QWidget:
+        row = QWidget()
+        name = ElidedLabel(self._theme, TextStyle.FINE, Qt.TextElideMode.ElideMiddle)
+        name.setText(path)
+        remove = IconButton(self._theme, "x", 24)
+        remove.set_name(fill(self.tr("Remove %1"), path))
+        remove.clicked.connect(lambda: self._tools.choose_folders([each for each in self._shown if each != path]))
+        arrange(QHBoxLayout(row), (name, 1), remove, spacing=4, margins=(0, 0, 0, 0))
+        return row
+
+    def _choose(self, mode: QFileDialog.FileMode) -> None:
+        dialog = QFileDialog(self.window(), self.name.text())
+        dialog.setFileMode(mode)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(self.add)
+        dialog.open()
+
+    def add(self, paths: list[str]) -> None:
+        self._tools.choose_folders(dict.fromkeys((*self._tools.folders, *paths)))
+
+    def _retranslate(self) -> None:
+        self.name.setText(self.tr("Files and folders to read"))
+        self.none.setText(self.tr("None yet: the tools can read nothing."))
+        self.add_folder.setText(self.tr("Add Folder…"))
+        self.add_file.setText(self.tr("Add Files…"))
+
+
+class ChatToolsPanel(Translated, Panel):
+    def __init__(
+        self,
+        theme: Theme,
+        parent: QWidget,
+        tools: ChatTools,
+        model_name: Callable[[], str],
+        context_tokens: Callable[[], int],
+        otherwise: Callable[[], None],
+    ) -> None:
+        super().__init__(theme, parent, _WIDTH_PX, otherwise)
+        self._tools = tools
+        self._model_name = model_name
+        self._context_tokens = context_tokens
+        self.lines: dict[str, ToolLine] = {}  # of tools, by id
+        self.heads: dict[str, ToolLine] = {}  # of servers, by id
+        self.title = TextLabel(theme, TextStyle.HEADING, self)
+        self.sum = TextLabel(theme, TextStyle.FINE, self)
+        self.note = TextLabel(theme, TextStyle.FINE, self)
+        self.close_button = IconButton(theme, "x", 26, self)
+        self.much = TextLabel(theme, TextStyle.COST, self)
+        self.settings_button = PillButton(theme, parent=self)
+        self.find_button = PillButton(theme, parent=self)
+        self.page = Page(theme, self)
+        self.folders = FoldersRow(theme, tools)
+        self._arrange()
+        self.close_button.clicked.connect(self.leave)
+        tools.changed.connect(self.show_tools)
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        head = arrange(QHBoxLayout(), (self.title, 1), self.close_button)
+        foot = arrange(QHBoxLayout(), self.settings_button, 1, self.find_button)
+        self._column = arrange(
+            QVBoxLayout(self),
+            head,
+            self.note,
+            (self.page, 1),
+            Hairline(self._theme),
+            self.sum,
+            self.much,
+            foot,
+            spacing=8,
+            margins=(16, 12, 10, 10),
+        )
+        self.page.side_px = 0  # the panel has its own
+        self.page.column.setContentsMargins(0, 0, 0, 0)
+        self.page.column.setSpacing(8)
+        self.page.title.hide()
+        content = self.page.widget()
+        if content is not None:
+            content.setAutoFillBackground(False)  # the card shows through
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(8)
+        self.page.column.addLayout(self._rows)
+        self.page.column.addWidget(self.folders)
+        self.page.column.addStretch(1)
+
+    @property
+    def first(self) -> QWidget:
+        enabled = (line.switch for line in (*self.heads.values(), *self.lines.values()) if line.switch.isEnabled())
+        return next(enabled, self.close_button)
+
+    def wanted_px(self, width_px: int) -> int:
+        others_px = self._column.totalMinimumHeightForWidth(width_px) - self.page.minimumSizeHint().height()
+        return others_px + self.page.column.totalSizeHint().height()
+
+    def show_tools(self) -> None:
+        servers = self._tools.chat_tools()
+        can = self._tools.can_call()
+        ids = [tool.id for server in servers for tool in server.tools]
+        if [server.id for server in servers] != list(self.heads) or ids != list(self.lines):
+            self._make_lines(servers)
+        for server in servers:
+            self.heads[server.id].show_server(server, enabled=can is CanCall.YES)
+            for tool in server.tools:
+                self.lines[tool.id].show_tool(tool, enabled=can is CanCall.YES or tool.on)
+        self.folders.show_paths(wanted=any(self._reads_files(tool) for server in servers for tool in server.tools))
+        self._show_words(servers, can)
+
+    def _reads_files(self, tool: ToolRow) -> bool:
+        return tool.on and tool.id in _OF_FILES
+
+    def _make_lines(self, servers: tuple[ServerRow, ...]) -> None:
+        clear(self._rows)
+        self.heads = {}
+        self.lines = {}
+        for server in servers:
+            head = self.heads[server.id] = ToolLine(self._theme, is_head=True)
+            head.switch.chosen.connect(lambda on, server=server.id: self._set_all(server, on))
+            self._rows.addWidget(head)
+            for tool in server.tools:
+                line = self.lines[tool.id] = ToolLine(self._theme, is_head=False)
+                line.switch.chosen.connect(lambda on, tool=tool.id: self._tools.set_on((tool,), on))
+                self._rows.addWidget(line)
+
+    def _set_all(self, server: str, on: bool) -> None:
+        tools = next((row.tools for row in self._tools.chat_tools() if row.id == server), ())
+        self._tools.set_on([tool.id for tool in tools], on)
+
+    def _show_words(self, servers: tuple[ServerRow, ...], can: CanCall) -> None:
+        tokens = chosen_tokens(servers)
+        count = sum(tool.on for server in servers for tool in server.tools)
+        self.sum.setText(tools_on_text(count, tokens))
+        self.much.setText(much_text())
+        self.much.setVisible(takes_much(tokens, self._context_tokens()))
+        self.note.setText(self._note(can))
+        self.find_button.setVisible(can is not CanCall.YES and not self._tools.models_that_can())
+
+    def _note(self, can: CanCall) -> str:
+        if can is CanCall.NO_MODEL:
+            return no_model_text()
+        if can is CanCall.MODEL_CANNOT:
+            return sentences(cannot_call(self._model_name()), who_can(self._tools.models_that_can()))
+        return reads_again_text()
+
+    def _retranslate(self) -> None:
+        self.title.setText(self.tr("Tools in this chat"))
+        self.setAccessibleName(self.title.text())
+        self.close_button.set_name(self.tr("Close"))
+        self.settings_button.setText(self.tr("Manage Tools…"))
+        self.find_button.setText(self.tr("Find One That Can"))
+        self.show_tools()
+
+
+class ChatToolsButton(Translated, IconButton):
+    """In the composer, with a dot where the chat may use tools. The panel is made at first use."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, "wrench", parent=parent)
+        self._tools: ChatTools | None = None
+        self._model_name: Callable[[], str] = str
+        self._make_panel: Callable[[], ChatToolsPanel] | None = None
+        self._on = 0
+        self.clicked.connect(self.toggle_panel)
+        self.hide()
+
+    def bind(self, tools: ChatTools, model_name: Callable[[], str], make_panel: Callable[[], ChatToolsPanel]) -> None:
+        self._tools = tools
+        self._model_name = model_name
+        self._make_panel = make_panel
+        tools.changed.connect(self._retranslate)
+        self._retranslate()
+        self.show()
+
+    @cached_property
+    def panel(self) -> ChatToolsPanel:
+        assert self._make_panel is not None
+        return self._make_panel()
+
+    def toggle_panel(self) -> None:
+        if self._tools is not None:
+            self.panel.show_tools()
+            self.panel.toggle(self)
+
+    def place_panel(self) -> None:
+        if "panel" in vars(self) and self.panel.isVisible():
+            self.panel.place_at(self)
+
+    def _retranslate(self) -> None:
+        if self._tools is None:
+            return
+        servers = self._tools.chat_tools()
+        self._on = sum(tool.on for server in servers for tool in server.tools)
+        can = self._tools.can_call()
+        if can is CanCall.MODEL_CANNOT:
+            self.set_name(fill(self.tr("Tools: %1"), cannot_call(self._model_name())))
+        elif self._on:
+            self.set_name(fill(self.tr("Tools: %1"), tools_on_text(self._on, chosen_tokens(servers))))
+        else:
+            self.set_name(self.tr("Tools"))
+        self.update()
+
+    def paint_content(self, painter: QPainter) -> None:
+        super().paint_content(painter)
+        if self._on:
+            side = self.theme.px(_DOT_PX)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self.theme.palette.ink)
+            painter.drawEllipse(QRectF(self.width() - side - 3, 3, side, side))

@@ -1,0 +1,279 @@
+"""A tool call in a reply: one line that unfolds, its arguments and its result as plain text, its pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QTextBlockFormat, QTextCursor
+from PySide6.QtWidgets import QWidget
+
+from app.markup import long_lines
+from app.markup.calls import readable, table_of_json
+from app.markup.lines import keep_shapes
+from app.markup.sections import plain_sections
+from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD, UI_PX
+from app.view_models.tools import CallState, CallView
+from app.views.icons import icon
+from app.views.transcript.call_words import call_words
+from app.views.transcript.part_context import PartContext
+from app.views.transcript.parts import Hovered, Part, PartKind
+from app.views.transcript.status_parts import AttachmentsPart
+from app.views.transcript.text_parts import ReadOnlyText
+from app.views.widgets import clipboard
+from app.views.widgets.buttons import IconButton, PaintedButton
+from app.views.widgets.painting import paint_card
+from app.views.widgets.roles import tell_shows_more
+from app.views.widgets.tooltips import set_tooltip
+from app.views.widgets.translated import Translated
+
+_COPIED_MS = 1400
+_HEAD_PX = 32
+_PAD_PX = 14
+_FOOT_PX = 12
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    call: CallView
+    opened: bool
+    key: tuple[int, int]  # by which its message knows what is open
+
+
+class TextRole(StrEnum):
+    ARGUMENTS = "arguments"
+    RESULT = "result"
+    FAULT = "fault"  # what went wrong, in the tool's words
+
+
+@dataclass(frozen=True, slots=True)
+class CallText:
+    """Arguments or a result, or a section of a long one."""
+
+    text: str
+    role: TextRole
+    whole: str = field(compare=False)  # to copy
+    first: bool = True
+    last: bool = True
+    glue: str = "\n\n"  # what is between it and the section above
+
+
+@dataclass(frozen=True, slots=True)
+class CallPictures:
+    call: CallView
+
+
+CallContent = tuple[PartKind, object, int]
+
+
+class CallContents:
+    """What calls show below their lines, made once for each."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[CallView, list[CallContent]]] = {}
+
+    def of(self, call: CallView) -> list[CallContent]:
+        known = self._made.get(call.id)
+        if known is None or known[0] is not call:
+            known = self._made[call.id] = (call, list(_contents(call)))
+        return known[1]
+
+
+def _contents(call: CallView) -> list[CallContent]:
+    result = _texts(readable(call.arguments), TextRole.ARGUMENTS) if call.arguments.strip("{} \n") else []
+    table = table_of_json(call.result) if call.state is not CallState.FAILED else None
+    if table is not None:
+        result.append((PartKind.TABLE, table, 12))
+    elif call.result:
+        result += _texts(call.result, TextRole.FAULT if call.state is CallState.FAILED else TextRole.RESULT)
+    if call.pictures:
+        result.append((PartKind.CALL_PICTURES, CallPictures(call), 8))
+    return result
+
+
+def _texts(text: str, role: TextRole) -> list[CallContent]:
+    text = text.replace("\r\n", "\n").strip("\n")
+    cuts = list(plain_sections(text))
+    last = len(cuts) - 1
+    return [
+        (
+            PartKind.CALL_TEXT,
+            CallText(
+                text[cut.start : cut.end], role, text, number == 0, number == last, cut.glue if number else "\n\n"
+            ),
+            0 if number else 8,
+        )
+        for number, cut in enumerate(cuts)
+    ]
+
+
+class CallPart(Hovered, Translated, PaintedButton):
+    """“Read notes.md · 0.2 s”; opens what was asked and answered."""
+
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
+        super().__init__(context.theme, parent)
+        self._content: CallLine | None = None
+        self._message_id = 0
+        self._title = self._detail = ""
+        self._is_fault = False
+        self.clicked.connect(lambda: context.opening_requested.emit(self._message_id, self._key))
+
+    @property
+    def _key(self) -> tuple[int, int]:
+        assert self._content is not None
+        return self._content.key
+
+    def show_part(self, part: Part, _width_px: int) -> int:
+        assert isinstance(part.content, CallLine)
+        before = self._content
+        self._content = part.content
+        self._message_id = part.message_id
+        self._retranslate()
+        if before is not None and before.opened != part.content.opened:
+            tell_shows_more(self)
+        return self.theme.px(26)
+
+    def shows_more(self) -> bool:
+        return self._content is not None and self._content.opened
+
+    def meaning(self) -> str:
+        return f"{self._message_id} {self._content.key if self._content else ''}"
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.theme.px(200), self.theme.px(26))
+
+    def _retranslate(self) -> None:
+        if self._content is None:
+            return
+        words = call_words(self._content.call)
+        self._title = words.title
+        self._detail = words.detail
+        self._is_fault = words.is_fault
+        self.setAccessibleName(words.text)
+        opened = self._content.opened
+        self.setAccessibleDescription(self.tr("Hide the call") if opened else self.tr("Show the call"))
+        self.update()
+
+    def paint_content(self, painter: QPainter) -> None:
+        assert self._content is not None
+        theme = self.theme
+        colors = theme.palette
+        color = colors.text if self.underMouse() else colors.secondary
+        side = theme.px(14)
+        arrow = icon("chevron-down" if self._content.opened else "chevron-right", color)
+        arrow.paint(painter, QRect(0, (self.height() - side) // 2, side, side))
+        painter.setFont(theme.ui_font(UI_PX, tabular=True))
+        metrics = QFontMetrics(painter.font())
+        area = self.rect().adjusted(side + theme.px(6), 0, 0, 0)
+        detail = f" · {self._detail}" if self._detail else ""
+        least = min(metrics.horizontalAdvance(detail), area.width() // 2)
+        title = metrics.elidedText(self._title, Qt.TextElideMode.ElideMiddle, area.width() - least)
+        alignment = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.setPen(color)
+        painter.drawText(area, alignment, title)
+        area.setLeft(area.left() + metrics.horizontalAdvance(title))
+        painter.setPen(colors.fault if self._is_fault else colors.faint)
+        shown = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, area.width())
+        painter.drawText(area, alignment, shown)
+        set_tooltip(self, f"{self._title}{detail}" if (title, shown) != (self._title, detail) else "")
+
+
+class CallTextPart(Hovered, Translated, QWidget):
+    """Plain text in a card, with its lines wrapped; its first section has a button that copies all of it."""
+
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._content: CallText | None = None
+        self.text = ReadOnlyText(context, self)
+        self.copy_button = IconButton(context.theme, "copy", 26, self)
+        self.copy_button.clicked.connect(self._copy)
+        self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
+        self._copied.timeout.connect(lambda: self.copy_button.set_icon("copy"))
+        self._retranslate()
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        assert isinstance(part.content, CallText)
+        theme = self._context.theme
+        content = self._content = part.content
+        pad = theme.px(_PAD_PX)
+        wanted = width_px - 2 * pad
+        if part.measured_width_px < 0:
+            self.text.clear_for(wanted)
+            self._write(content.text)
+        above = theme.px(_HEAD_PX) if content.first else 0
+        height = self.text.height_at(wanted)
+        self.text.setGeometry(pad, above, wanted, height)
+        side = self.copy_button.sizeHint().width()
+        self.copy_button.setVisible(content.first)
+        self.copy_button.setGeometry(width_px - side - theme.px(5), (above - side) // 2 + 1, side, side)
+        self._retranslate()
+        self.update()
+        return above + height + (theme.px(_FOOT_PX) if content.last else 0)
+
+    def _write(self, text: str) -> None:
+        theme = self._context.theme
+        self.text.set_document_font(theme.mono_font())
+        self.text.setTabStopDistance(4 * QFontMetricsF(theme.mono_font()).horizontalAdvance(" "))
+        cursor = QTextCursor(self.text.document())
+        block = QTextBlockFormat()
+        block.setLineHeight(
+            round(CODE_PX * CODE_LEADING * theme.scale), QTextBlockFormat.LineHeightTypes.FixedHeight.value
+        )
+        cursor.beginEditBlock()
+        cursor.setBlockFormat(block)
+        long_lines.insert(cursor, text)
+        keep_shapes(self.text.document())
+        cursor.endEditBlock()
+        self.text.forget_light()
+        self.text.go_to_start()
+
+    def _copy(self) -> None:
+        if self._content is not None:
+            clipboard.copy(self._content.whole, self)
+            self.copy_button.set_icon("check")
+            self._copied.start()
+
+    def _label(self) -> str:
+        assert self._content is not None
+        return {
+            TextRole.ARGUMENTS: self.tr("Arguments"),
+            TextRole.RESULT: self.tr("Result"),
+            TextRole.FAULT: self.tr("What went wrong"),
+        }[self._content.role]
+
+    def _retranslate(self) -> None:
+        is_result = self._content is not None and self._content.role is not TextRole.ARGUMENTS
+        self.copy_button.set_name(self.tr("Copy result") if is_result else self.tr("Copy arguments"))
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self._content is None:
+            return
+        theme = self._context.theme
+        colors = theme.palette
+        # The rounded corners between two sections lie outside of both.
+        above = 0 if self._content.first else RADIUS_CARD
+        below = 0 if self._content.last else RADIUS_CARD
+        with QPainter(self) as painter:
+            paint_card(painter, self.rect().adjusted(0, -above, 0, below), RADIUS_CARD, colors.surface, colors.hairline)
+            if self._content.first:
+                is_fault = self._content.role is TextRole.FAULT
+                painter.setFont(theme.ui_font(FOOTER_PX))
+                painter.setPen(colors.fault if is_fault else colors.secondary)
+                head = QRectF(theme.px(_PAD_PX), 1, self.copy_button.x() - theme.px(_PAD_PX), theme.px(_HEAD_PX))
+                painter.drawText(head, Qt.AlignmentFlag.AlignVCenter, self._label())
+
+
+class CallPicturesPart(AttachmentsPart):
+    """Pictures of a result: at the left, as the text above them."""
+
+    from_left = True
+
+    def _take(self, part: Part) -> None:
+        assert isinstance(part.content, CallPictures)
+        self._set_shown(part.content.call.pictures)
+
+    def _open(self, number: int) -> None:
+        self._context.picture_requested.emit(self._shown[number])

@@ -1,0 +1,97 @@
+"""A panel over a window that opens from a button. It is part of the window, so that input methods work in it, and
+closes when the focus goes elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeyEvent, QPaintEvent
+from PySide6.QtWidgets import QApplication, QLayout, QMenu, QWidget
+
+from app.theme import Theme
+from app.views.widgets.focus import FocusBefore, put_in_tab_order
+from app.views.widgets.painting import paint_surface
+
+_FROM_BUTTON_PX = 6
+_FROM_EDGE_PX = 12
+_LEAST_PX = 200
+
+
+class Panel(QWidget):
+    def __init__(self, theme: Theme, parent: QWidget, width_px: int, otherwise: Callable[[], None]) -> None:
+        """`otherwise`: gets the focus if the former widget cannot."""
+        super().__init__(parent)
+        self._theme = theme
+        self._within = parent
+        self._width_px = width_px
+        self.focus_before = FocusBefore(otherwise)
+        theme.changed.connect(self.update)
+        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
+        self.hide()
+
+    @property
+    def first(self) -> QWidget:
+        """What gets the focus when it opens."""
+        raise NotImplementedError
+
+    def wanted_px(self, width_px: int) -> int:
+        """The height of all that is in it."""
+        raise NotImplementedError
+
+    def toggle(self, anchor: QWidget) -> None:
+        if self.isVisible():
+            self.leave()
+        else:
+            self.focus_before.remember()
+            self.open_at(anchor)
+
+    def leave(self) -> None:
+        """The focus goes back to where it was."""
+        self.hide()
+        self.focus_before.give_back()
+
+    def open_at(self, anchor: QWidget) -> None:
+        self.place_at(anchor)
+        self.show()
+        self.raise_()
+        put_in_tab_order(anchor, self)
+        self.first.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def place_at(self, anchor: QWidget) -> None:
+        """Below the button, or above it where there is more room."""
+        self._measure_again()
+        window = self._within
+        width = min(self._theme.px(self._width_px), window.width() - 2 * _FROM_EDGE_PX)
+        top = anchor.mapTo(window, QPoint(0, 0))
+        below = top.y() + anchor.height() + _FROM_BUTTON_PX
+        above_px = top.y() - _FROM_BUTTON_PX - _FROM_EDGE_PX
+        below_px = window.height() - below - _FROM_EDGE_PX
+        left = top.x() + (anchor.width() - width) // 2
+        left = max(_FROM_EDGE_PX, min(left, window.width() - width - _FROM_EDGE_PX))
+        height = max(_LEAST_PX, min(self.wanted_px(width), max(above_px, below_px)))
+        y = below if below_px >= above_px else top.y() - _FROM_BUTTON_PX - height
+        self.setGeometry(left, y, width, height)
+
+    def _measure_again(self) -> None:
+        """Qt keeps the sizes of what was hidden while the text's size changed."""
+        for widget in self.findChildren(QWidget):
+            widget.updateGeometry()
+        for layout in self.findChildren(QLayout):
+            layout.invalidate()
+
+    def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
+        inside = now is None or now is self or self.isAncestorOf(now) or isinstance(now, QMenu)
+        if self.isVisible() and now is not None and not inside and now.window() is self.window():
+            self.focus_before.forget()
+            self.hide()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys outside a field are consumed: in the window they would close the panel."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.leave()
+        else:
+            event.accept()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        paint_surface(self, self._theme.palette)

@@ -1,0 +1,137 @@
+"""Servers that really run, behind the chats: added, confirmed, called, changed, removed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.tool_servers import ToolServersController
+from app.storage import ReplyStatus
+from app.system.secrets import Secrets
+from app.system.worker import IN_PLACE
+from app.tools.definitions import Answer, AskReason
+from app.view_models.tools import CallState, ConnectionState
+from tests.helpers.controller_harness import ControllerHarness, open_harness
+from tests.helpers.tool_calls import MODELS, call, calls, says
+from tests.helpers.tool_hosts import MALICIOUS
+
+
+class Chat:
+    def __init__(self, harness: ControllerHarness, folder: Path) -> None:
+        self.harness = harness
+        self.folder = folder
+        secrets = Secrets(folder / "token", lambda: None)
+        self.servers = ToolServersController(folder, secrets, harness.calls.post, IN_PLACE, home=lambda: folder)
+        harness.controller.tools.use_servers(self.servers)
+        self.servers.removed.connect(harness.controller.tools.forget_server)
+
+    def add(self, mode: str) -> str:
+        """A server, switched on; returns its id."""
+        noted = self.folder / f"processes-{mode}"
+        noted.mkdir()
+        added = self.servers.add_text(f"TOKEN=hush {sys.executable} {MALICIOUS} {mode} {noted}")
+        assert (len(added.names), added.refused, added.understood) == (1, (), True)
+        row = self.servers.rows()[-1]
+        assert (row.state, row.seen, row.secrets, row.missing) == (ConnectionState.OFF, False, ("TOKEN",), ())
+        assert not self.servers.confirm(row.id, row.place + " ")
+        assert self.servers.confirm(row.id, row.place)
+        return row.id
+
+    def turn_on(self, server: str, *tools: str) -> None:
+        self.harness.controller.tools.set_on([f"{server}/{each}" for each in tools], True)
+
+    def wait_for(self, status: ReplyStatus) -> None:
+        rows = self.harness.controller.transcript
+        self.harness.qtbot.waitUntil(lambda: bool(rows.messages) and rows.messages[-1].status is status, timeout=90_000)
+
+
+@pytest.fixture
+def chat(tmp_path: Path, qtbot: QtBot) -> Iterator[Chat]:
+    with open_harness(tmp_path / "profile", qtbot, models=MODELS) as harness:
+        harness.load_pair()
+        made = Chat(harness, tmp_path)
+        yield made
+        made.servers.close()
+
+
+def test_a_server_is_added_called_and_removed(chat: Chat, qtbot: QtBot) -> None:
+    server = chat.add("prints")
+    assert "hush" not in (chat.folder / "tools.json").read_text()
+    chat.servers.list_tools(server)
+    qtbot.waitUntil(lambda: bool(chat.servers.known(server)), timeout=90_000)
+    assert chat.servers.rows()[0].state is ConnectionState.READY
+    (tool,) = (each.name for each in chat.servers.known(server))
+    chat.turn_on(server, tool)
+    chat.harness.engine.scripts.extend([calls(call(f"{server}__{tool}")), says("Done.")])
+    chat.harness.controller.send("Act")
+    chat.wait_for(ReplyStatus.WAITS_FOR_YOU)
+    message = chat.harness.rows[-1].id
+    chat.harness.controller.exchanges.answer(message, Answer.ALWAYS)
+    chat.wait_for(ReplyStatus.DONE)
+    made = chat.harness.rows[-1].steps[0].calls[0]
+    assert (made.state, made.result, made.outside) == (CallState.DONE, "done", True)
+    assert made.server == chat.servers.name_of(server)
+    assert len(chat.harness.controller.tools.consents.all()) == 1
+    chat.servers.remove(server)
+    assert chat.servers.rows() == ()
+    chat.servers.put_back(server)
+    assert [(each.id, each.seen, each.missing) for each in chat.servers.rows()] == [(server, True, ())]
+    chat.servers.remove(server)
+    chat.servers.forget_removed()
+    chat.harness.settle()
+    assert chat.harness.controller.tools.consents.all() == ()
+    assert chat.servers.rows() == ()
+
+
+def test_a_server_that_changes_its_tool_each_time_never_runs_it(chat: Chat, qtbot: QtBot) -> None:
+    server = chat.add("changes")
+    chat.servers.list_tools(server)
+    qtbot.waitUntil(lambda: bool(chat.servers.known(server)), timeout=90_000)
+    chat.turn_on(server, "act")
+    chat.harness.engine.scripts.extend([calls(call(f"{server}__act")), says("Done.")])
+    chat.harness.controller.send("Act")
+    reasons: list[AskReason] = []
+    for _ in range(3):
+        chat.wait_for(ReplyStatus.WAITS_FOR_YOU)
+        reply = chat.harness.rows[-1]
+        assert reply.consent is not None
+        reasons.append(reply.consent.reason)
+        chat.harness.controller.exchanges.answer(reply.id, Answer.ALWAYS)
+    chat.wait_for(ReplyStatus.DONE)
+    assert reasons == [AskReason.NEW, AskReason.CHANGED, AskReason.CHANGED]
+    made = chat.harness.rows[-1].steps[0].calls[0]
+    assert (made.state, "otherwise each time" in made.result) == (CallState.FAILED, True)
+
+
+def test_a_server_that_cannot_start_leaves_the_chat_without_its_tools(chat: Chat) -> None:
+    chat.servers.add_text(f"{sys.executable} -c 'raise SystemExit(3)'")
+    row = chat.servers.rows()[0]
+    chat.servers.confirm(row.id, row.place)
+    chat.turn_on(row.id, "act")
+    chat.harness.engine.scripts.append(says("Hi."))
+    chat.harness.controller.send("Hello")
+    chat.wait_for(ReplyStatus.DONE)
+    assert chat.harness.engine.requests[-1].tools == ()
+    row = chat.servers.rows()[0]
+    assert (row.state, row.problem) == (ConnectionState.FAILED, "ended")
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "understood"),
+    [
+        ("", 0, False),
+        ("'", 0, False),
+        ("{}", 0, False),
+        ("https://example.org/mcp", 1, True),
+        ("http://example.org/mcp", 0, True),
+        ('{"mcpServers": {"a": {"command": "npx", "args": ["-y", "x"]}, "b": {"url": "https://b.example/"}}}', 2, True),
+    ],
+)
+def test_what_can_be_added(chat: Chat, text: str, names: int, understood: bool) -> None:
+    added = chat.servers.add_text(text)
+    assert (len(added.names), added.understood) == (names, understood)
+    assert all(row.state is ConnectionState.OFF for row in chat.servers.rows())

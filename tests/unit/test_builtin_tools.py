@@ -1,0 +1,336 @@
+"""Built-in tools: what they compute, and what they refuse to reach."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from app.storage import Attachment, AttachmentKind, Stores
+from app.tools.builtin import addresses, fetch, fetch_child
+from app.tools.builtin.calculator import calculate
+from app.tools.builtin.offered import BY_NAME, call
+from app.tools.builtin.page_text import text_of_page
+from app.tools.builtin.tool import Reach, Refusal
+from app.tools.definitions import ToolResult
+from tests.helpers.pdf_files import pdf_bytes
+
+
+def run(name: str, reach: Reach | None = None, **arguments: Any) -> ToolResult:
+    return call(name, json.dumps(arguments), reach or Reach())
+
+
+# Calculator and time
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        *(("1+2*3", "7"), ("0.1+0.2", "0.3"), ("2^100", str(2**100)), ("2^-2", "0.25"), ("-2^2", "-4")),
+        *(("2^3^2", "512"), ("10 % 3", "1"), ("15% * 80", "12"), ("-7 // 2", "-4"), ("1/3", "0.333333333333333")),
+        *(("5!", "120"), ("sqrt(16/9)^2 * 9", "16"), ("round(2.5)", "3"), ("round(-1.005, 2)", "-1.01")),
+        *(("mean(1; 2; 6)", "3"), ("sin(pi/2)", "1"), ("6 × 7", "42"), ("(1)(", None), ("1/0", None), ("", None)),
+        *(("9^9^9", None), ("factorial(10^9)", None), ("1e9999", None), ("sqrt(-1)", None), ("ln(0)", None)),
+        *(("__import__('os').system('id')", None), ("(" * 500, None), ("1;2", None), ("e" * 5000, None)),
+    ],
+)
+def test_the_calculator(expression: str, value: str | None) -> None:
+    result = run("calculator", expression=expression)
+    assert (None if result.failed else result.text) == value
+
+
+@hypothesis_settings(max_examples=150, deadline=2000)
+@given(st.text(alphabet="0123456789.+-*/%^!()e, sqrtpi", max_size=60))
+def test_the_calculator_always_answers(expression: str) -> None:
+    assert call("calculator", json.dumps({"expression": expression}), Reach()).text
+
+
+@hypothesis_settings(max_examples=100)
+@given(st.integers(-99, 99), st.integers(1, 99), st.sampled_from("+-*/"), st.integers(1, 99))
+def test_it_computes_as_python_does(one: int, other: int, operator: str, last: int) -> None:
+    expression = f"({one} {operator} {other}) * {last}"
+    assert float(calculate(expression)) == pytest.approx(eval(expression))
+
+
+def test_the_time_in_two_zones() -> None:
+    at = {"at": "2026-11-28T15:00", "at_timezone": "America/New_York", "timezone": "Asia/Seoul"}
+    assert call("time", json.dumps(at), Reach()).text.startswith("Sunday, 2026-11-29, 05:00:00 (Asia/Seoul, UTC+09:00")
+    assert not run("time").failed
+    for wrong in (
+        '{"timezone": "../../etc/passwd"}',
+        '{"at": "soon"}',
+        '{"at": "9999-12-31T23:59Z", "timezone": "Asia/Seoul"}',
+    ):
+        assert call("time", wrong, Reach()).failed
+
+
+@pytest.mark.parametrize("name", sorted(BY_NAME))
+@pytest.mark.parametrize("arguments", ["{}", '{"path": 3, "query": [], "address": {}, "expression": null, "at": 1}'])
+def test_arguments_that_no_schema_allows_are_answered(name: str, arguments: str) -> None:
+    built_in = BY_NAME[name]
+    assert isinstance(built_in.is_free(json.loads(arguments), Reach()), bool)
+    assert isinstance(built_in.subject(json.loads(arguments)), str)
+    result = call(name, arguments, Reach())
+    assert result.failed or name in ("time", "list_folder")
+
+
+# Files
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    chosen = tmp_path / "notes"
+    (chosen / "deep").mkdir(parents=True)
+    (chosen / "a.md").write_text("three ducks")
+    (chosen / "deep" / "b.txt").write_text("x" * 250_000)
+    (chosen / "deep" / "c.pdf").write_bytes(pdf_bytes(["Words of a page"]))
+    (tmp_path / "secret.txt").write_text("secret")
+    (chosen / "out").symlink_to(tmp_path)
+    (chosen / "out.txt").symlink_to(tmp_path / "secret.txt")
+    os.mkfifo(chosen / "pipe")
+    return chosen
+
+
+def test_a_chosen_folder_is_listed_and_read(folder: Path) -> None:
+    reach = Reach(folders=(folder,))
+    assert run("list_folder", reach).text == "notes/"
+    assert run("list_folder", reach, path="notes").text.splitlines() == [
+        "a.md (11 bytes)", "deep/", "out (a link, which is not followed)", "out.txt (a link, which is not followed)",
+        "pipe (0 bytes)",
+    ]  # fmt: skip
+    assert run("read_file", reach, path="notes/a.md").text == "three ducks"
+    assert run("read_file", reach, path=str(folder / "a.md")).text == "three ducks"
+    assert "Words of a page" in run("read_file", reach, path="deep/c.pdf").text
+    long = run("read_file", reach, path="notes/deep/b.txt").text
+    assert "Go on with start=" in long
+    assert len(run("read_file", reach, path="notes/deep/b.txt", start=249_990).text) == 10
+    assert all(run("read_file", reach, path="notes/a.md").outside for _ in range(1))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("notes/out.txt", "notes/out/secret.txt", "../secret.txt", "notes/../secret.txt", "/etc/passwd", "notes/pipe"),
+        *("notes/a.md\0", "", "~/.ssh/id_rsa", "notes/./../../secret.txt", "notes//../secret.txt", "nothing.md"),
+    ],
+)
+def test_nothing_else_is_read(folder: Path, path: str) -> None:
+    result = run("read_file", Reach(folders=(folder,)), path=path)
+    assert result.failed
+    assert "secret" not in result.text.replace("secret.txt", "")
+
+
+def test_without_a_chosen_folder_nothing_is_read(folder: Path) -> None:
+    assert run("read_file", path=str(folder / "a.md")).failed
+    assert run("list_folder", path=str(folder)).failed
+
+
+def test_one_chosen_file_alone(folder: Path) -> None:
+    reach = Reach(folders=(folder / "a.md",))
+    assert run("read_file", reach, path="a.md").text == "three ducks"
+    assert run("read_file", reach, path="notes/deep/b.txt").failed
+
+
+# Own chats
+
+
+def test_other_chats_are_searched(stores: Stores) -> None:
+    @contextmanager
+    def reader() -> Iterator[Stores]:
+        yield stores
+
+    chat = stores.chats.create("Ponds")
+    file = Attachment("birds.txt", AttachmentKind.TEXT, "seven herons", 12)
+    stores.messages.add_user(chat, None, "How many ducks has the pond?", (file,))
+    here = stores.chats.create("Here")
+    stores.messages.add_user(here, None, "ducks")
+    found = run("search_chats", Reach(here, stores=reader), query="ducks")
+    assert "## Ponds (" in found.text
+    assert "How many ducks has the pond?" in found.text
+    assert "Here" not in found.text
+    assert found.outside
+    assert "seven herons" in run("search_chats", Reach(here, stores=reader), query="herons").text
+    assert run("search_chats", Reach(here, stores=reader), query="giraffe").text.startswith("No other chat")
+
+
+# Addresses
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(
+            "127.0.0.1",
+            "10.1.2.3",
+            "192.168.0.1",
+            "172.16.9.9",
+            "169.254.169.254",
+            "0.0.0.0",
+            "100.64.0.1",
+            "224.0.0.1",
+        ),
+        *("::1", "::", "fe80::1", "fe80::1%en0", "fc00::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1"),
+        *("64:ff9b::7f00:1", "2002:7f00:1::", "255.255.255.255", "240.0.0.1", "::127.0.0.1", "", "example.org"),
+    ],
+)
+def test_what_is_not_public(place: str) -> None:
+    assert not addresses.is_public(place)
+
+
+@pytest.mark.parametrize("place", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1"])
+def test_what_is_public(place: str) -> None:
+    assert addresses.is_public(place)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("file:///etc/passwd", "ftp://example.org/", "javascript:alert(1)", "http://", "http://a b/", "//example.org"),
+        *("http://user:secret@example.org/", "http://example.org:99999/", "http://[::1", "http://example.org/\r\nX: y"),
+        *("x" * 5000, "http://example.org:8080/", "data:text/html,x", "HTTP:example.org"),
+    ],
+)
+def test_what_is_no_address_to_fetch(address: str) -> None:
+    with pytest.raises(Refusal):
+        addresses.target_of(address, typed=False)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]"])
+def test_this_machine_is_only_fetched_from_if_the_user_typed_it(host: str) -> None:
+    target = addresses.target_of(f"http://{host}/", typed=False)
+    with pytest.raises(Refusal):
+        addresses.places_of(target, typed=False)
+
+
+class _Answers(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        status, headers, body = self.server.pages[self.path]  # type: ignore[attr-defined]
+        self.server.asked.append((self.path, self.headers.get("Host")))  # type: ignore[attr-defined]
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def site() -> Iterator[tuple[str, dict[str, tuple[int, dict[str, str], bytes]], list[tuple[str, str]]]]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
+    server.pages = {}  # type: ignore[attr-defined]
+    server.asked = []  # type: ignore[attr-defined]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", server.pages, server.asked  # type: ignore[attr-defined]
+    server.shutdown()
+    server.server_close()
+
+
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+
+
+def test_a_typed_address_is_fetched_as_text(site: Any) -> None:
+    base, pages, _ = site
+    pages["/page?q=1"] = 200, HTML, "<title>Ducks</title><p>Three <b>ducks</b>, größer <script>no()</script>".encode()
+    address = f"{base}/page?q=1"
+    reach = Reach(typed=frozenset([address]))
+    result = run("fetch_page", reach, address=address)
+    assert (result.text, result.failed, result.outside) == ("# Ducks\n\nThree ducks, größer", False, True)
+    assert BY_NAME["fetch_page"].is_free({"address": address}, reach)
+    assert not BY_NAME["fetch_page"].is_free({"address": address + "&secret=1"}, reach)
+    refused = run("fetch_page", Reach(), address=address)
+    assert "only fetched if the user typed" in refused.text
+    assert len(site[2]) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((200, {"Content-Type": "image/png"}, b"x"), "it is no text"),
+        ((302, {"Location": "http://127.0.0.1:1/other"}, b""), "leads to another place"),
+        ((302, {"Location": "https://example.org/"}, b""), "leads to another place"),
+        ((302, {"Location": "file:///etc/passwd"}, b""), "only addresses that begin"),
+        ((302, {"Location": "/"}, b""), "leads on and on"),
+        ((404, HTML, b"<p>Not here"), "status 404"),
+        ((200, {"Content-Type": "text/plain"}, b"x" * 3_000_000), "Only the beginning"),
+        ((200, {"Content-Type": "text/plain; charset=nonsense"}, "größer".encode()), "größer"),
+        ((200, {"Content-Type": "application/json"}, b'{"a": 1}'), '{"a": 1}'),
+    ],
+)
+def test_what_a_server_may_answer(site: Any, answer: tuple[int, dict[str, str], bytes], said: str) -> None:
+    base, pages, _ = site
+    pages["/"] = answer
+    try:
+        text = fetch_child.fetched(f"{base}/", typed=True)
+    except Refusal as refusal:
+        text = str(refusal)
+    assert said in text
+    assert len(text) <= 100_000
+
+
+def test_within_one_place_redirects_are_followed(site: Any) -> None:
+    base, pages, asked = site
+    pages["/"] = 301, {"Location": "/b"}, b""
+    pages["/b"] = 200, {"Content-Type": "text/plain"}, b"here"
+    assert fetch_child.fetched(f"{base}/", typed=True) == "here"
+    assert [path for path, _ in asked] == ["/", "/b"]
+    assert asked[0][1] == base.removeprefix("http://")
+
+
+def test_a_name_is_looked_up_once_and_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that means a public address when it is checked, and this machine when it is connected to."""
+    looked_up: list[str] = []
+    connected: list[Any] = []
+
+    def look_up(host: str, port: int, **_: object) -> list[Any]:
+        looked_up.append(host)
+        place = "93.184.216.34" if len(looked_up) == 1 else "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (place, port))]
+
+    def connect(_self: object, place: Any) -> None:
+        connected.append(place)
+        raise TimeoutError
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    with pytest.raises(Refusal, match="does not answer"):
+        fetch_child.fetched("http://rebinding.example/", typed=False)
+    assert (looked_up, connected) == (["rebinding.example"], [("93.184.216.34", 80)])
+
+
+def test_one_private_address_among_public_ones_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, 80)) for each in ("1.1.1.1", "10.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    with pytest.raises(Refusal):
+        fetch_child.fetched("http://example.org/", typed=False)
+
+
+def test_a_page_as_text() -> None:
+    html = (
+        "<head><style>p {}</style><title>A  page</title></head><body><h1>Ducks</h1><p>Three&nbsp;ducks<br>swim"
+        "<ul><li>One<li>Two</ul><a href='/more'>More</a> <a href='javascript:x()'>No</a><noscript>no</noscript>"
+        "<svg><title>no</title><svg></svg>no</svg><table><tr><td>a<td>b</table>"
+    )
+    assert text_of_page(html, "https://example.org/a/b").split("\n") == [
+        "# A page", "", "# Ducks", "", "Three ducks", "", "swim", "", "- One", "- Two", "",
+        "More <https://example.org/more> No", "", "| a | b",
+    ]  # fmt: skip
+
+
+def test_consent_for_pages_is_for_a_host() -> None:
+    subject = BY_NAME["fetch_page"].subject
+    assert subject({"address": "https://Example.org/a"}) == subject({"address": "https://example.org:443/b?c"})
+    assert subject({"address": "http://example.org/a"}) != subject({"address": "https://example.org/a"})
+    assert subject({"address": "https://example.org.evil.com/"}) != subject({"address": "https://example.org/"})
+    assert not fetch.TOOLS[0].tool.reads_only, "an address can carry words away"

@@ -1,0 +1,422 @@
+"""The tool host: a real process, and real servers that behave and misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.tools.definitions import Tool
+from app.tools.host.failure import HostFailure
+from app.tools.host.http import LimitedTransport, is_allowed
+from app.tools.host_process import Connected, ConnectionPhase, ServerFailed, ToolHost
+from app.tools.servers import Reach, ServerConfig, ServerFault, may_be_address
+from app.tools.wire import MOST_ARGUMENTS, MOST_TOOLS, PICTURE_BYTES, Patience, Problem
+from tests.helpers.http_tool_server import http_tool_server
+from tests.helpers.malicious_server import modes
+from tests.helpers.tool_hosts import HostUnderTest, alive, runs, wait_until
+
+# What a mode's tool gives; of the others that the call fails, and why.
+_TEXTS = {
+    "progress_flood": "done",
+    "prints": "done",
+    "grandchild": "done",
+    "ignore_term": "done",
+    "daemon_child": "done",
+    "fork_bomb": "done",
+    "closes_stdin": "done",
+    "changes": "done",
+    "endless_pages": "done",
+    "other_ids": "done",
+    "duplicate_ids": "done",
+    "early": "done",
+    "ping_flood": "done",
+    "big_list": "done",
+    "odd_names": "done",
+    "big_schema": "done",
+    "stderr_flood": "done",
+    "exits_at_list": "done",  # started again for the call
+    "nan": '{"value": Infinity}',
+    "surrogates": "half \N{REPLACEMENT CHARACTER} of it",
+}
+_FAILS = {
+    "long_line": "sent a message of more than 8 MiB",
+    "long_text": "sent a message of more than 8 MiB",
+    "not_text": "not_text",
+    "flood": "flood",
+    "junk": "flood",
+    "exits_at_call": "ended (SIGKILL)",
+    "closes_stdout": "closed",
+    "deep_json": "not_protocol",
+    "wrong_ids": "not_protocol",
+    "made_up_kind": "not_protocol",
+    "no_result": "not_protocol",
+    "error": "refused the call: I  [31mrefuse!!!",
+}
+_REFUSALS = {
+    "elicits": "Elicitation not supported",
+    "samples": "Sampling not supported",
+    "wants_roots": "List roots not supported",
+}
+_UNCONNECTED = {
+    "exits_at_start": ServerFailed(Problem.ENDED, "3", ("no licence",)),
+    "exits_at_initialize": ServerFailed(Problem.ENDED, "4"),
+    "wrong_version": ServerFailed(Problem.VERSION),
+}
+_QUICKLY_ENDED = (*_TEXTS, *_FAILS, *_REFUSALS, *_UNCONNECTED)
+_LATE = {"silent", "silent_call", "drip", "half_line"}
+_OTHERS = {"many_items", "pictures", "kinds", "env", "where"}  # have tests of their own
+_QUICK = ("not_text", "deep_json", "elicits", "exits_at_start", "exits_at_call", "surrogates", "flood")
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[HostUnderTest]:
+    under_test = HostUnderTest(tmp_path)
+    yield under_test
+    under_test.host.close(60)
+
+
+@pytest.fixture(scope="module")
+def one_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostUnderTest]:
+    under_test = HostUnderTest(tmp_path_factory.mktemp("hosts"))
+    under_test.tools("")  # its thread is there before the first test
+    yield under_test
+    under_test.host.close(60)
+
+
+def test_every_mode_is_examined() -> None:
+    assert sorted((*_QUICKLY_ENDED, *_LATE, *_OTHERS)) == sorted(modes())
+
+
+@pytest.mark.parametrize(
+    "mode", [pytest.param(each, marks=[] if each in _QUICK else pytest.mark.slow) for each in _QUICKLY_ENDED]
+)
+def test_a_malicious_server_fails_with_a_reason_and_leaves_nothing(one_host: HostUnderTest, mode: str) -> None:
+    server, noted = one_host.malicious(mode)
+    connected = one_host.connect(server)
+    if mode in _UNCONNECTED:
+        assert connected == _UNCONNECTED[mode]
+        assert one_host.state(mode).phase is ConnectionPhase.FAILED
+    else:
+        assert connected == Connected(mode, "1", "2025-11-25")
+        one_host.tools(mode)
+        result = one_host.call(mode)
+        assert (_TEXTS | _FAILS | _REFUSALS)[mode] in result.text
+        assert result.failed == (mode in _FAILS)
+        assert result.outside
+        assert ("is not given" in result.text) == (mode in _REFUSALS)
+    one_host.host.stop(mode)
+    wait_until(lambda: alive(noted) == [], f"{mode} left processes")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", sorted(_LATE))
+def test_what_never_answers_ends_with_the_time(tmp_path: Path, mode: str) -> None:
+    late = HostUnderTest(tmp_path, Patience(connect=3, fetching=3, call=1, longest_call=2))
+    server, noted = late.malicious(mode)
+    connected = late.connect(server)
+    if mode == "silent":
+        assert connected == ServerFailed(Problem.TIME_OUT, "3")
+    else:
+        assert late.call(mode).text == "The tool server did not answer in 1 seconds."
+    late.host.close(60)
+    assert alive(noted) == []
+
+
+def test_tools_are_listed_called_and_listed_again(host: HostUnderTest) -> None:
+    server, noted = host.malicious("changes")
+    assert host.state("changes").phase is ConnectionPhase.STOPPED
+    assert host.connect(server) == Connected("changes", "1", "2025-11-25")
+    assert host.state("changes").phase is ConnectionPhase.READY
+    first, second = host.tools("changes"), host.tools("changes")
+    assert first == (Tool.of("changes", "act", "Does 1", {"type": "object", "properties": {}}, origin=server.identity),)
+    assert second != first
+    assert host.call("changes", arguments='{"a": 1}').text == "done"
+    assert len(alive(noted)) == 1
+    host.host.close(60)
+    assert alive(noted) == []
+    assert not (host.folder / "tool_processes.json").exists()
+
+
+def test_a_list_has_limits(one_host: HostUnderTest) -> None:
+    for mode in ("big_list", "endless_pages", "odd_names", "big_schema", "nan"):
+        one_host.connect(one_host.malicious(mode)[0])
+    many = one_host.tools("big_list")
+    assert isinstance(many, tuple)
+    assert (len(many), one_host.state("big_list").left_out) == (MOST_TOOLS, 5000 - MOST_TOOLS)
+    pages = one_host.tools("endless_pages")
+    assert isinstance(pages, tuple)
+    assert [each.name for each in pages] == [f"act{number}" for number in range(1, 21)]
+    odd = one_host.tools("odd_names")
+    assert isinstance(odd, tuple)
+    assert all(each.name.isprintable() and len(each.name) <= 200 for each in odd)
+    assert {each.description for each in odd} == {"Do es"}
+    for mode in ("big_schema", "nan"):
+        assert [each.schema for each in one_host.tools(mode)] == ['{"properties":{},"type":"object"}']  # type: ignore[union-attr]
+
+
+def test_results_become_text_and_pictures(one_host: HostUnderTest) -> None:
+    for mode in ("kinds", "many_items", "pictures"):
+        one_host.connect(one_host.malicious(mode)[0])
+    kinds = one_host.call("kinds")
+    assert kinds.failed
+    assert kinds.text.splitlines() == [
+        "[notes: https://example.com/notes]",
+        "inside",
+        "[a file that is no text, left out: file:///b application/zip]",
+        "[a sound, left out: audio/wav]",
+    ]
+    items = one_host.call("many_items")
+    assert items.text.startswith("line 0\nline 1\n")
+    assert len(items.text) < 110_000
+    pictures = one_host.call("pictures")
+    assert [each[:4] for each in pictures.pictures] == [b"\x89PNG", b"\xff\xd8\xffx"]
+    assert sum(map(len, pictures.pictures)) <= PICTURE_BYTES
+    assert pictures.text.count("left out") == 3
+
+
+def test_a_server_gets_what_was_set_and_nothing_else(host: HostUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "of the shell")
+    host.environment["TOKEN"] = "of the server"
+    for mode in ("env", "where"):
+        host.connect(host.malicious(mode)[0])
+    seen = json.loads(host.call("env").text)
+    assert seen.pop("TOKEN") == "of the server"
+    assert seen["PATH"].split(":")[0] == str(Path(sys.executable).parent)
+    usual = {"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER"}
+    assert seen.keys() <= usual | {"HUNCH_TOOL_SERVER", "LC_CTYPE", "PWD", "__CF_USER_TEXT_ENCODING"}
+    folder, arguments, most_memory = json.loads(host.call("where").text)
+    assert folder == str(Path.home())
+    assert tuple(most_memory) == resource.getrlimit(resource.RLIMIT_AS)
+    assert "of the server" not in json.dumps(arguments)
+    assert b"of the server" not in b"".join(each.read_bytes() for each in host.folder.iterdir() if each.is_file())
+
+
+def test_a_call_is_cancelled_at_once(host: HostUnderTest) -> None:
+    host.connect(host.malicious("silent_call")[0])
+    handle, results, _ = host.begin_call("silent_call")
+    handle.cancel()
+    result = results.get(timeout=60)
+    assert (result.text, result.failed) == ("The call was stopped.", True)
+    handle.cancel()
+    assert isinstance(host.tools("silent_call"), tuple)
+    assert results.empty()
+
+
+def test_what_is_no_call_is_not_sent(host: HostUnderTest) -> None:
+    host.connect(host.malicious("changes")[0])
+    for wrong in ("[]", "{", '"text"', "[" * 100_000, '{"a": "' + "x" * MOST_ARGUMENTS + '"}'):
+        assert host.call("changes", arguments=wrong).text == "The arguments are no JSON object, or too large."
+    assert host.call("unknown").failed
+    assert host.tools("unknown") == ServerFailed(Problem.STOPPED)
+
+
+@pytest.mark.parametrize(
+    ("server", "failure"),
+    [
+        (ServerConfig("a", "a", "/no/such/npx"), ServerFailed(Problem.NO_COMMAND, "/no/such/npx")),
+        (ServerConfig("b", "b", sys.executable, folder="/no/folder"), ServerFailed(Problem.NO_FOLDER, "/no/folder")),
+        (ServerConfig("c", "c", __file__), ServerFailed(Problem.CANNOT_START, "Permission denied")),
+        (
+            ServerConfig("d", "d", address="http://192.168.1.2/mcp"),
+            ServerFailed(Problem.ADDRESS, "http://192.168.1.2/mcp"),
+        ),
+        (ServerConfig("e", "e", address="https://127.0.0.1.example:1/"), None),
+    ],
+    ids=lambda each: each.id if isinstance(each, ServerConfig) else "",
+)
+def test_what_cannot_be_reached_says_why(
+    one_host: HostUnderTest, server: ServerConfig, failure: ServerFailed | None
+) -> None:
+    found = one_host.connect(server)
+    assert isinstance(found, ServerFailed)
+    assert found == failure or (failure is None and found.problem is Problem.UNREACHABLE)
+    assert one_host.state(server.id).failure == found
+
+
+def test_a_fault_of_the_configuration_starts_nothing(tmp_path: Path) -> None:
+    def no_secret(server: ServerConfig) -> Reach:
+        raise ServerFault(Problem.NO_SECRET, "TOKEN")
+
+    under_test = HostUnderTest(tmp_path)
+    under_test.host = ToolHost(tmp_path, no_secret)
+    assert under_test.connect(ServerConfig("a", "a", "/bin/true")) == ServerFailed(Problem.NO_SECRET, "TOKEN")
+    under_test.host.close(60)
+
+
+def test_an_idle_host_ends_and_the_next_call_starts_it_again(tmp_path: Path) -> None:
+    idle = HostUnderTest(tmp_path, idle_s=0.2)
+    server, noted = idle.malicious("duplicate_ids")
+    idle.connect(server)
+    wait_until(lambda: idle.state(server.id).phase is ConnectionPhase.STOPPED, "the host goes on")
+    wait_until(lambda: alive(noted) == [], "the server goes on")
+    assert idle.call(server.id).text == "done"
+    idle.host.close(60)
+    assert alive(noted) == []
+
+
+def test_a_killed_host_leaves_nothing_and_is_started_again(host: HostUnderTest) -> None:
+    server, noted = host.malicious("ignore_term")
+    host.connect(server)
+    _, results, _ = host.begin_call(server.id, "act")
+    results.get(timeout=60)
+    os.kill(_host_of(alive(noted)[0]), signal.SIGKILL)
+    wait_until(lambda: host.state(server.id).phase is ConnectionPhase.FAILED, "the end of the host is not noticed")
+    wait_until(lambda: alive(noted) == [], "the server goes on")
+    assert host.state(server.id).failure == ServerFailed(Problem.HOST_ENDED)
+    assert host.call(server.id).text == "done"
+
+
+def _host_of(process: int) -> int:
+    """Its parent, on any system."""
+    told = subprocess.run(["ps", "-o", "ppid=", "-p", str(process)], capture_output=True, check=True)
+    return int(told.stdout)
+
+
+_APP = """
+import sys, time
+from pathlib import Path
+from tests.helpers.tool_hosts import HostUnderTest
+host = HostUnderTest(Path(sys.argv[1]))
+server, _ = host.malicious("ignore_term")
+host.connect(server)
+host.call("ignore_term")
+print("ready", flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("kills_host", [False, True])
+def test_nothing_of_a_killed_app_is_left_after_the_next_start(tmp_path: Path, kills_host: bool) -> None:
+    noted = tmp_path / "processes-ignore_term"
+    app = subprocess.Popen([sys.executable, "-c", _APP, str(tmp_path)], stdout=subprocess.PIPE)
+    assert app.stdout is not None
+    with app.stdout:
+        assert app.stdout.readline() == b"ready\n"
+        host = _host_of(min(alive(noted)))
+        os.kill(host, signal.SIGSTOP if kills_host else signal.SIGCONT)
+        app.kill()
+        app.wait()
+        if kills_host:
+            os.kill(host, signal.SIGKILL)
+            assert alive(noted) != []
+            again = ToolHost(tmp_path, lambda _: Reach())
+            again.end_leftovers()
+            again.close(60)
+        wait_until(lambda: not runs(host), "the host goes on")
+        wait_until(lambda: alive(noted) == [], "the server goes on")
+
+
+def test_without_a_server_there_is_no_thread_process_or_import(tmp_path: Path) -> None:
+    code = """
+import sys, threading
+from pathlib import Path
+from app.tools.host_process import ToolHost
+host = ToolHost(Path(sys.argv[1]), lambda _: None)
+host.end_leftovers()
+host.close()
+print([name for name in ("mcp", "mcp_types", "anyio", "pydantic", "jsonschema") if name in sys.modules])
+print(threading.active_count(), list(Path(sys.argv[1]).iterdir()))
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, check=True)
+    assert done.stdout.decode().splitlines() == ["[]", "1 []"]
+
+
+def test_a_damaged_file_of_processes_ends_nothing_of_others(tmp_path: Path) -> None:
+    for content in (
+        "{",
+        '{"mark": "", "processes": {}}',
+        '{"mark": 1}',
+        '{"mark": "a.", "processes": {"1": "0", "x": 1}}',
+    ):
+        (tmp_path / "tool_processes.json").write_text(content)
+        host = ToolHost(tmp_path, lambda _: Reach())
+        host.end_leftovers()
+        host.close(60)
+        assert list(tmp_path.iterdir()) == []
+
+
+# Over HTTP
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("right", "done"),
+        ("large", "sent a message of more than 8 MiB"),
+        ("compressed", "unreachable"),
+        ("no_json", "refused the call: Failed to parse JSON response"),
+    ],
+)
+def test_calls_over_http(one_host: HostUnderTest, mode: str, said: str) -> None:
+    one_host.secret_headers = {"authorization": "Bearer 1"}
+    with http_tool_server(mode) as server:
+        name = f"http-{mode}"
+        connected = one_host.connect(ServerConfig(name, name, address=server.address))
+        assert connected == Connected(mode, "1", "2025-06-18")
+        tools = one_host.tools(name)
+        assert isinstance(tools, tuple)
+        assert tools[0].origin == server.address.removesuffix("/mcp")
+        result = one_host.call(name)
+        assert said in result.text
+        assert result.failed == (mode != "right")
+        assert {each["authorization"] for each in server.headers_seen} == {"Bearer 1"}
+        one_host.host.stop(name)
+
+
+def test_what_http_refuses(one_host: HostUnderTest) -> None:
+    with http_tool_server("sign_in") as server:
+        found = one_host.connect(ServerConfig("s", "s", address=server.address))
+        assert found == ServerFailed(Problem.SIGN_IN, "401")
+    with http_tool_server("redirects") as server:
+        found = one_host.connect(ServerConfig("r", "r", address=server.address))
+        assert isinstance(found, ServerFailed)
+        assert (found.problem, "not followed" in found.detail) == (Problem.REFUSED, True)
+    found = one_host.connect(ServerConfig("n", "n", address=server.address))
+    assert isinstance(found, ServerFailed)
+    assert found.problem is Problem.UNREACHABLE
+
+
+@pytest.mark.parametrize(
+    ("host", "found", "address"),
+    [
+        ("a.example", ["127.0.0.1"], None),
+        ("a.example", ["10.0.0.1"], None),
+        ("a.example", ["93.184.216.34", "192.168.0.1"], None),
+        ("a.example", ["169.254.169.254"], None),
+        ("a.example", ["::1"], None),
+        ("a.example", ["::ffff:127.0.0.1"], None),
+        ("a.example", ["fe80::1%en0"], None),
+        ("a.example", [], None),
+        ("localhost", ["93.184.216.34"], None),
+        ("localhost", ["127.0.0.1"], "127.0.0.1"),
+        ("a.example", ["93.184.216.34"], "93.184.216.34"),
+    ],
+)
+def test_only_public_addresses_are_reached_unless_this_machine_was_typed(
+    host: str, found: list[str], address: str | None
+) -> None:
+    async def resolve(*_: object, **__: object) -> list[object]:
+        return [(2, 1, 6, "", (each, 443)) for each in found]
+
+    async def look() -> str | None:
+        asyncio.get_running_loop().getaddrinfo = resolve  # type: ignore[method-assign,assignment]
+        try:
+            return await LimitedTransport()._resolve(host, 443)
+        except HostFailure as failure:
+            return None if failure.problem is Problem.ADDRESS else failure.problem
+
+    assert asyncio.run(look()) == address
+
+
+def test_the_host_reaches_what_may_be_typed() -> None:
+    for each in ("http://a.example", "https://a.example", "http://[::1]:1/x", "https://[", "", "https://a:port"):
+        assert is_allowed(each) == may_be_address(each)
