@@ -107,13 +107,13 @@ class ExchangeController(QObject):
         """Messages that wait for the user's answer."""
         return tuple(each.message_id for each in self._live.values() if each.asked)
 
-    def answer(self, message_id: int, answer: Answer) -> None:
-        """The user's answer to the question that the message shows; another one is ignored."""
+    def answer(self, message_id: int, answer: Answer, seen: ConsentView) -> None:
+        """The user's answer to the question that they saw; if the message has another one by now, it is ignored."""
         exchange = self._live.get(message_id)
         reply = self._replies.live.get(message_id)
-        if exchange is None or reply is None or reply.consent is None or answer not in reply.consent.offers:
+        if exchange is None or reply is None or reply.consent != seen or answer not in seen.offers:
             return
-        reason = reply.consent.reason
+        reason = seen.reason
         asked = exchange.asked
         exchange.asked = []
         exchange.in_a_row = 0

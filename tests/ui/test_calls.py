@@ -287,7 +287,7 @@ def test_arguments_named_twice_are_shown_as_they_are() -> None:
 def test_nothing_answers_in_the_first_moment(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
     given: list[tuple[int, Answer]] = []
-    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    harness.view.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
     asked = card(harness)
     always = asked.answers[Answer.ALWAYS]
     asked.early.start()
@@ -308,6 +308,19 @@ def test_a_new_question_in_the_same_place_has_its_own_first_moment(open_transcri
     harness.model.change(2, consent=replace(harness.model.messages[0].consent, calls=(a_call(7),)))  # type: ignore[type-var]
     assert card(harness) is asked
     assert asked.early.isActive()
+
+
+def test_a_question_about_the_same_call_has_its_own_first_moment(open_transcript: Opener) -> None:
+    harness = open_transcript([asking(a_call())])
+    asked = card(harness)
+    asked.early.stop()
+    former = harness.model.messages[0].consent
+    assert former is not None
+    given: list[object] = []
+    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    harness.model.change(2, consent=replace(former, reason=AskReason.CHANGED, changed=(("Reads.", "Sends."),)))
+    card(harness).answers[Answer.ALWAYS].click()
+    assert not given, "a double click on the question before"
 
 
 def test_a_held_key_answers_nothing(open_transcript: Opener) -> None:

@@ -50,7 +50,7 @@ class Exchange:
         )
 
     def answer(self, answer: Answer) -> None:
-        self.chat.exchanges.answer(self.row.id, answer)
+        self.chat.exchanges.answer(self.row.id, answer, self.consent)
 
     def finish(self, answer: Answer) -> None:
         self.wait()
@@ -231,10 +231,13 @@ def test_a_tool_that_changes_while_the_user_looks_is_shown_again(exchange: Excha
     exchange.ask("Send", calls(call("mail__send", {"path": "a"})), says("Done."))
     exchange.wait()
     exchange.servers.put(tool("send", "mail", "Sends to everybody."))
+    seen = exchange.consent
     exchange.answer(Answer.ALWAYS)
     exchange.harness.qtbot.waitUntil(
         lambda: exchange.row.consent is not None and exchange.consent.reason is AskReason.CHANGED
     )
+    exchange.chat.exchanges.answer(exchange.row.id, Answer.ALWAYS, seen)  # a second click on what was there before
+    exchange.harness.settle()
     assert exchange.servers.ran == []
     exchange.finish(Answer.ONCE)
     assert len(exchange.servers.ran) == 1
@@ -361,8 +364,9 @@ def test_stopping_while_it_waits_for_consent(exchange: Exchange) -> None:
     exchange.ask("Read", calls(call("files__read", {"path": "a"})))
     exchange.wait()
     message = exchange.row.id
+    seen = exchange.consent
     exchange.chat.stop()
-    exchange.chat.exchanges.answer(message, Answer.ALWAYS)
+    exchange.chat.exchanges.answer(message, Answer.ALWAYS, seen)
     exchange.harness.wait_until_quiet()
     assert exchange.servers.ran == []
     assert exchange.row.consent is None

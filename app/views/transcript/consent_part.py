@@ -55,10 +55,6 @@ class ConsentContent:
         lines = consent_lines(view)
         return cls(view, lines, "\n".join("".join(span.text for span in line) for line in lines))
 
-    @property
-    def calls(self) -> tuple[str, ...]:
-        return tuple(call.id for call in self.view.calls)
-
 
 class ConsentText(ReadOnlyText):
     def show_name(self, name: str) -> None:
@@ -84,7 +80,7 @@ class ConsentPart(Hovered, Translated, QWidget):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, ConsentContent)
         content = part.content
-        is_new = self._content is None or (self._message_id, self._content.calls) != (part.message_id, content.calls)
+        is_new = self._content is None or self._content.view is not content.view
         self._content = content
         self._message_id = part.message_id
         if is_new:
@@ -98,8 +94,8 @@ class ConsentPart(Hovered, Translated, QWidget):
         return self._arrange(width_px)
 
     def _give(self, answer: Answer) -> None:
-        if not self.early.isActive():
-            self._context.consent_answered.emit(self._message_id, answer)
+        if self._content is not None and not self.early.isActive():
+            self._context.consent_answered.emit(self._message_id, answer, self._content.view)
 
     @property
     def buttons(self) -> list[PillButton]:
