@@ -481,6 +481,30 @@ def test_stop_answers_it_with_a_refusal(window: Window) -> None:
     assert window.lines == ["Files · write · stopped"]
 
 
+def test_a_question_in_quick_ask_is_answered_there(window: Window, qtbot: QtBot) -> None:
+    app = window.app
+    app.window.composer.button.click()
+    app.wait_until_quiet(qtbot)
+    app.chats.new_chat()
+    app.chats.tools.set_on(("files/write",), True)
+    app.engine.scripts.clear()
+    app.engine.scripts.extend((calls(tool_call("files__write", {"path": "/b"})), says("Written.")))
+    app.window.menu.quick_ask.trigger()
+    quick = app.window.tools.desktop.quick_ask
+    quick.edit.set_text("Write it.")
+    quick.button.click()
+
+    def cards() -> list[ConsentPart]:
+        return [part.widget for part, _ in quick.answer.visible_parts.shown() if isinstance(part.widget, ConsentPart)]
+
+    qtbot.waitUntil(lambda: bool(cards()))
+    (asked,) = cards()
+    asked.early.stop()
+    asked.answers[Answer.ONCE].click()
+    qtbot.waitUntil(lambda: not quick.writing)
+    assert window.servers.ran == [("files/write", '{"path": "/b"}')]
+
+
 def test_the_dock_counts_a_question(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[int] = []
     monkeypatch.setattr(QGuiApplication, "setBadgeNumber", lambda _app, number: shown.append(number))
