@@ -17,6 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from app.controllers.chat_options import resolve, thinking_fields
+from app.option_checks import how_to_think
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
 from app.system.secrets import Secrets, system_keychain
@@ -35,6 +37,8 @@ from engine import (
 _OF_ENGINE = {
     "--json": "",
     "--thinking": "",
+    "--effort": "off|low|normal|high|N",
+    "--schema": "FILE",
     "--fastest": "",
     "--log": "",
     "--speculate": "off|auto|N",
@@ -58,8 +62,8 @@ def run_command(arguments: list[str]) -> int:
     settings = Settings(paths.settings, paths.hub_token)
     pair = _pair(settings, options.model, options.draft)
     if options.command == "ask" and options.tools:
-        if rest or any(getattr(options, each) is not None for each in ("--json", "--stop")):
-            return _wrong("--tools goes with the options of `hunch ask --help` but --json and --stop")
+        if rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop")):
+            return _wrong("--tools goes with the options of `hunch ask --help` but --json, --schema and --stop")
         return _ask_with_tools(settings, paths, pair, options)
     if options.command == "ask":
         rest = [*_request(settings, pair[0], _message(options.text)), *_passed_on(options), *rest]
@@ -159,9 +163,14 @@ def _request(settings: Settings, main: str, message: str) -> list[str]:
         flags += [f"--{name.replace('_', '-')}={value}"] if value is not None else []
     mode = settings.speculation_mode
     flags += ["--speculate", str(settings.speculation_tokens) if mode == SpeculationMode.FIXED else mode]
-    return flags + [
-        flag for flag, on in (("--fastest", settings.fastest), ("--thinking", settings.thinking != "off")) if on
-    ]
+    flags += [f"--effort={_thinking(settings, main)}"]
+    return [*flags, *(["--fastest"] if settings.fastest else [])]
+
+
+def _thinking(settings: Settings, main: str) -> str | int:
+    """The option `thinking`: the model's default, or that of the settings."""
+    value: str | int = resolve(settings, settings.model_defaults.get(main, {}), main=main).values["thinking"]
+    return value
 
 
 def _ask_with_tools(settings: Settings, paths: Paths, pair: tuple[str, str], options: argparse.Namespace) -> int:
@@ -195,12 +204,15 @@ def _tool_request(settings: Settings, main: str, text: str, options: argparse.Na
     fastest = given["fastest"] is not None or settings.fastest
     acceptance = Acceptance.REJECTION if fastest else Acceptance.COUPLED
     most = given["max_tokens"]
+    thinking = given["effort"] or ("normal" if given["thinking"] is not None else _thinking(settings, main))
+    if isinstance(thinking, str):
+        thinking = how_to_think(int(thinking) if thinking.isdecimal() else thinking)
     return Request(
         messages=(*turns, Message(MessageRole.USER, text)),
         sampling=replace(settings.sampling(main), **values),
         speculation=Speculation(SpeculationMode.FIXED if mode.isdigit() else SpeculationMode(mode), tokens, acceptance),
         max_tokens=settings.max_tokens if most is None else int(most),
-        thinking=given["thinking"] is not None or settings.thinking != "off",
+        **thinking_fields(thinking),
     )
 
 

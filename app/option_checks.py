@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from engine import Limits
+from engine import Effort, Limits
 
 T = TypeVar("T")
 
@@ -89,10 +89,12 @@ def words_by_name(value: Any) -> dict[str, str]:
 
 
 def how_to_think(value: Any) -> str | int:
-    """Off, brief, as the model decides, or a limit in tokens. Earlier versions stored true or false."""
+    """Off, an effort, or a limit in tokens. Earlier versions stored true or false, "free" or "short"."""
     if isinstance(value, bool):
-        return "free" if value else "off"
-    return whole(1, LONGEST_THINKING)(value) if type(value) is int else one_of("off", "short", "free")(value)
+        return "normal" if value else "off"
+    if type(value) is int:
+        return whole(1, LONGEST_THINKING)(value)
+    return one_of("off", *Effort)({"free": "normal", "short": "low"}.get(value, value))
 
 
 def flag(value: Any) -> bool:

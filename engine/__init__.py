@@ -146,6 +146,7 @@ from engine.api.types import (
     DrafterKind,
     DraftingState,
     DraftMark,
+    Effort,
     EngineState,
     FinishReason,
     FitLevel,

@@ -1343,6 +1343,17 @@
     </message>
 </context>
 <context>
+    <name>EffortButton</name>
+    <message>
+        <source>Use for All Chats with %1</source>
+        <translation>%1 のすべてのチャットで使う</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -4540,8 +4551,8 @@
         <translation>コンテキストの上限</translation>
     </message>
     <message>
-        <source>Think first</source>
-        <translation>考えてから回答</translation>
+        <source>Thinking</source>
+        <translation>思考</translation>
     </message>
     <message>
         <source>Picture detail</source>
@@ -4588,16 +4599,8 @@
         <translation>最大 %1 トークン</translation>
     </message>
     <message>
-        <source>As the model decides</source>
-        <translation>モデルに任せる</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>短く</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>しない</translation>
+        <source>Off</source>
+        <translation>オフ</translation>
     </message>
 </context>
 <context>
@@ -5582,6 +5585,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>回答が許可を待っています。</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>回答に失敗しました。</translation>
     </message>
@@ -5592,6 +5599,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>回答が途中で終わりました。</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>別のチャットの回答が許可を待っています。</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
@@ -5875,7 +5886,7 @@
     </message>
     <message>
         <source>Connect to %1?</source>
-        <translation>%1 に接続しますか？</translation>
+        <translation>%1に接続しますか？</translation>
     </message>
     <message>
         <source>What a model gives to its tools is sent to this address.</source>
@@ -5883,7 +5894,7 @@
     </message>
     <message>
         <source>Run %1?</source>
-        <translation>%1 を実行しますか？</translation>
+        <translation>%1を実行しますか？</translation>
     </message>
     <message>
         <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>

@@ -1343,6 +1343,17 @@
     </message>
 </context>
 <context>
+    <name>EffortButton</name>
+    <message>
+        <source>Use for All Chats with %1</source>
+        <translation>%1 모델의 모든 채팅에 사용</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -4540,8 +4551,8 @@
         <translation>컨텍스트 제한</translation>
     </message>
     <message>
-        <source>Think first</source>
-        <translation>생각한 뒤 답하기</translation>
+        <source>Thinking</source>
+        <translation>생각</translation>
     </message>
     <message>
         <source>Picture detail</source>
@@ -4588,16 +4599,8 @@
         <translation>최대 %1토큰</translation>
     </message>
     <message>
-        <source>As the model decides</source>
-        <translation>모델에 맡기기</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>짧게</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>안 함</translation>
+        <source>Off</source>
+        <translation>끔</translation>
     </message>
 </context>
 <context>
@@ -5582,6 +5585,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>답변이 허용을 기다리고 있어요.</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>답변을 완성하지 못했어요.</translation>
     </message>
@@ -5592,6 +5599,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>답변이 도중에 끝났어요.</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>다른 채팅의 답변이 허용을 기다리고 있어요.</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>

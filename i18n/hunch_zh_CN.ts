@@ -1343,6 +1343,17 @@
     </message>
 </context>
 <context>
+    <name>EffortButton</name>
+    <message>
+        <source>Use for All Chats with %1</source>
+        <translation>用于 %1 的所有对话</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -4540,8 +4551,8 @@
         <translation>上下文上限</translation>
     </message>
     <message>
-        <source>Think first</source>
-        <translation>先思考再回答</translation>
+        <source>Thinking</source>
+        <translation>思考</translation>
     </message>
     <message>
         <source>Picture detail</source>
@@ -4588,16 +4599,8 @@
         <translation>最多 %1 个 token</translation>
     </message>
     <message>
-        <source>As the model decides</source>
-        <translation>由模型决定</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>简短</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>不思考</translation>
+        <source>Off</source>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>
@@ -5582,6 +5585,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>回复正在等待允许。</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>回复失败。</translation>
     </message>
@@ -5592,6 +5599,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>回复提前结束。</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>另一个对话中的回复正在等待允许。</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
@@ -5875,7 +5886,7 @@
     </message>
     <message>
         <source>Connect to %1?</source>
-        <translation>要连接到 %1 吗？</translation>
+        <translation>要连接到%1吗？</translation>
     </message>
     <message>
         <source>What a model gives to its tools is sent to this address.</source>
@@ -5883,7 +5894,7 @@
     </message>
     <message>
         <source>Run %1?</source>
-        <translation>要运行 %1 吗？</translation>
+        <translation>要运行%1吗？</translation>
     </message>
     <message>
         <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>

@@ -194,7 +194,7 @@ class ExchangeController(QObject):
             result = without_running(call, number, exchange.tools, parts)
             exchange.must_answer |= goes_round(call, parts)
             if result is not None:
-                parts = answered(parts, call, ToolResult(result, failed=True))
+                parts = answered(parts, call, result)
             else:
                 wanted = self._wanted(exchange, exchange.tools[call.name], call.arguments)
                 exchange.pending.append(_Pending(call, wanted))

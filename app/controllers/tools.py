@@ -23,7 +23,7 @@ from app.storage.consents import EVERY_CHAT, Consent
 from app.system.worker import ignore
 from app.tools.builtin.tool import BUILT_IN, BuiltIn, Reach
 from app.tools.definitions import Tool, ToolResult, by_flat_name
-from app.view_models.tools import CanCall, ServerRow, ToolRow
+from app.view_models.tools import CanCall, ConnectionState, ServerRow, ToolRow
 from engine import ChatEngine, CountId, Event, TokensCounted
 
 _MOST_COUNTED = 5_000
@@ -161,6 +161,14 @@ class ToolsController(QObject):
     def chosen(self) -> tuple[str, ...]:
         """Ids of the tools that the open chat may use."""
         return self._options.tools(self._options.chat_id)
+
+    def list_unknown(self) -> None:
+        """Ask the servers that are on, and were not asked in this run, for their tools. Starts them."""
+        servers = self.servers
+        for row in servers.rows() if servers else ():
+            is_on = row.state in (ConnectionState.STOPPED, ConnectionState.READY)
+            if servers is not None and is_on and not servers.known(row.id):
+                servers.listed(row.id, ignore)
 
     def set_on(self, ids: Iterable[str], on: bool) -> None:
         """Of the open chat."""

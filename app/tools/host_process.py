@@ -495,6 +495,8 @@ class ToolHost:
             stopped = failure.problem is Problem.STOPPED
             phase = ConnectionPhase.STOPPED if stopped else ConnectionPhase.FAILED
             self._note(said["ended"], phase, None if stopped else failure)
+        elif "server" in said:
+            self._states[said["server"]] = replace(self.state(said["server"]), stderr=_lines(said["stderr"]))
         elif (request := self._requests.get(said.get("n", 0))) is not None:
             self._take_answer(said["n"], request, said)
 

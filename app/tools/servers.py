@@ -72,6 +72,7 @@ class ServerConfig:
     address: str = ""
     env: tuple[str, ...] = ()  # names of variables; their values are secrets
     headers: tuple[str, ...] = ()  # names, in the same way
+    has_query: bool = False  # of the address: it is a secret, because some have a key there
     folder: str = ""  # where the command runs; "": the home folder
     confirmed: str = ""  # digest of what the user has seen
     is_on: bool = False
@@ -80,7 +81,8 @@ class ServerConfig:
     @property
     def shown(self) -> str:
         """The whole command, or the address, without any character that is not seen."""
-        text = self.address or shlex.join((*self.variables, self.command, *self.args))
+        words = (*self.variables, self.command, *self.args)
+        text = self.address + "?…" * self.has_query or shlex.join(words)
         if self.folder:
             text += f"  (in {self.folder})"
         return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
@@ -95,7 +97,7 @@ class ServerConfig:
 
     @property
     def digest(self) -> str:
-        seen = [self.command, self.args, self.address, self.folder, self.env, self.headers]
+        seen = [self.command, self.args, self.address, self.has_query, self.folder, self.env, self.headers]
         seen += [self.variables] if self.variables else []
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
 
@@ -149,7 +151,7 @@ class ToolServers:
             new_id = _new_id(server.name or PurePath(server.command).name, known)
             new = replace(server, id=new_id, env=names[0], headers=names[1], confirmed="", is_on=False)
             new = replace(new, variables=tuple(f"{name}={value}" for name, value in steering.items()))
-            new = checked(replace(new, command=find_command(new.command) or new.command))
+            new = self._without_query(checked(replace(new, command=find_command(new.command) or new.command)))
             self._keep(new.id, "env", env)
             self._keep(new.id, "header", headers)
             known[new.id] = new
@@ -164,8 +166,8 @@ class ToolServers:
             if server.id not in self._known():
                 raise ServerFault(Problem.STOPPED)
             new = checked(replace(server, command=find_command(server.command) or server.command))
-            self._known()[new.id] = new
-            return new
+            self._known()[new.id] = self._without_query(new)
+            return self._known()[new.id]
 
     def ask_shell(self, server_id: str) -> bool:
         """Have the login shell find a command that was not found; whether it did. Waits up to three seconds."""
@@ -221,7 +223,8 @@ class ToolServers:
         env = {name: self._secret(server, "env", name) for name in server.env}
         headers = {name: self._secret(server, "header", name) for name in server.headers}
         if server.address:
-            return Reach(address=server.address, headers=headers)
+            query = f"?{self._secret(server, 'query', '')}" if server.has_query else ""
+            return Reach(address=server.address + query, headers=headers)
         command = server.command
         if not Path(command).is_absolute() or not find_command(command):
             raise ServerFault(Problem.NO_COMMAND, PROGRAMS.get(PurePath(command).name, command))
@@ -239,6 +242,12 @@ class ToolServers:
             text = json.dumps(self._others | {"servers": servers}, indent=1)
         write_atomically(self._file, text, most_bytes=_MOST_BYTES)
         self._secrets.write()
+
+    def _without_query(self, server: ServerConfig) -> ServerConfig:
+        address, _, query = server.address.partition("?")
+        if query:
+            self._keep(server.id, "query", {"": query})
+        return replace(server, address=address, has_query=server.has_query or bool(query))
 
     def _secret(self, server: ServerConfig, kind: str, name: str) -> str:
         value = self._secrets.tool_secret(server.id, kind, name)
@@ -345,6 +354,7 @@ def _from_file(stored: Iterable[Any]) -> Iterable[ServerConfig]:
                 _text(each["address"]),
                 tuple(map(_text, each["env"])),
                 tuple(map(_text, each["headers"])),
+                each["has_query"] is True,
                 _text(each["folder"]),
                 _text(each["confirmed"]),
                 each["is_on"] is True,

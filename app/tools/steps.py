@@ -28,18 +28,18 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
 _AFTER_ADDRESS = ".,;:!?)]}»”’。、，！？）」』"
 
 
-def without_running(call: Call, number: int, names: Container[str], parts: Parts) -> str | None:
+def without_running(call: Call, number: int, names: Container[str], parts: Parts) -> ToolResult | None:
     """The result of a call that does not run; None: it runs. `number`: its place in its step."""
     if call.name not in names:
-        return NO_TOOL
+        return ToolResult(NO_TOOL, failed=True)
     if object_of(call.arguments) is None:
-        return NO_OBJECT
+        return ToolResult(NO_OBJECT, failed=True)
     earlier = _earlier(call, parts)
     if len(earlier) > 1:
-        return ENOUGH
+        return ToolResult(ENOUGH, failed=True)
     if earlier:
-        return earlier[0].text + ONCE_MORE
-    return TOO_MANY if number >= MOST_CALLS else None
+        return ToolResult(earlier[0].text + ONCE_MORE, failed=earlier[0].failed)
+    return ToolResult(TOO_MANY, failed=True) if number >= MOST_CALLS else None
 
 
 def goes_round(call: Call, parts: Parts) -> bool:

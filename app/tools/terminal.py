@@ -184,8 +184,8 @@ class Exchange:
         messages = [Message(MessageRole.ASSISTANT, said, reasoning=thought, tool_calls=tuple(calls))]
         for number, call in enumerate(made):
             must_answer |= goes_round(call, self._parts)
-            text = without_running(call, number, by_name, self._parts)
-            result = self._result(call, by_name[call.name]) if text is None else ToolResult(text, failed=True)
+            known = without_running(call, number, by_name, self._parts)
+            result = self._result(call, by_name[call.name]) if known is None else known
             self._outside |= result.outside
             self._parts = answered(self._parts, call, result)
             (*_, last) = of_kind(Result, self._parts)

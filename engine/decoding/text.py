@@ -152,9 +152,7 @@ def turn_end(
     if not asked or not model.tokenizer.has_chat_template:
         return whole
     if not exact and not request.template_variables:
-        return (
-            whole if goes_on(request) else max(0, len(prompt) - _announcement_tokens(model, request.thinking, aborted))
-        )
+        return whole if goes_on(request) else max(0, len(prompt) - _announcement_tokens(model, request, aborted))
     try:
         before = _with_template(replace(request, messages=asked), model, aborted, announced=False)
     except (Exception, TooLong):  # noqa: BLE001  some templates require an answer after the question
@@ -173,17 +171,18 @@ def reply_begin(request: Request, model: LoadedModel, prompt: list[int], turn_en
     return turn_end_at if turn_end_at < whole else 0
 
 
-def _announcement_tokens(model: LoadedModel, thinking: bool, aborted: Question) -> int:
+def _announcement_tokens(model: LoadedModel, request: Request, aborted: Question) -> int:
     """Length in tokens of the generation prompt, found by rendering a short question; at least 1."""
     known = model.announcements
-    if thinking not in known:
-        question = Request(messages=(Message(MessageRole.USER, "x"),), thinking=thinking)
+    level = request.thinking, request.effort
+    if level not in known:
+        question = Request(messages=(Message(MessageRole.USER, "x"),), thinking=request.thinking, effort=request.effort)
         try:
             prompt = prompt_tokens(question, model, aborted)
-            known[thinking] = len(prompt) - turn_end(question, model, prompt, aborted)
+            known[level] = len(prompt) - turn_end(question, model, prompt, aborted)
         except EngineError:
-            known[thinking] = 1
-    return known[thinking]
+            known[level] = 1
+    return known[level]
 
 
 def encode(text: str, model: LoadedModel, aborted: Question = never, *, special: bool = True) -> list[int]:
@@ -289,7 +288,8 @@ def _pictures_of(request: Request) -> list[Picture]:
 def _marked(request: Request, model: LoadedModel) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Turns and variables as a template reads them: what users, files, tools and clients wrote is marked."""
     marked = partial(model.control_words.marked, named=None if model.template is None else model.template.names)
-    variables = {name: marked(value) for name, value in request.template_variables.items()}
+    variables = model.effort.at(request.effort, thinks=request.thinking)
+    variables |= {name: marked(value) for name, value in request.template_variables.items()}
     if request.tools:
         known = _KEEPING_THINKING if model.template is not None else {}
         variables = {**known, **variables, "tools": marked(list(request.tools))}

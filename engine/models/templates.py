@@ -22,6 +22,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
 from engine.models.about import TAKES_TOOLS
+from engine.models.effort import EffortVariables
 from engine.models.watch import Question, never, watched
 
 RENDERING_S = 1.0  # of processor time
@@ -44,6 +45,7 @@ class ChatTemplate:
         """`variables`: for every rendering, the tokenizer's special tokens."""
         self.source = source
         self.names = frozenset(_NAME.findall(source))  # by which it finds and compares keys and values
+        self.effort = EffortVariables.of(source)
         self.takes_tools = bool(TAKES_TOOLS.search(source))
         self._variables = dict(variables)
         self._limit_s = limit_s

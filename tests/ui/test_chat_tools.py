@@ -10,10 +10,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.view_models.tools import CanCall, ToolRow
+from app.view_models.tools import CanCall, ConnectionState, ToolRow
 from app.views.shell.chat_tools import ChatToolsPanel
 from tests.helpers.app_harness import AppHarness
-from tests.helpers.fake_tools import BUILT_IN, GITHUB, FakeChatTools
+from tests.helpers.fake_tools import BUILT_IN, GITHUB, LACKING, FakeChatTools
 from tests.helpers.stillness import still
 
 CONTEXT = 32_768
@@ -88,6 +88,17 @@ def test_a_model_that_cannot_says_so_and_who_can(panel: ChatToolsPanel, tools: F
     tools.able = ()
     tools.changed.emit()
     assert panel.find_button.isVisible()
+
+
+def test_servers_are_asked_when_it_opens_and_their_state_is_said(panel: ChatToolsPanel, tools: FakeChatTools) -> None:
+    assert tools.asked == 1
+    tools.servers = (replace(GITHUB, tools=(), state=ConnectionState.STARTING), LACKING)
+    tools.changed.emit()
+    assert panel.heads["github"].about.text() == "Starting…"
+    assert "uv" in panel.heads["fetch"].about.text()
+    assert not panel.heads["fetch"].switch.isEnabled()
+    panel.leave()
+    assert tools.asked == 1
 
 
 def test_by_keyboard_alone(panel: ChatToolsPanel, tools: FakeChatTools, app: AppHarness) -> None:

@@ -310,6 +310,7 @@ def test_the_same_call_gets_its_earlier_result_and_then_the_loop_ends(exchange: 
     same = [calls(call("calculator", {"expression": "6*7"})) for _ in range(3)]
     exchange.say("6*7?", *same, says("42."))
     assert [each.result[:2] for each in exchange.calls] == ["42", "42", "Er"]
+    assert [each.state for each in exchange.calls] == [CallState.DONE, CallState.DONE, CallState.FAILED]
     last = exchange.harness.engine.requests[-1]
     assert (last.tools, last.may_call) == (exchange.harness.engine.requests[0].tools, False)
 

@@ -97,6 +97,17 @@ def test_servers_are_stored_without_their_secrets(tmp_path: Path) -> None:
     assert "TOKEN" not in (tmp_path / "hub_token").read_text()
 
 
+def test_the_query_of_an_address_is_a_secret(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    server = servers.add(ServerConfig("", "Web", address="https://example.com/mcp?api_key=secret"))
+    assert server.shown == "https://example.com/mcp?…"
+    assert servers.confirm(server.id, server.shown)
+    servers.write()
+    assert "api_key" not in (tmp_path / "tools.json").read_text()
+    again = _servers(tmp_path)
+    assert again.reach(again.all()[0]).address == "https://example.com/mcp?api_key=secret"
+
+
 def test_secrets_are_in_the_keychain_and_are_no_hubs(tmp_path: Path) -> None:
     keychain = _Keychain()
     secrets = Secrets(tmp_path / "hub_token", lambda: keychain)

@@ -31,6 +31,7 @@ from app.tools.wire import MESSAGE_BYTES, Problem
 UNREQUESTED_PER_S = 200  # notifications and requests of a server; more are dropped
 FLOOD_PER_S = 2_000  # messages of any kind
 _STDERR_PER_S = 1 << 20  # bytes; a server that writes more waits
+_STDERR_SAID_S = 1.0  # between two reports of its last lines
 _QUEUED_BYTES = 1 << 20  # above that a server waits
 _LAST_WORDS_S = 0.2  # between the end of a server and that of reading what it wrote
 _POLITE_S = 1.0  # between closing its stdin and SIGTERM
@@ -52,8 +53,8 @@ class Command:
 class StdioTransport(asyncio.SubprocessProtocol):
     """As the SDK's `Client` takes it: entered, it has started the server and returns the two streams.
 
-    `failure` says why it ended. `on_failure` and `on_family` are called on the loop: at the first failure, and when
-    there are other processes.
+    `failure` says why it ended. On the loop are called `on_failure`, at the first one, `on_family`, when there are
+    other processes, and `on_stderr`, with the last lines, at most once a second.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
         command: Command,
         on_failure: Callable[[HostFailure], None],
         on_family: Callable[[dict[int, str]], None],
+        on_stderr: Callable[[list[str]], None],
     ) -> None:
         self.failure: HostFailure | None = None
         self.tail = Tail()
@@ -68,6 +70,8 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._command = command
         self._on_failure = on_failure
         self._on_family = on_family
+        self._on_stderr = on_stderr
+        self._will_say_stderr = False
         self._noted: dict[int, str] = {}
         self._process: asyncio.SubprocessTransport | None = None
         self._line = bytearray()
@@ -181,10 +185,18 @@ class StdioTransport(asyncio.SubprocessProtocol):
 
     def _take_stderr(self, data: bytes) -> None:
         self.tail.add(data)
+        if not self._will_say_stderr:
+            self._will_say_stderr = True
+            asyncio.get_running_loop().call_later(_STDERR_SAID_S, self._say_stderr)
         self._begin_second()
         self._stderr_bytes += len(data)
         if self._stderr_bytes > _STDERR_PER_S:
             self._pause(2, 1.0)
+
+    def _say_stderr(self) -> None:
+        self._will_say_stderr = False
+        if not self._is_ending:
+            self._on_stderr(self.tail.lines())
 
     def _take(self, data: bytes) -> None:
         begin = 0

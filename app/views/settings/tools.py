@@ -344,9 +344,14 @@ class ServerCard(Translated, Card):
     def ask(self) -> RunSheet:
         row = self._row
         sheet = RunSheet(self.theme, self, row)
-        sheet.accepted.connect(lambda: self._servers.confirm(row.id, row.place))
+        sheet.accepted.connect(lambda: self._confirm(row))
         sheet.open()
         return sheet
+
+    def _confirm(self, row: ServerRow) -> None:
+        """And show what it offers."""
+        if self._servers.confirm(row.id, row.place):
+            self._servers.list_tools(row.id)
 
     def _open_page(self) -> None:
         ask_to_open(program_page(self._row.detail), self.theme, self)

@@ -232,14 +232,17 @@ class ChatSettings(Translated, Panel):
     def _drop(self, name: str) -> None:
         self._options.drop(self.scope, *_options_of(name))
 
-    def show_options(self, view: OptionsView, model_name: str, *, thinks: bool, limits: bool, sees: bool) -> None:
-        """`thinks`: the model can think; `limits`: its thinking can be limited."""
+    def show_options(
+        self, view: OptionsView, model_name: str, efforts: Sequence[str], *, limits: bool, sees: bool
+    ) -> None:
+        """`efforts`: how much the model can be asked to think; `limits`: its thinking can be limited."""
         self._view = view
         self._model_name = model_name
         thinking = self.fields["thinking"].field
         assert isinstance(thinking, ThinkingField)
-        thinking.offer_limit(limits)
-        self.rows["thinking"].setVisible(thinks)
+        if efforts:
+            thinking.offer(efforts, limits=limits)
+        self.rows["thinking"].setVisible(bool(efforts))
         self.rows["picture_detail"].setVisible(sees)
         values = {**view.otherwise, **view.own}
         for name, field in self.fields.items():
@@ -374,10 +377,9 @@ class ChatSettingsButton(Translated, IconButton):
         view = self._options.view(self.panel.scope)
         model = self._models.main_info()
         pair = self._models.pair
-        thinks = model is not None and model.about.thinking
         limits = pair.state is not PairState.READY or (model is not None and model.ends_thinking)
         sees = model is not None and model.sees
-        self.panel.show_options(view, human_name(pair.main_name), thinks=thinks, limits=limits, sees=sees)
+        self.panel.show_options(view, human_name(pair.main_name), self._models.efforts(), limits=limits, sees=sees)
 
     def _close(self) -> None:
         if self._is_open:

@@ -27,6 +27,7 @@ from app.words.tools import (
     much_text,
     no_model_text,
     reads_again_text,
+    state_text,
     tokens_text,
     tool_words,
     tools_on_text,
@@ -49,6 +50,15 @@ class ChatTools(Protocol):
     def can_call(self) -> CanCall: ...
 
     def models_that_can(self) -> tuple[str, ...]: ...
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Ids of those that are on, also while their server was not asked for them."""
+        ...
+
+    def list_unknown(self) -> None:
+        """Ask servers that are on for their tools."""
+        ...
 
     def set_on(self, ids: Iterable[str], on: bool) -> None: ...
 
@@ -92,7 +102,13 @@ class ToolLine(Translated, QWidget):
             about = " ".join((explained or self._tool.description).split())
             self._say(own or self._tool.name, tokens_text(self._tool.tokens), about)
         elif self._server is not None:
-            self._say(self._server.name or built_in_name(), "", "")
+            server = self._server
+            is_known = bool(server.tools) or not server.id
+            self._say(
+                server.name or built_in_name(),
+                "",
+                "" if is_known else state_text(server.state, server.problem, server.detail),
+            )
             self.switch.setAccessibleName(fill(self.tr("All of %1"), self._server.name or built_in_name()))
 
     def _say(self, name: str, tokens: str, about: str) -> None:
@@ -317,6 +333,8 @@ class ChatToolsButton(Translated, IconButton):
         if self._tools is not None:
             self.panel.show_tools()
             self.panel.toggle(self)
+            if self.panel.isVisible():
+                self._tools.list_unknown()
 
     def place_panel(self) -> None:
         if "panel" in vars(self) and self.panel.isVisible():
@@ -326,7 +344,7 @@ class ChatToolsButton(Translated, IconButton):
         if self._tools is None:
             return
         servers = self._tools.chat_tools()
-        self._on = sum(tool.on for server in servers for tool in server.tools)
+        self._on = len(self._tools.chosen)
         can = self._tools.can_call()
         if can is CanCall.MODEL_CANNOT:
             self.set_name(fill(self.tr("Tools: %1"), cannot_call(self._model_name())))

@@ -1,0 +1,88 @@
+"""A whole exchange with the real engine: a tiny model whose first answer is held to a call, and the app around it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+from tokenizers import AddedToken
+
+from app.application import Application
+from app.storage import ReplyStatus
+from app.system.paths import Paths
+from app.tools.definitions import Answer
+from app.view_models.tools import CallState
+from app.view_models.transcript import TranscriptMessage
+from engine import Engine, MessageRole, Request, RequestId, Sink
+from tests.engine.test_tool_calls import TEMPLATE
+from tests.helpers.app_harness import reset_process
+from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
+
+_PATIENCE_MS = 60_000
+_NOTHING = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+class Demanding(Engine):
+    """The first request of each reply has to call that tool, without arguments: a random model would never end them."""
+
+    demanded = "calculator"
+
+    def submit(self, request: Request, sink: Sink) -> RequestId:
+        tools = tuple({**each, "function": {**each["function"], "parameters": _NOTHING}} for each in request.tools)
+        request = replace(request, tools=tools, max_tokens=150, thinking=False)
+        if tools and request.messages[-1].role is MessageRole.USER:
+            request = replace(request, must_call=(self.demanded,), several_calls=False)
+        return super().submit(request, sink)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("calling")
+    tokenizer = byte_tokenizer()
+    tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])
+    config = qwen3_config(num_hidden_layers=1)
+    save(build(config), config, folder, tokenizer)
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": TEMPLATE}))
+    return folder
+
+
+def last(application: Application) -> TranscriptMessage:
+    return application.chats.transcript.messages[-1]
+
+
+@pytest.mark.parametrize("demanded", ["time", "list_folder"])
+def test_a_reply_calls_a_tool_and_goes_on(tmp_path: Path, qtbot: QtBot, model: Path, demanded: str) -> None:
+    paths = Paths.for_user(tmp_path)
+    stored = {"main_folder": str(model), "draft_folder": "", "automatic_titles": False, "language": "en"}
+    paths.settings.write_text(json.dumps(stored))
+    Demanding.demanded = demanded
+    application = Application(paths, Demanding)
+    try:
+        with qtbot.waitSignal(application.opened, timeout=_PATIENCE_MS):
+            application.show()
+        qtbot.waitUntil(lambda: application.models.main_info() is not None, timeout=_PATIENCE_MS)
+        qtbot.waitUntil(lambda: application.engine.state().main is not None, timeout=_PATIENCE_MS)
+        (tmp_path / "chosen").mkdir()
+        application.chats.tools.choose_folders([str(tmp_path / "chosen")])
+        application.chats.tools.set_on([f"/{demanded}"], True)
+        assert application.chats.send("Go")
+        qtbot.waitUntil(lambda: bool(application.chats.transcript.messages), timeout=_PATIENCE_MS)
+        ends = (ReplyStatus.DONE, ReplyStatus.LENGTH)
+        if demanded == "list_folder":
+            qtbot.waitUntil(lambda: last(application).status is ReplyStatus.WAITS_FOR_YOU, timeout=_PATIENCE_MS)
+            application.chats.exchanges.answer(last(application).id, Answer.ONCE)
+        qtbot.waitUntil(lambda: last(application).status in ends, timeout=_PATIENCE_MS)
+        (step,) = last(application).steps
+        assert step.calls[0].tool == demanded
+        assert (step.calls[0].arguments, step.calls[0].state) == ("{}", CallState.DONE)
+        assert ("chosen/" if demanded == "list_folder" else "UTC") in step.calls[0].result
+        stats = last(application).stats
+        assert stats is not None
+        assert stats.cached_tokens > 0.4 * stats.prompt_tokens, "the second step goes on from the first one's tokens"
+    finally:
+        application.window.close_at_once()
+        reset_process(application)
