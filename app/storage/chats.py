@@ -28,7 +28,8 @@ QUICK_ASK = LARGEST_NUMBER  # id of Quick Ask's unsent text: kept by a rescue, a
 _COPY_REST = """
 UPDATE chats SET (folder_id, renamed, options) = (SELECT folder_id, renamed, iif(json_valid(options),
 iif(json_type(options, '$.imported') IS NULL, options,
-json_set(json_remove(options, '$.imported'), '$.foreign', json('true'))), options) FROM chats AS original WHERE original.id = ?) WHERE id = ?
+json_set(json_remove(options, '$.imported'), '$.foreign', json('true'))), options)
+FROM chats AS original WHERE original.id = ?) WHERE id = ?
 """
 
 # Folders that chats name and that do not exist. The cost grows only with the number of folders.

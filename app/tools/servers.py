@@ -148,6 +148,7 @@ class ToolServers:
             steering, env = _parted(env or {})
             env_names = dict.fromkeys(each for each in (*server.env, *env) if each not in steering)
             names = (tuple(env_names), tuple(dict.fromkeys((*server.headers, *headers))))
+            server = replace(server, name=_new_name(server.name or PurePath(server.command).name, known.values()))
             new_id = _new_id(server.name or PurePath(server.command).name, known)
             new = replace(server, id=new_id, env=names[0], headers=names[1], confirmed="", is_on=False)
             new = replace(new, variables=tuple(f"{name}={value}" for name, value in steering.items()))
@@ -368,6 +369,14 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(type(value).__name__)
     return value
+
+
+def _new_name(name: str, known: Iterable[ServerConfig]) -> str:
+    """Unlike that of another server, and of the app, whose own tools bear its name."""
+    taken = {"hunch", *(each.name.casefold() for each in known)}
+    shown = cleaned(name, _LONGEST_NAME - 4, lines=False)
+    names = (shown, *(f"{shown} {number}" for number in range(2, MOST_SERVERS + 3)))
+    return next(each for each in names if each.casefold() not in taken) if shown else ""
 
 
 def _new_id(name: str, taken: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ from app.storage.database import ReadConnection, address_of
 from app.storage.parts import Call, CallStage, Parts, Result, of_kind
 from app.tools.builtin import offered
 from app.tools.builtin.tool import BUILT_IN, Reach
-from app.tools.definitions import Answer, AskReason, Tool, ToolResult, by_flat_name
+from app.tools.definitions import Answer, AskReason, Tool, ToolResult, by_flat_name, is_unseen
 from app.tools.gate import Circumstances, Gate, NoPermit, Wanted
 from app.tools.steps import (
     MOST_CONTEXT,
@@ -119,7 +119,8 @@ def shown(tool: Tool, arguments: str) -> str:
     name = f"{tool.server} · {tool.name}" if tool.server else tool.name
     whole = f"{name}\n{text}"
     return "".join(
-        each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode() for each in whole
+        each if each == "\n" or (each.isprintable() and not is_unseen(each)) else each.encode("unicode_escape").decode()
+        for each in whole
     )
 
 

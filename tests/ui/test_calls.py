@@ -300,6 +300,14 @@ def test_the_question_shows_everything_and_nothing_is_hidden(open_transcript: Op
     assert not lines(harness), "a call that waits is in the question only"
 
 
+def test_long_names_of_tools_are_whole_in_the_question(open_transcript: Opener) -> None:
+    name = "read_all_of_the_documents_" * 4 + "and_delete_them"
+    asked = card(open_transcript([asking(a_call(tool=name, arguments='{"": "empty name", "path": "/a"}'))]))
+    words = asked.text.toPlainText()
+    assert f"github · {name}" in words
+    assert words.endswith("\n\nempty name\npath\n/a")
+
+
 def test_arguments_named_twice_are_shown_as_they_are() -> None:
     twice = '{"path": "/safe", "path": "/etc"}'
     assert named_values(twice) == [("", twice)]

@@ -156,6 +156,7 @@ def test_a_call_is_shown_whole() -> None:
     assert "x" * 5000 in text
     assert "\x1b" not in text
     assert "\\u001b[2Jb\\u200b" in text
+    assert shown(tool("write"), '{"a": "b\ufe01\u3164"}').endswith('"b\\ufe01\\u3164"\n}')
     assert shown(tool("write"), "[1,\x07") == "files · write\n[1,\\x07"
 
 

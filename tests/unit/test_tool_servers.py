@@ -221,6 +221,12 @@ def test_addresses(address: str, may: bool) -> None:
     assert may_be_address(address) == may
 
 
+def test_no_server_bears_the_name_of_another_or_of_the_app(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    names = [servers.add(replace(_FILES, name=each)).name for each in ("github", "GitHub", "Hunch", "github ", "")]
+    assert names == ["github", "GitHub 2", "Hunch 2", "github 3", "sh"]
+
+
 def test_ids_are_their_own_and_few(tmp_path: Path) -> None:
     servers = _servers(tmp_path)
     names = ["Files", "files", "日本", "a__b" * 20]

@@ -107,4 +107,5 @@ def _with_inner(address: IpAddress) -> list[IpAddress]:
 
 def _is_global(address: IpAddress) -> bool:
     is_special = address.is_multicast or address.is_reserved or address.is_loopback or address.is_link_local
+    is_special |= isinstance(address, ipaddress.IPv6Address) and address.is_site_local
     return address.is_global and not is_special

@@ -65,9 +65,13 @@ def _title(call: CallView) -> str:
 
 def tool_name(call: CallView) -> str:
     """Whose it is, and its name."""
+    return SEPARATOR.join(_short(name, _LONGEST_NAME) for name in _names(call))
+
+
+def _names(call: CallView) -> tuple[str, ...]:
     if not call.server and (own := tool_words(call.tool)[0]):
-        return SEPARATOR.join((_APP, own))
-    return SEPARATOR.join(_short(name, _LONGEST_NAME) for name in (call.server, call.tool) if name)
+        return _APP, own
+    return tuple(filter(None, (call.server, call.tool)))
 
 
 def _built_in(call: CallView) -> str:
@@ -189,7 +193,7 @@ def consent_lines(consent: ConsentView) -> tuple[ConsentLine, ...]:
     """All that there is to decide by: every call with each of its arguments, whole."""
     lines: list[ConsentLine] = []
     for call in consent.calls:
-        lines.append(tuple(_spans(SpanKind.TOOL, tool_name(call))))
+        lines.append(tuple(_spans(SpanKind.TOOL, SEPARATOR.join(_names(call)))))
         lines.append((Span(SpanKind.SENTENCE, _what_it_does(call)),))
         lines.extend(_argument_lines(call))
     if consent.reason is AskReason.CHANGED:
@@ -203,8 +207,9 @@ def consent_lines(consent: ConsentView) -> tuple[ConsentLine, ...]:
 
 def _argument_lines(call: CallView) -> list[ConsentLine]:
     lines: list[ConsentLine] = []
-    for name, value in named_values(call.arguments or "{}"):
-        if name:
+    named = named_values(call.arguments or "{}")
+    for name, value in named:
+        if name or len(named) > 1:
             lines.append(tuple(_spans(SpanKind.NAME, name)))
         lines.append(tuple(_spans(SpanKind.VALUE, value)))
     if not lines:
