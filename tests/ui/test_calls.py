@@ -308,6 +308,15 @@ def test_long_names_of_tools_are_whole_in_the_question(open_transcript: Opener) 
     assert words.endswith("\n\nempty name\npath\n/a")
 
 
+def test_a_line_of_a_value_cannot_pass_for_a_name(open_transcript: Opener) -> None:
+    arguments = json.dumps({"note": "ok\npath\n/safe", "path": "\u05d0/../b"})
+    document = card(open_transcript([asking(a_call(arguments=arguments))])).text.document()
+    blocks = (document.findBlockByNumber(number) for number in range(document.blockCount()))
+    at = {block.text(): (block.blockFormat().leftMargin(), block.textDirection()) for block in blocks}
+    assert at["note"][0] == 0 < at["/safe"][0] == at["ok"][0]
+    assert at["\u05d0/../b"][1] is Qt.LayoutDirection.LeftToRight
+
+
 def test_arguments_named_twice_are_shown_as_they_are() -> None:
     twice = '{"path": "/safe", "path": "/etc"}'
     assert named_values(twice) == [("", twice)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QRect, QTimer
+from PySide6.QtCore import QRect, Qt, QTimer
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
@@ -40,6 +40,7 @@ _PAD_PX = 16
 _ICON_PX = 16
 _GAP_PX = 8
 _TOOL_GAP_PX = 14
+_VALUE_LEFT_PX = 12
 _UI_LEADING = 1.4
 _MONO = (SpanKind.VALUE, SpanKind.UNSEEN)
 
@@ -153,6 +154,9 @@ class ConsentPart(Hovered, Translated, QWidget):
             result.setTopMargin(theme.px(_TOOL_GAP_PX))
         if kind is SpanKind.NAME:
             result.setTopMargin(theme.px(6))
+        if kind in _MONO:  # a line of a value must not look like a name, nor its words stand in another order
+            result.setLeftMargin(theme.px(_VALUE_LEFT_PX))
+            result.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         return result
 
     def _span_format(self, kind: SpanKind) -> QTextCharFormat:
