@@ -5,6 +5,7 @@ A number out of range becomes the nearest allowed one.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from engine import Effort, Limits
 T = TypeVar("T")
 
 LONGEST_THINKING = 1_000_000  # tokens
+LONGEST_SCHEMA = 20_000  # characters
 
 
 def number(low: float, high: float, limits: Limits | None = None) -> Callable[[Any], float]:
@@ -52,6 +54,20 @@ def text(value: Any) -> str:
 def prompt(value: Any) -> str:
     """Text without halves of surrogate pairs."""
     return text(value).encode("utf-8", "replace").decode()
+
+
+def schema(value: Any) -> str:
+    """A JSON schema as text; "": none."""
+    read = prompt(value).strip()
+    if not read:
+        return ""
+    try:
+        fits = len(read) <= LONGEST_SCHEMA and isinstance(json.loads(read), dict)
+    except RecursionError:
+        fits = False
+    if not fits:
+        raise ValueError(len(read))
+    return read
 
 
 def texts(value: Any) -> tuple[str, ...]:

@@ -2856,8 +2856,28 @@
         <translation>Markdown としてコピー</translation>
     </message>
     <message>
+        <source>Copy as JSON</source>
+        <translation>JSON としてコピー</translation>
+    </message>
+    <message>
         <source>Copy as Plain Text</source>
         <translation>プレーンテキストとしてコピー</translation>
+    </message>
+    <message>
+        <source>Copy as CSV</source>
+        <translation>CSV としてコピー</translation>
+    </message>
+    <message>
+        <source>Show as Table</source>
+        <translation>表として表示</translation>
+    </message>
+    <message>
+        <source>Show as Tree</source>
+        <translation>ツリーとして表示</translation>
+    </message>
+    <message>
+        <source>Show JSON</source>
+        <translation>JSON を表示</translation>
     </message>
     <message>
         <source>Edit</source>
@@ -4559,6 +4579,10 @@
         <translation>画像の細かさ</translation>
     </message>
     <message>
+        <source>Form of replies</source>
+        <translation>回答の形式</translation>
+    </message>
+    <message>
         <source>Drafting</source>
         <translation>ドラフト</translation>
     </message>
@@ -5986,6 +6010,53 @@
     <message>
         <source>Same seed, same reply, except where two words are nearly tied.</source>
         <translation>同じシードなら同じ回答です。2 つの語がほぼ互角のときは例外です。</translation>
+    </message>
+</context>
+<context>
+    <name>SchemaField</name>
+    <message>
+        <source>Too long: at most %1 characters.</source>
+        <translation>長すぎます。最大 %1 文字です。</translation>
+    </message>
+    <message>
+        <source>Not JSON: look at line %1. The last schema that worked stays.</source>
+        <translation>JSON ではありません。%1 行目を確認してください。最後に有効だったスキーマを使います。</translation>
+    </message>
+    <message>
+        <source>A JSON schema is an object, in braces. The last schema that worked stays.</source>
+        <translation>JSON スキーマは波かっこのオブジェクトです。最後に有効だったスキーマを使います。</translation>
+    </message>
+    <message>
+        <source>Replies cannot be held to this: %1</source>
+        <translation>回答をこのスキーマに合わせられません: %1</translation>
+    </message>
+    <message>
+        <source>Free text</source>
+        <translation>自由な文章</translation>
+    </message>
+    <message>
+        <source>List</source>
+        <translation>リスト</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>表</translation>
+    </message>
+    <message>
+        <source>Keys and values</source>
+        <translation>キーと値</translation>
+    </message>
+    <message>
+        <source>JSON schema</source>
+        <translation>JSON スキーマ</translation>
+    </message>
+    <message>
+        <source>Columns: name, year, price</source>
+        <translation>列: 名前、年、価格</translation>
+    </message>
+    <message>
+        <source>Columns</source>
+        <translation>列</translation>
     </message>
 </context>
 <context>

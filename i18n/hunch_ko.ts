@@ -2856,8 +2856,28 @@
         <translation>마크다운으로 복사</translation>
     </message>
     <message>
+        <source>Copy as JSON</source>
+        <translation>JSON으로 복사</translation>
+    </message>
+    <message>
         <source>Copy as Plain Text</source>
         <translation>일반 텍스트로 복사</translation>
+    </message>
+    <message>
+        <source>Copy as CSV</source>
+        <translation>CSV로 복사</translation>
+    </message>
+    <message>
+        <source>Show as Table</source>
+        <translation>표로 보기</translation>
+    </message>
+    <message>
+        <source>Show as Tree</source>
+        <translation>트리로 보기</translation>
+    </message>
+    <message>
+        <source>Show JSON</source>
+        <translation>JSON 보기</translation>
     </message>
     <message>
         <source>Edit</source>
@@ -4559,6 +4579,10 @@
         <translation>이미지 세밀도</translation>
     </message>
     <message>
+        <source>Form of replies</source>
+        <translation>답변 형식</translation>
+    </message>
+    <message>
         <source>Drafting</source>
         <translation>초안 모델</translation>
     </message>
@@ -5986,6 +6010,53 @@
     <message>
         <source>Same seed, same reply, except where two words are nearly tied.</source>
         <translation>시드가 같으면 답변도 같아요. 두 단어가 거의 비길 때만 달라요.</translation>
+    </message>
+</context>
+<context>
+    <name>SchemaField</name>
+    <message>
+        <source>Too long: at most %1 characters.</source>
+        <translation>너무 길어요. 최대 %1자까지 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Not JSON: look at line %1. The last schema that worked stays.</source>
+        <translation>JSON이 아니에요. %1번째 줄을 확인하세요. 마지막으로 올바르던 스키마를 계속 써요.</translation>
+    </message>
+    <message>
+        <source>A JSON schema is an object, in braces. The last schema that worked stays.</source>
+        <translation>JSON 스키마는 중괄호로 된 객체여야 해요. 마지막으로 올바르던 스키마를 계속 써요.</translation>
+    </message>
+    <message>
+        <source>Replies cannot be held to this: %1</source>
+        <translation>답변을 이 스키마에 맞출 수 없어요: %1</translation>
+    </message>
+    <message>
+        <source>Free text</source>
+        <translation>자유 형식</translation>
+    </message>
+    <message>
+        <source>List</source>
+        <translation>목록</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>표</translation>
+    </message>
+    <message>
+        <source>Keys and values</source>
+        <translation>키와 값</translation>
+    </message>
+    <message>
+        <source>JSON schema</source>
+        <translation>JSON 스키마</translation>
+    </message>
+    <message>
+        <source>Columns: name, year, price</source>
+        <translation>열: 이름, 연도, 가격</translation>
+    </message>
+    <message>
+        <source>Columns</source>
+        <translation>열</translation>
     </message>
 </context>
 <context>

@@ -2856,8 +2856,28 @@
         <translation>拷贝为 Markdown</translation>
     </message>
     <message>
+        <source>Copy as JSON</source>
+        <translation>拷贝为 JSON</translation>
+    </message>
+    <message>
         <source>Copy as Plain Text</source>
         <translation>拷贝为纯文本</translation>
+    </message>
+    <message>
+        <source>Copy as CSV</source>
+        <translation>拷贝为 CSV</translation>
+    </message>
+    <message>
+        <source>Show as Table</source>
+        <translation>以表格显示</translation>
+    </message>
+    <message>
+        <source>Show as Tree</source>
+        <translation>以树状显示</translation>
+    </message>
+    <message>
+        <source>Show JSON</source>
+        <translation>显示 JSON</translation>
     </message>
     <message>
         <source>Edit</source>
@@ -4559,6 +4579,10 @@
         <translation>图片细节</translation>
     </message>
     <message>
+        <source>Form of replies</source>
+        <translation>回复格式</translation>
+    </message>
+    <message>
         <source>Drafting</source>
         <translation>草稿模型</translation>
     </message>
@@ -5986,6 +6010,53 @@
     <message>
         <source>Same seed, same reply, except where two words are nearly tied.</source>
         <translation>种子相同则回复相同；两个词几乎持平时除外。</translation>
+    </message>
+</context>
+<context>
+    <name>SchemaField</name>
+    <message>
+        <source>Too long: at most %1 characters.</source>
+        <translation>太长：最多 %1 个字符。</translation>
+    </message>
+    <message>
+        <source>Not JSON: look at line %1. The last schema that worked stays.</source>
+        <translation>不是 JSON：请检查第 %1 行。继续使用上一个有效的模式。</translation>
+    </message>
+    <message>
+        <source>A JSON schema is an object, in braces. The last schema that worked stays.</source>
+        <translation>JSON 模式是花括号中的对象。继续使用上一个有效的模式。</translation>
+    </message>
+    <message>
+        <source>Replies cannot be held to this: %1</source>
+        <translation>回复无法遵守此模式：%1</translation>
+    </message>
+    <message>
+        <source>Free text</source>
+        <translation>自由文本</translation>
+    </message>
+    <message>
+        <source>List</source>
+        <translation>列表</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>表格</translation>
+    </message>
+    <message>
+        <source>Keys and values</source>
+        <translation>键和值</translation>
+    </message>
+    <message>
+        <source>JSON schema</source>
+        <translation>JSON 模式</translation>
+    </message>
+    <message>
+        <source>Columns: name, year, price</source>
+        <translation>列：名称、年份、价格</translation>
+    </message>
+    <message>
+        <source>Columns</source>
+        <translation>列</translation>
     </message>
 </context>
 <context>

@@ -19,7 +19,18 @@ from app.storage import Storage
 from app.system.worker import ignore
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairView
-from engine import Acceptance, Effort, Message, PictureDetail, Request, Sampling, Speculation, SpeculationMode
+from engine import (
+    Acceptance,
+    Constraint,
+    ConstraintKind,
+    Effort,
+    Message,
+    PictureDetail,
+    Request,
+    Sampling,
+    Speculation,
+    SpeculationMode,
+)
 
 _NO_PICTURES = "without_pictures"  # stored beside the options: pictures are left out for models that cannot see
 _TOOLS = "tools"  # stored beside the options: ids of the tools that the chat may use
@@ -32,7 +43,8 @@ _NOT_SET = object()
 # a damaged disk: an unknown name or an impossible value counts as if it were not there.
 OPTIONS = (
     *("system_prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
-    *("max_tokens", "context_tokens", "thinking", "picture_detail", "speculation_mode", "speculation_tokens"),
+    *("max_tokens", "context_tokens", "thinking", "picture_detail", "schema"),
+    *("speculation_mode", "speculation_tokens"),
 )
 
 Values = Mapping[str, Any]
@@ -74,6 +86,7 @@ class Generation:
             speculation=speculation or self.speculation(),
             max_tokens=self.values["max_tokens"],
             context_tokens=self.values["context_tokens"],
+            constraint=Constraint(ConstraintKind.JSON, schema) if (schema := self.values["schema"]) else None,
             **thinking_fields(self.values["thinking"]),
             picture_detail=self.picture_detail,
             conversation=conversation,

@@ -19,7 +19,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.asking import Asking
 from app.controllers.replies import LiveReply, RunningReplies
 from app.controllers.tools import Cancel, ToolsController, built_in_tools
-from app.storage import ReplyStatus, Storage, Stores
+from app.storage import Attachments, ReplyStatus, Storage, Stores
 from app.storage.parts import Call, CallStage, Part, Parts, Result, Text, all_parts, of_kind
 from app.storage.portable import is_foreign
 from app.tools.builtin.tool import BUILT_IN
@@ -320,9 +320,21 @@ class ExchangeController(QObject):
         if reply is None or pending not in exchange.pending:
             return
         exchange.cancel = None
+        if result.pictures:
+            done = partial(self._put_answer, exchange, pending, result)
+            exchange.cancel = self._tools.keep_pictures(result.pictures, done)
+        else:
+            self._put_answer(exchange, pending, result, ())
+
+    def _put_answer(self, exchange: _Exchange, pending: _Pending, result: ToolResult, pictures: Attachments) -> None:
+        reply = self._reply(exchange)
+        if reply is None or pending not in exchange.pending:
+            return
+        exchange.cancel = None
         exchange.pending.remove(pending)
         outside = result.outside or pending.wanted.tool.server != BUILT_IN
-        self._show(exchange, answered(reply.parts, pending.call, replace(result, outside=outside)))
+        parts = answered(reply.parts, pending.call, replace(result, outside=outside))
+        self._show(exchange, (*parts, *pictures))
         self._store(exchange, self._run_next)
 
     def _refuse(self, pending: _Pending) -> None:

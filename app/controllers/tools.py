@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -18,9 +19,10 @@ from app.bridge import EngineBridge
 from app.controllers.changes import StorageChanges
 from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
-from app.storage import Storage, Stores
+from app.storage import Attachments, Storage, Stores
 from app.storage.consents import EVERY_CHAT, Consent
-from app.system.worker import ignore
+from app.system.limited_child import Stop
+from app.system.worker import ask_once, ignore
 from app.tools.builtin.tool import BUILT_IN, BuiltIn, Reach
 from app.tools.definitions import Tool, ToolResult, by_flat_name
 from app.view_models.tools import CanCall, ConnectionState, ServerRow, ToolRow
@@ -272,6 +274,26 @@ class ToolsController(QObject):
         def cancel() -> None:
             call.cancelled = True
             stop()
+
+        return cancel
+
+    def keep_pictures(self, pictures: tuple[bytes, ...], done: Callable[[Attachments], None]) -> Cancel:
+        """Decode and store pictures of a result."""
+        from app.tools.pictures import stored
+
+        call = _Cancellable()
+        stop = Stop()
+
+        def answer(found: Attachments) -> None:
+            if not call.cancelled:
+                done(found)
+
+        job = partial(stored, pictures, self._storage.pictures.put, stop)
+        ask_once("tool pictures", self._storage.deliver, job, answer, lambda _error: answer(()))
+
+        def cancel() -> None:
+            call.cancelled = True
+            stop.ask()
 
         return cancel
 

@@ -21,6 +21,7 @@ def option_name(name: str) -> str:
         "context_tokens": QCoreApplication.translate("Options", "Context limit"),
         "thinking": QCoreApplication.translate("Options", "Thinking"),
         "picture_detail": QCoreApplication.translate("Options", "Picture detail"),
+        "schema": QCoreApplication.translate("Options", "Form of replies"),
         "speculation_mode": QCoreApplication.translate("Options", "Drafting"),
     }[name]
 

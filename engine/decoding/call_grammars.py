@@ -18,13 +18,18 @@ from engine.decoding.constraint import refusal, strictly
 Schema = Mapping[str, Any]
 Member = tuple[str, Schema, bool]  # the name of an argument, what it may be, and whether it is required
 
+# Schemas are not trusted: what a grammar of them may take.
 _MOST_REFERENCES = 16  # one after another
+_MOST_VALUES = 2000
+_MOST_LETTERS = 1 << 17  # of the rules of a tool
 # What a schema may have beside what it allows; formats count only in JSON.
 _NOTES = frozenset(
     ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "format", "$schema", "$id")
 ) | {"$comment", "$defs", "definitions"}
 _WHOLE = re.compile(r"\^([^|^$]*)\$")  # a pattern of the whole text
 _NAME = re.compile(r"[^\s<>\"\\{}]+")
+_ESCAPED = r"\/"
+_SLASH = r"\x2f"
 _KEY = "/[A-Za-z0-9_-]+/"
 _TRIMMED = r"/([^\s\x1c-\x1f]((?s:.*)[^\s\x1c-\x1f])?)?/"
 
@@ -75,7 +80,6 @@ class CallGrammar:
         self.rules = rules
 
     def call(self, name: str) -> str:
-        """Raises InvalidRequest for a name or a schema that cannot be written."""
         before = f'\n{{"name": {json.dumps(name)}, "arguments": '
         return f"{json.dumps(before)} {self.rules.json(self.schema, self.schema)} {json.dumps('}' + chr(10))}"
 
@@ -94,6 +98,18 @@ class CallGrammar:
                 break
             part = held
         raise refusal(f"the reference {part.get('$ref')}")
+
+
+def call_of(name: str, schema: Any, rules: Rules, kind: type[CallGrammar]) -> str:
+    """A rule for a call of a tool. Raises InvalidRequest for a name or a schema that cannot be written."""
+    before = len(rules.lines)
+    try:
+        rule = rules.rule(kind(schema, rules).call(name))
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise refusal(f"a schema that is none: {error}") from error
+    if sum(map(len, rules.lines[before:])) > _MOST_LETTERS:
+        raise refusal("a schema that is too long")
+    return rule
 
 
 class MistralGrammar(CallGrammar):
@@ -190,11 +206,16 @@ class Gemma4Grammar(CallGrammar):
     def __init__(self, schema: Schema, rules: Rules) -> None:
         super().__init__(schema, rules)
         self._referred: dict[str, str] = {}  # rules, by the reference; "": any value
+        self._values = 0
+        self._quote = rules.marker(self._mark)
 
     def call(self, name: str) -> str:
         return f'"call:{named(name)}" {self._object(self.schema)}'
 
     def _value(self, part: Schema) -> str:
+        self._values += 1
+        if self._values > _MOST_VALUES:
+            raise refusal("too many values")
         if "$ref" in part:
             return self._once(str(part["$ref"]), lambda _: self._value(self.resolved(part)))
         if (listed := values_of(part)) is not None:
@@ -235,16 +256,14 @@ class Gemma4Grammar(CallGrammar):
         return f'"{{" ({pair} ("," {pair})*)? "}}"'
 
     def _text(self, part: Schema) -> str:
-        text = self.rules.text(self._mark, body_of(part), [r"/(?s:.*)\x00(?s:.*)/"])
-        return f"{self.rules.marker(self._mark)} {text}"
+        return f"{self._quote} {self.rules.text(self._mark, body_of(part))}"
 
     def _listed(self, value: Any) -> str:
         if isinstance(value, dict | list):
             raise refusal("a choice of objects or arrays")
         if not isinstance(value, str):
             return json.dumps(json.dumps(value))
-        mark = self.rules.marker(self._mark)
-        return f"{mark} {json.dumps(value)} {mark}"
+        return f"{self._quote} {json.dumps(value)} {self._quote}"
 
     def _array(self, part: Schema) -> str:
         check_words(part, {"type", "items", "minItems", "maxItems"})
@@ -361,7 +380,7 @@ def body_of(part: Schema) -> str:
         parts.append(f"/(?s:.{{{int(part.get('minLength', 0))},{part.get('maxLength', '')}}})/")
     if "pattern" in part:
         found = _WHOLE.fullmatch(str(part["pattern"]))
-        if found is None:
+        if found is None or f"\\{_ESCAPED}" in found[1]:
             raise refusal(f"a pattern that is not of the whole text: {part['pattern']}")
-        parts.append(f"/{found[1].replace('/', '[/]')}/")
+        parts.append(f"/{found[1].replace(_ESCAPED, '/').replace('/', _SLASH)}/")
     return " & ".join(parts)

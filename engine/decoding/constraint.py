@@ -16,7 +16,7 @@ from engine.api.types import Constraint, ConstraintKind
 from engine.models.vocabulary import LETTERS, is_control
 
 if TYPE_CHECKING:
-    from llguidance import LLMatcher
+    from llguidance import LLMatcher, LLTokenizer
 
     from engine.models.loading import LoadedModel
 
@@ -198,14 +198,29 @@ def _compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | No
 
 
 def _matcher(parts: Sequence[GrammarPart], vocabulary: GrammarVocabulary) -> LLMatcher:
+    matcher = _limited(vocabulary.tokens, parts)
+    check(matcher)
+    return matcher
+
+
+def _limited(tokens: LLTokenizer, parts: Sequence[GrammarPart]) -> LLMatcher:
     from llguidance import LLMatcher, LLParserLimits
 
     limits = LLParserLimits(
         initial_lexer_fuel=_FUEL, step_lexer_fuel=_FUEL_A_STEP, max_lexer_states=_MOST_STATES, verbose_errors=False
     )
-    matcher = LLMatcher(vocabulary.tokens, json.dumps({"grammars": parts}), log_level=0, limits=limits)
-    check(matcher)
-    return matcher
+    return LLMatcher(tokens, json.dumps({"grammars": parts}), log_level=0, limits=limits)
+
+
+def schema_refusal(schema: str) -> str:
+    """Why replies cannot be held to a JSON schema, in llguidance's words; "": they can."""
+    from llguidance import LLTokenizer
+
+    try:
+        check(_limited(LLTokenizer("byte"), [{"json_schema": strictly(schema)}]))
+    except InvalidRequest as error:
+        return error.value
+    return ""
 
 
 def check(matcher: LLMatcher) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import InvalidRequest
 from engine.api.types import ToolCall
-from engine.decoding.call_grammars import GRAMMARS, Rules
+from engine.decoding.call_grammars import GRAMMARS, Rules, call_of
 from engine.models.declared import DeclaredCalls
 from engine.models.watch import TooLong, watched
 
@@ -59,11 +59,10 @@ class ToolSyntax:
         calls = []
         for name, function in functions.items():
             held = function.get("parameters") if strict is None or name in strict else None
-            grammar = kind(held or {"type": "object"}, rules)
-            calls.append(rules.rule(grammar.call(name)))
+            calls.append(call_of(name, held or {"type": "object"}, rules, kind))
         start, end = (self._marker(marker) for marker in (self.start, self.end))
         one = f"{start} ({' | '.join(calls)}) {end}"
-        again = f" ({grammar.between} {one}){{0,{_MOST_CALLS - 1}}}" if several and self.end else ""
+        again = f" ({kind({}, rules).between} {one}){{0,{_MOST_CALLS - 1}}}" if several and self.end else ""
         return {"lark_grammar": "\n".join([f"start: {one}{again}", *rules.lines])}
 
     def functions(self, names: Collection[str], field: str = "tools") -> dict[str, Mapping[str, Any]]:

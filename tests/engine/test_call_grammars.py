@@ -259,6 +259,43 @@ def test_a_schema_whose_values_would_be_read_as_others_is_refused(parser: str, p
         grammar_for(model_of(parser, True), of(part))
 
 
+NESTED: Schema = {}
+for _ in range(6):
+    NESTED = {"type": ["object"] * 6, "properties": {"a": NESTED}}
+BAD: list[Any] = [
+    {"anyOf": "abc"},
+    {"type": "string", "minLength": "x"},
+    {"type": "object", "properties": [1]},
+    {"type": "object", "properties": {"a": {}}, "required": [["a"]]},
+    {"enum": 5},
+    {"type": {"a": 1}},
+    {"$ref": "#/properties/at"},
+    {"enum": [f"choice {number}" for number in range(20_000)]},
+    {"type": "object", "properties": {f"a{number}": NESTED for number in range(300)}},
+    NESTED,
+    7,
+]
+
+
+@pytest.mark.parametrize("parser", NEW)
+@pytest.mark.parametrize("part", BAD, ids=range(len(BAD)))
+def test_a_schema_that_is_none_or_too_much_is_refused(parser: str, part: Any) -> None:
+    """It comes from a tool's server."""
+    with pytest.raises(InvalidRequest):
+        grammar_for(model_of(parser, True), of(part))
+
+
+@pytest.mark.parametrize("parser", NEW)
+def test_long_texts_and_slashes_in_patterns_cost_nothing(parser: str) -> None:
+    model = model_of(parser, True)
+    long = of({"type": "string", "maxLength": 10**9})
+    assert allows(model, grammar_for(model, long), written(parser, "look", {"at": "x" * 2000}, long))
+    path = of({"type": "string", "pattern": r"^\/[a-z/]+\/$"})
+    grammar = grammar_for(model, path)
+    for text, fits in (("/a/b/", True), ("/a/b", False)):
+        assert allows(model, grammar, written(parser, "look", {"at": text}, path)) is fits
+
+
 @pytest.mark.parametrize("parser", NEW)
 @pytest.mark.parametrize("schema", [{}, {"type": "object"}, of({}) | {"properties": {}, "required": []}])
 def test_a_tool_without_described_arguments_can_be_called(parser: str, schema: Schema) -> None:

@@ -49,6 +49,7 @@ class FakeServers:
 
     tools: dict[str, list[Tool]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)  # by tool
+    pictures: tuple[bytes, ...] = ()  # of every result
     holds: bool = False
     ran: list[tuple[str, str]] = field(default_factory=list)  # calls, by the tool's id and arguments
     cancelled: list[str] = field(default_factory=list)
@@ -79,7 +80,7 @@ class FakeServers:
 
     def call(self, tool: Tool, arguments: str, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         self.ran.append((tool.id, arguments))
-        result = ToolResult(self.answers.get(tool.name, f"{tool.name} ran"), seconds=0.2)
+        result = ToolResult(self.answers.get(tool.name, f"{tool.name} ran"), pictures=self.pictures, seconds=0.2)
         if self.holds:
             self.waiting.append(lambda: done(result))
         else:

@@ -18,6 +18,7 @@ from app.view_models.transcript import TranscriptMessage
 from engine import MessageRole, ToolCall
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import Script, model_info
+from tests.helpers.picture_files import image, written
 from tests.helpers.portable_chat import CHAT, say
 from tests.helpers.tool_calls import MODELS, FakeServers, call, calls, says, tool
 
@@ -530,3 +531,14 @@ def test_tokens_of_tools_are_counted(exchange: Exchange) -> None:
     assert {row.name for row in built_in.tools} >= {"calculator", "time"}
     assert (files.name, [row.on for row in files.tools], mail.tokens > 0) == ("Files", [True, True], True)
     assert json.loads(json.dumps([row.id for row in mail.tools])) == ["mail/send"]
+
+
+def test_pictures_of_a_result_are_decoded_apart_stored_and_shown(exchange: Exchange) -> None:
+    exchange.servers.pictures = (written(image(30, 20), "png"), b"no picture", b"\x89PNG\r\n\x1a\nbroken")
+    exchange.ask("Look", calls(call("files__read", {"path": "a.png"})), says("A picture."))
+    exchange.finish(Answer.ONCE)
+    (shown,) = exchange.calls[0].pictures
+    assert (shown.is_picture, shown.name, exchange.row.attachments) == (True, "", ())
+    assert exchange.harness.storage.pictures.get(shown.digest)
+    assert [type(each).__name__ for each in exchange.stored()] == ["Call", "Result", "Attachment", "Text"]
+    assert "Picture that is not shown" in exchange.harness.engine.requests[-1].messages[-1].content

@@ -20,6 +20,7 @@ from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairState
 from app.views.settings.options import ThinkingField, make_field
+from app.views.settings.schema_field import SchemaField
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
@@ -38,7 +39,8 @@ _WIDTH_PX = 400
 _LONGEST_NAME = 60  # of a preset
 _PROMPT = "system_prompt"
 _DRAFTING = "speculation_mode"
-_WIDE = (_PROMPT, _DRAFTING)
+_SCHEMA = "schema"
+_WIDE = (_PROMPT, _SCHEMA, _DRAFTING)
 _ROWS = (
     *("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
     *("max_tokens", "context_tokens", "thinking", "picture_detail"),
@@ -52,7 +54,11 @@ class OptionField(Translated, QWidget):
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
-        self.field = SpeculationControls(theme) if name == _DRAFTING else make_field(theme, name)
+        kinds: dict[str, Callable[[Theme], SpeculationControls | SchemaField]] = {
+            _DRAFTING: SpeculationControls,
+            _SCHEMA: SchemaField,
+        }
+        self.field = kinds[name](theme) if name in kinds else make_field(theme, name)
         self.leave = IconButton(theme, "x", 24)
         kept = self.leave.sizePolicy()
         kept.setRetainSizeWhenHidden(True)
@@ -182,7 +188,7 @@ class ChatSettings(Translated, Panel):
         self.presets = PresetRow(theme, options, self)
         self.page = Page(theme, self)
         self.reset = PillButton(theme, parent=self)
-        self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _DRAFTING)}
+        self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _SCHEMA, _DRAFTING)}
         self._words = {name: Words(theme, beside=True) for name in _WIDE}
         self.rows = {name: SettingRow(theme, self.fields[name]) for name in _ROWS}
         self._arrange()
@@ -212,8 +218,9 @@ class ChatSettings(Translated, Panel):
             row.keep_height()
         for widget in (self.fields[_PROMPT], Hairline(self._theme), *self.rows.values(), Hairline(self._theme)):
             rows.addWidget(widget)
-        rows.addLayout(self._words[_DRAFTING].column)
-        rows.addWidget(self.fields[_DRAFTING])
+        for name in (_SCHEMA, _DRAFTING):
+            rows.addLayout(self._words[name].column)
+            rows.addWidget(self.fields[name])
         rows.addStretch(1)
 
     def _connect(self) -> None:

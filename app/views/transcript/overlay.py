@@ -29,6 +29,7 @@ from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 from app.markup.alignment import Alignment, BlockStarts, whole_clusters
 from app.markup.block import Block
 from app.markup.copying import table_of
+from app.markup.json_text import may_be_json
 from app.theme import RADIUS_CARD, Theme
 from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -181,7 +182,7 @@ class Overlay(QObject):
         layer.clear()
 
     def _mode_of(self, message: TranscriptMessage) -> OverlayMode:
-        if not message.drafted:
+        if not message.drafted or may_be_json(message.text):  # that is shown in other words than it was written
             return OverlayMode.OFF
         return OverlayMode.ACCEPTED if message.id == self.shown_once else self.mode
 
