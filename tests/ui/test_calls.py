@@ -300,14 +300,6 @@ def test_the_question_shows_everything_and_nothing_is_hidden(open_transcript: Op
     assert not lines(harness), "a call that waits is in the question only"
 
 
-def test_long_names_of_tools_are_whole_in_the_question(open_transcript: Opener) -> None:
-    name = "read_all_of_the_documents_" * 4 + "and_delete_them"
-    asked = card(open_transcript([asking(a_call(tool=name, arguments='{"": "empty name", "path": "/a"}'))]))
-    words = asked.text.toPlainText()
-    assert f"github · {name}" in words
-    assert words.endswith("\n\nempty name\npath\n/a")
-
-
 def test_a_line_of_a_value_cannot_pass_for_a_name(open_transcript: Opener) -> None:
     arguments = json.dumps({"note": "ok\npath\n/safe", "path": "\u05d0/../b"})
     document = card(open_transcript([asking(a_call(arguments=arguments))])).text.document()
@@ -348,17 +340,43 @@ def test_a_new_question_in_the_same_place_has_its_own_first_moment(open_transcri
     assert asked.early.isActive()
 
 
-def test_a_question_about_the_same_call_has_its_own_first_moment(open_transcript: Opener) -> None:
+def test_the_same_call_asked_about_for_another_reason_has_its_own_first_moment(open_transcript: Opener) -> None:
+    """A double click on the first question is no answer to the second."""
     harness = open_transcript([asking(a_call())])
-    asked = card(harness)
-    asked.early.stop()
-    former = harness.model.messages[0].consent
-    assert former is not None
     given: list[object] = []
     harness.view.consent_answered.connect(lambda *answer: given.append(answer))
-    harness.model.change(2, consent=replace(former, reason=AskReason.CHANGED, changed=(("Reads.", "Sends."),)))
-    card(harness).answers[Answer.ALWAYS].click()
-    assert not given, "a double click on the question before"
+    asked = card(harness)
+    asked.early.stop()
+    consent = harness.model.messages[0].consent
+    assert consent is not None
+    asked.answers[Answer.ONCE].click()
+    harness.model.change(2, consent=None)
+    harness.model.change(2, consent=replace(consent))
+    card(harness).answers[Answer.ONCE].click()
+    harness.model.change(2, consent=replace(consent, reason=AskReason.CHANGED))
+    card(harness).answers[Answer.ONCE].click()
+    assert len(given) == 1
+
+
+def test_a_question_can_be_answered_after_its_window_was_hidden(open_transcript: Opener) -> None:
+    harness = open_transcript([asking(a_call())])
+    given: list[tuple[int, Answer]] = []
+    harness.view.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
+    harness.view.hide()
+    harness.view.show()
+    still()
+    asked = card(harness)
+    asked.early.stop()
+    asked.answers[Answer.ONCE].click()
+    assert given == [(2, Answer.ONCE)]
+
+
+def test_names_in_a_question_are_whole_and_on_one_line(open_transcript: Opener) -> None:
+    name = "a" * 190
+    call = a_call(tool=name, arguments=json.dumps({"": "empty name", "path\n/etc": "x"}))
+    words = card(open_transcript([asking(call)])).text.toPlainText().split("\n")
+    assert words[0] == f"github · {name}"
+    assert words[2:] == ["", "empty name", "path\\n/etc", "x"]
 
 
 def test_a_held_key_answers_nothing(open_transcript: Opener) -> None:

@@ -65,13 +65,9 @@ def _title(call: CallView) -> str:
 
 def tool_name(call: CallView) -> str:
     """Whose it is, and its name."""
-    return SEPARATOR.join(_short(name, _LONGEST_NAME) for name in _names(call))
-
-
-def _names(call: CallView) -> tuple[str, ...]:
     if not call.server and (own := tool_words(call.tool)[0]):
-        return _APP, own
-    return tuple(filter(None, (call.server, call.tool)))
+        return SEPARATOR.join((_APP, own))
+    return SEPARATOR.join(_short(name, _LONGEST_NAME) for name in (call.server, call.tool) if name)
 
 
 def _built_in(call: CallView) -> str:
@@ -193,7 +189,7 @@ def consent_lines(consent: ConsentView) -> tuple[ConsentLine, ...]:
     """All that there is to decide by: every call with each of its arguments, whole."""
     lines: list[ConsentLine] = []
     for call in consent.calls:
-        lines.append(tuple(_spans(SpanKind.TOOL, SEPARATOR.join(_names(call)))))
+        lines.append(tuple(_spans(SpanKind.TOOL, _whole_name(call))))
         lines.append((Span(SpanKind.SENTENCE, _what_it_does(call)),))
         lines.extend(_argument_lines(call))
     if consent.reason is AskReason.CHANGED:
@@ -205,12 +201,17 @@ def consent_lines(consent: ConsentView) -> tuple[ConsentLine, ...]:
     return tuple(lines)
 
 
+def _whole_name(call: CallView) -> str:
+    own = tool_words(call.tool)[0] if not call.server else ""
+    return SEPARATOR.join(" ".join(name.split()) for name in (call.server or _APP, own or call.tool))
+
+
 def _argument_lines(call: CallView) -> list[ConsentLine]:
     lines: list[ConsentLine] = []
     named = named_values(call.arguments or "{}")
     for name, value in named:
         if name or len(named) > 1:
-            lines.append(tuple(_spans(SpanKind.NAME, name)))
+            lines.append(tuple(_spans(SpanKind.NAME, name.replace("\n", "\\n"))))
         lines.append(tuple(_spans(SpanKind.VALUE, value)))
     if not lines:
         lines.append((Span(SpanKind.NAME, QCoreApplication.translate("Tools", "No arguments")),))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QRect, Qt, QTimer
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QFont, QHideEvent, QPainter, QPaintEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
@@ -81,7 +81,8 @@ class ConsentPart(Hovered, Translated, QWidget):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, ConsentContent)
         content = part.content
-        is_new = self._content is None or self._content.view is not content.view
+        before = None if self._content is None else (self._message_id, self._content.view)
+        is_new = before != (part.message_id, content.view)
         self._content = content
         self._message_id = part.message_id
         if is_new:
@@ -93,6 +94,12 @@ class ConsentPart(Hovered, Translated, QWidget):
             self.text.clear_for(wanted)
             self._write(content.lines)
         return self._arrange(width_px)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What it is shown for next may be another question with the same words."""
+        super().hideEvent(event)
+        if self.isHidden():  # and not only its window
+            self._content = None
 
     def _give(self, answer: Answer) -> None:
         if self._content is not None and not self.early.isActive():
