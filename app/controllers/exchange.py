@@ -28,16 +28,18 @@ from app.tools.gate import Circumstances, Gate, NoPermit, Permit, Wanted, descri
 from app.tools.steps import (
     KEEPS_CHANGING,
     MOST_CHANGES,
-    MOST_CONTEXT,
     MOST_STEPS,
+    NEARLY_FULL,
     NO_PERMIT,
     NOT_THERE,
     addresses_in,
     answered,
     goes_round,
+    is_full,
     key_of,
     object_of,
     with_call,
+    with_note,
     without_running,
 )
 from app.view_models.tools import ConsentView, call_view
@@ -347,10 +349,13 @@ class ExchangeController(QObject):
         reply = self._reply(exchange)
         if reply is None:
             return
-        stats = reply.stats
-        full = stats.context_limit_tokens and stats.context_tokens > MOST_CONTEXT * stats.context_limit_tokens
+        if is_full(reply.stats) and not exchange.must_answer:
+            exchange.must_answer = True
+            self._show(exchange, with_note(reply.parts, NEARLY_FULL))
+            self._store(exchange, self._go_on)
+            return
         self._replies.show_steps(exchange.message_id, reply.parts, ReplyStatus.QUEUED)
-        self._asking.go_on(exchange.message_id, may_call=not (exchange.must_answer or full))
+        self._asking.go_on(exchange.message_id, may_call=not exchange.must_answer)
 
     def _show(self, exchange: _Exchange, parts: Parts) -> None:
         self._replies.show_steps(exchange.message_id, parts, ReplyStatus.CALLING)

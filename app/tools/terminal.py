@@ -24,13 +24,13 @@ from app.tools.builtin.tool import BUILT_IN, Reach
 from app.tools.definitions import Answer, AskReason, Tool, ToolResult, by_flat_name, is_unseen
 from app.tools.gate import Circumstances, Gate, NoPermit, Wanted
 from app.tools.steps import (
-    MOST_CONTEXT,
     MOST_STEPS,
     NO_PERMIT,
     NOT_THERE,
     addresses_in,
     answered,
     goes_round,
+    is_full,
     object_of,
     without_running,
 )
@@ -155,9 +155,7 @@ class Exchange:
                 return end
             steps += 1
             messages, must_answer = self._made(calls, said, thought, by_name)
-            stats = end.stats
-            full = stats.context_limit_tokens and stats.context_tokens > MOST_CONTEXT * stats.context_limit_tokens
-            may_call = not (must_answer or full or steps >= MOST_STEPS)
+            may_call = not (must_answer or is_full(end.stats) or steps >= MOST_STEPS)
             request = replace(request, messages=(*request.messages, *messages), may_call=may_call, must_call=())
 
     def _written(self, request: Request) -> tuple[Event, str, str, list[ToolCall]]:

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage import ReplyStatus, portable
 from app.storage.parts import Call, CallStage, Parts, Result, Text, Thinking, all_parts, of_kind
+from app.tools import steps as rules
 from app.tools.definitions import Answer, AskReason
 from app.view_models.tools import CallState, CallView, ConsentView
 from app.view_models.transcript import TranscriptMessage
@@ -542,3 +543,15 @@ def test_pictures_of_a_result_are_decoded_apart_stored_and_shown(exchange: Excha
     assert exchange.harness.storage.pictures.get(shown.digest)
     assert [type(each).__name__ for each in exchange.stored()] == ["Call", "Result", "Attachment", "Text"]
     assert "Picture that is not shown" in exchange.harness.engine.requests[-1].messages[-1].content
+
+
+def test_where_the_context_is_nearly_full_the_model_has_to_answer_and_that_is_said(
+    exchange: Exchange, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "MOST_CONTEXT", 0.001)
+    one = [calls(call("calculator", {"expression": f"{at}"}), said="So.") for at in range(2)]
+    exchange.say("Go", *one, says("Never."))
+    assert [each.may_call for each in exchange.harness.engine.requests] == [True, False]
+    assert "context is nearly full" in exchange.calls[0].result
+    assert exchange.row.status is ReplyStatus.DONE, "a call that comes all the same does not run"
+    assert exchange.calls[-1].state is CallState.STOPPED
