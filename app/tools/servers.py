@@ -35,6 +35,8 @@ _LONGEST_VALUE = 20_000
 _LONGEST_NAME = 80
 _LONGEST_ID = 24
 _MOST_BYTES = 4 << 20
+_REMOVED = "removed"  # in the file: ids of servers that were removed
+_MOST_REMOVED = 500
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 # Variables that have a program run other code than its command shows.
@@ -126,7 +128,7 @@ class ToolServers:
         self._lock = threading.Lock()
         self._servers: dict[str, ServerConfig] | None = None
         self._is_unread = False
-        self._others: dict[str, Any] = {}  # of another version
+        self._others: dict[str, Any] = {}  # what else is in the file, also of another version
 
     def all(self) -> tuple[ServerConfig, ...]:
         with self._lock:
@@ -149,7 +151,7 @@ class ToolServers:
             env_names = dict.fromkeys(each for each in (*server.env, *env) if each not in steering)
             names = (tuple(env_names), tuple(dict.fromkeys((*server.headers, *headers))))
             server = replace(server, name=_new_name(server.name or PurePath(server.command).name, known.values()))
-            new_id = _new_id(server.name or PurePath(server.command).name, known)
+            new_id = _new_id(server.name or PurePath(server.command).name, [*known, *self._removed_ids])
             new = replace(server, id=new_id, env=names[0], headers=names[1], confirmed="", is_on=False)
             new = replace(new, variables=tuple(f"{name}={value}" for name, value in steering.items()))
             new = self._without_query(checked(replace(new, command=find_command(new.command) or new.command)))
@@ -208,10 +210,16 @@ class ToolServers:
                 self._known()[server_id] = replace(server, is_on=is_on and server.confirmed == server.digest)
 
     def remove(self, server_id: str) -> None:
-        """With its secrets."""
+        """With its secrets. No other server gets its id, by which chats and consents know its tools."""
         with self._lock:
-            self._known().pop(server_id, None)
+            if self._known().pop(server_id, None) is not None:
+                self._others[_REMOVED] = [*self._removed_ids, server_id][-_MOST_REMOVED:]
             self._secrets.forget_tool(server_id)
+
+    @property
+    def _removed_ids(self) -> list[str]:
+        stored = self._others.get(_REMOVED)
+        return [each for each in stored if isinstance(each, str)] if isinstance(stored, list) else []
 
     def reach(self, server: ServerConfig) -> Reach:
         """With its secrets. Raises ServerFault, also where it is not this server that is on now.
@@ -381,5 +389,5 @@ def _new_name(name: str, known: Iterable[ServerConfig]) -> str:
 
 def _new_id(name: str, taken: Iterable[str]) -> str:
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST_ID].strip("-") or "server"
-    ids = (base, *(f"{base}-{number}" for number in range(2, MOST_SERVERS + 2)))
+    ids = (base, *(f"{base}-{number}" for number in range(2, MOST_SERVERS + _MOST_REMOVED + 2)))
     return next(each for each in ids if each not in set(taken))

@@ -24,6 +24,7 @@ from app.tools.builtin.offered import BY_NAME, call
 from app.tools.builtin.page_text import text_of_page
 from app.tools.builtin.tool import Reach, Refusal
 from app.tools.definitions import ToolResult
+from app.tools.public import is_public
 from tests.helpers.pdf_files import pdf_bytes
 
 
@@ -195,12 +196,12 @@ def test_other_chats_are_searched(stores: Stores) -> None:
     ],
 )
 def test_what_is_not_public(place: str) -> None:
-    assert not addresses.is_public(place)
+    assert not is_public(place)
 
 
 @pytest.mark.parametrize("place", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1"])
 def test_what_is_public(place: str) -> None:
-    assert addresses.is_public(place)
+    assert is_public(place)
 
 
 @pytest.mark.parametrize(

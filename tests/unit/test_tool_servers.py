@@ -227,6 +227,14 @@ def test_no_server_bears_the_name_of_another_or_of_the_app(tmp_path: Path) -> No
     assert names == ["github", "GitHub 2", "Hunch 2", "github 3", "sh"]
 
 
+def test_the_id_of_a_removed_server_is_not_used_again(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    assert servers.add(_FILES).id == "files"
+    servers.remove("files")
+    servers.write()
+    assert [each.add(_FILES).id for each in (servers, _servers(tmp_path))] == ["files-2"] * 2
+
+
 def test_ids_are_their_own_and_few(tmp_path: Path) -> None:
     servers = _servers(tmp_path)
     names = ["Files", "files", "日本", "a__b" * 20]
