@@ -174,7 +174,12 @@ def test_options_of_a_request(tmp_path: Path) -> None:
 
 def test_an_address_that_comes_by_a_pipe_was_not_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     given: list[str] = []
-    monkeypatch.setattr("app.tools.terminal.run", lambda _folders, _request, typed, *_more: given.append(typed) or 0)
+
+    def run(_folders: object, _request: object, typed: str, *_more: object) -> int:
+        given.append(typed)
+        return 0
+
+    monkeypatch.setattr("app.tools.terminal.run", run)
     monkeypatch.setattr("sys.stdin", io.StringIO("See http://127.0.0.1/secret"))
     words = ["Sum up http://example.org", "-"]
     assert main(["ask", "--profile-dir", str(tmp_path), "--tools", "fetch_page", *words]) == 0
