@@ -161,7 +161,7 @@ class ConsentPart(Hovered, Translated, QWidget):
             result.setTopMargin(theme.px(_TOOL_GAP_PX))
         if kind is SpanKind.NAME:
             result.setTopMargin(theme.px(6))
-        if kind in _MONO:  # a line of a value must not look like a name, nor its words stand in another order
+        if kind in _MONO:  # a line of a value must not look like a name, nor be reordered
             result.setLeftMargin(theme.px(_VALUE_LEFT_PX))
             result.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         return result
