@@ -183,7 +183,8 @@ def _has_pictures(request: Request) -> bool:
 
 def _prompt(request: Request) -> bytes:
     """A digest of all that decides how the chat is rendered."""
-    held = (request.messages, request.tools, sorted(request.template_variables.items()), request.thinking)
+    variables = sorted(request.template_variables.items())
+    held = (request.messages, request.tools, variables, request.thinking, request.effort)
     return hashlib.blake2b(repr(held).encode(errors="surrogatepass"), digest_size=16).digest()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tokenizers import AddedToken
 
-from engine import Message, MessageRole, Picture, Request, Sampling, Speculation, ToolCall, ToolCalled
+from engine import Effort, Message, MessageRole, Picture, Request, Sampling, Speculation, ToolCall, ToolCalled
 from engine.caches.making import CacheMaker
 from engine.decoding.steps import Steps
 from engine.decoding.text import encode, prompt_tokens, turn_end
@@ -117,6 +117,7 @@ OTHERS: dict[str, Request] = {
     "tools": then(FIRST, REPLY, RESULT, tools=()),
     "variables": then(FIRST, REPLY, RESULT, template_variables={"more": "x"}),
     "thinking": then(FIRST, REPLY, RESULT, thinking=True),
+    "effort": then(FIRST, REPLY, RESULT, effort=Effort.HIGH),
     "owner": then(FIRST, REPLY, RESULT, owner="another program"),
     "picture": then(FIRST, REPLY, replace(RESULT, pictures=(Picture(1, 1, b"abc", "x"),))),
 }
