@@ -1,5 +1,7 @@
 """`hunch ask TEXT` and `hunch serve`: the pair that Hunch uses, in a terminal, a script or a Shortcut.
 
+With `--tools` the model may call some, see app/tools/terminal.py.
+
 Both only choose the models and the settings; the rest is the engine's command line, with its output, its one line on
 stderr and its exit codes: 0 written, 1 refused or failed, 2 wrong usage, 130 Ctrl-C, 141 its output is closed.
 No window is opened and no chat is stored. A Hunch that runs has its models loaded for itself: they are loaded again.
@@ -11,16 +13,32 @@ import argparse
 import json
 import runpy
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from app.controllers.chat_options import resolve, thinking_fields
+from app.option_checks import how_to_think
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
-from engine import SpeculationMode, default_hub_cache, model_name
+from app.system.secrets import Secrets, system_keychain
+from engine import (
+    Acceptance,
+    Message,
+    MessageRole,
+    Request,
+    Speculation,
+    SpeculationMode,
+    default_hub_cache,
+    model_name,
+)
 
 # Options that `ask` passes on, with their values; "": it has none.
 _OF_ENGINE = {
     "--json": "",
     "--thinking": "",
+    "--effort": "off|low|normal|high|N",
+    "--schema": "FILE",
     "--fastest": "",
     "--log": "",
     "--speculate": "off|auto|N",
@@ -43,6 +61,10 @@ def run_command(arguments: list[str]) -> int:
     paths = Paths.for_user(options.profile_dir)
     settings = Settings(paths.settings, paths.hub_token)
     pair = _pair(settings, options.model, options.draft)
+    if options.command == "ask" and options.tools:
+        if rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop")):
+            return _wrong("--tools goes with the options of `hunch ask --help` but --json, --schema and --stop")
+        return _ask_with_tools(settings, paths, pair, options)
     if options.command == "ask":
         rest = [*_request(settings, pair[0], _message(options.text)), *_passed_on(options), *rest]
         return _engine([*_folders(*pair), *rest], "generate")
@@ -69,6 +91,13 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
             ask.add_argument(option, dest=option, metavar=values)
         else:
             ask.add_argument(option, dest=option, action="store_const", const="")
+    tools = "what the model may call: calculator, time, search_chats, list_folder, read_file, fetch_page, and"
+    tools += " SERVER/TOOL, or SERVER/ for all of its tools, of servers that are switched on in Hunch"
+    ask.add_argument("--tools", default="", metavar="NAMES", help=tools)
+    ask.add_argument("--allow", action="append", default=[], metavar="NAME", help="a tool to call without asking")
+    ask.add_argument(
+        "--folder", action="append", default=[], metavar="PATH", help="what list_folder and read_file read"
+    )
     more = "further options are those of `python -m engine serve`, such as --port N, --ttl S and --api-key-file FILE"
     serve = commands.add_parser("serve", allow_abbrev=False, help="serve other programs on this machine", epilog=more)
     for command in (ask, serve):
@@ -134,7 +163,62 @@ def _request(settings: Settings, main: str, message: str) -> list[str]:
         flags += [f"--{name.replace('_', '-')}={value}"] if value is not None else []
     mode = settings.speculation_mode
     flags += ["--speculate", str(settings.speculation_tokens) if mode == SpeculationMode.FIXED else mode]
-    return flags + [flag for flag, on in (("--fastest", settings.fastest), ("--thinking", settings.thinking)) if on]
+    flags += [f"--effort={_thinking(settings, main)}"]
+    return [*flags, *(["--fastest"] if settings.fastest else [])]
+
+
+def _thinking(settings: Settings, main: str) -> str | int:
+    """The option `thinking`: the model's default, or that of the settings."""
+    value: str | int = resolve(settings, settings.model_defaults.get(main, {}), main=main).values["thinking"]
+    return value
+
+
+def _ask_with_tools(settings: Settings, paths: Paths, pair: tuple[str, str], options: argparse.Namespace) -> int:
+    from app.tools.terminal import Terminal, run
+    from app.tools.terminal_servers import RunningServers
+
+    text = _message(options.text)
+    try:
+        request = _tool_request(settings, pair[0], text, options)
+    except ValueError as error:
+        return _wrong(str(error))
+    servers = RunningServers(paths.data, Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None))
+    names = [each.strip() for each in options.tools.split(",") if each.strip()]
+    terminal = Terminal(names, frozenset(options.allow), tuple(options.folder), paths.database)
+    try:
+        return run(_folders(*pair)[1::2], request, " ".join(options.text), terminal, servers)
+    finally:
+        servers.close()
+
+
+def _tool_request(settings: Settings, main: str, text: str, options: argparse.Namespace) -> Request:
+    """Raises ValueError for an option that is no number."""
+    turns = [Message(MessageRole.SYSTEM, settings.system_prompt)] if settings.system_prompt else []
+    given = {option.removeprefix("--").replace("-", "_"): getattr(options, option) for option in _OF_ENGINE}
+    values: dict[str, Any] = {name: int(given[name]) for name in ("top_k", "seed") if given[name] is not None}
+    for name in ("temperature", "top_p", "min_p", "repetition_penalty"):
+        if given[name] is not None:
+            values[name] = float(given[name])
+    mode = given["speculate"] or settings.speculation_mode
+    tokens = int(mode) if mode.isdigit() else settings.speculation_tokens
+    fastest = given["fastest"] is not None or settings.fastest
+    acceptance = Acceptance.REJECTION if fastest else Acceptance.COUPLED
+    most = given["max_tokens"]
+    thinking = given["effort"] or ("normal" if given["thinking"] is not None else _thinking(settings, main))
+    if isinstance(thinking, str):
+        thinking = how_to_think(int(thinking) if thinking.isdecimal() else thinking)
+    return Request(
+        messages=(*turns, Message(MessageRole.USER, text)),
+        sampling=replace(settings.sampling(main), **values),
+        speculation=Speculation(SpeculationMode.FIXED if mode.isdigit() else SpeculationMode(mode), tokens, acceptance),
+        max_tokens=settings.max_tokens if most is None else int(most),
+        **thinking_fields(thinking),
+    )
+
+
+def _wrong(words: str) -> int:
+    sys.stderr.write(f"hunch ask: error: {words}\n")
+    return 2
 
 
 def _engine(arguments: list[str], command: str) -> int:

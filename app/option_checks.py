@@ -5,15 +5,17 @@ A number out of range becomes the nearest allowed one.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from engine import Limits
+from engine import Effort, Limits
 
 T = TypeVar("T")
 
 LONGEST_THINKING = 1_000_000  # tokens
+LONGEST_SCHEMA = 20_000  # characters
 
 
 def number(low: float, high: float, limits: Limits | None = None) -> Callable[[Any], float]:
@@ -54,6 +56,20 @@ def prompt(value: Any) -> str:
     return text(value).encode("utf-8", "replace").decode()
 
 
+def schema(value: Any) -> str:
+    """A JSON schema as text; "": none."""
+    read = prompt(value).strip()
+    if not read:
+        return ""
+    try:
+        fits = len(read) <= LONGEST_SCHEMA and isinstance(json.loads(read), dict)
+    except RecursionError:
+        fits = False
+    if not fits:
+        raise ValueError(len(read))
+    return read
+
+
 def texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
         raise TypeError(value)
@@ -89,10 +105,12 @@ def words_by_name(value: Any) -> dict[str, str]:
 
 
 def how_to_think(value: Any) -> str | int:
-    """Off, brief, as the model decides, or a limit in tokens. Earlier versions stored true or false."""
+    """Off, an effort, or a limit in tokens. Earlier versions stored true or false, "free" or "short"."""
     if isinstance(value, bool):
-        return "free" if value else "off"
-    return whole(1, LONGEST_THINKING)(value) if type(value) is int else one_of("off", "short", "free")(value)
+        return "normal" if value else "off"
+    if type(value) is int:
+        return whole(1, LONGEST_THINKING)(value)
+    return one_of("off", *Effort)({"free": "normal", "short": "low"}.get(value, value))
 
 
 def flag(value: Any) -> bool:

@@ -30,6 +30,7 @@ from app.option_checks import (
     optional,
     prompt,
     records,
+    schema,
     text,
     texts,
     whole,
@@ -259,6 +260,7 @@ class Settings(QObject):
     thinking = Option[str | int]("off", how_to_think)
     picture_detail = Option("normal", one_of(*PictureDetail))
     system_prompt = Option("", prompt)
+    schema = Option("", schema)  # that replies match; "": free text
     presets = Option[tuple[dict[str, Any], ...]]((), records(id=str, name=str, values=dict))
     prompts = Option[tuple[dict[str, Any], ...]]((), records(id=str, name=str, text=str))  # the user's own, for "/"
     model_defaults = Option[dict[str, dict[str, Any]]]({}, mappings)  # by main_folder

@@ -24,6 +24,9 @@ from typing import Any, NoReturn, TextIO
 
 from engine import (
     Acceptance,
+    Constraint,
+    ConstraintKind,
+    Effort,
     Engine,
     EngineError,
     Event,
@@ -45,6 +48,7 @@ from engine import (
 from engine.cluster.command import add_arguments as add_rank_arguments
 from engine.cluster.command import add_commands, plan_of
 from engine.hub.library import scan_folders
+from engine.runtime.requests import LARGEST_CONSTRAINT
 from engine.server.command import Ending, add_arguments, decoder_of, options_of, shelf_of
 
 _STOPPED = 130
@@ -227,7 +231,10 @@ def _request(options: argparse.Namespace) -> Request:
         speculation=replace(options.speculate, acceptance=acceptance),
         max_tokens=options.max_tokens,
         stop=tuple(options.stop),
-        thinking=options.thinking,
+        thinking=options.effort != "off",
+        effort=Effort(options.effort) if options.effort in tuple(Effort) else Effort.NORMAL,
+        thinking_tokens=options.effort if isinstance(options.effort, int) else None,
+        constraint=options.schema,
         trace=options.trace,
     )
 
@@ -270,7 +277,15 @@ def _parser() -> argparse.ArgumentParser:
     generate.add_argument("--seed", type=int)
     generate.add_argument("--max-tokens", type=int)
     generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="may be given several times")
-    generate.add_argument("--thinking", action="store_true", help="let the model think first, where its template can")
+    generate.add_argument(
+        "--effort",
+        type=_effort,
+        default="off",
+        metavar="off|low|normal|high|N",
+        help="let the model think first, where its template can; N: at most so many tokens",
+    )
+    generate.add_argument("--thinking", action="store_const", dest="effort", const="normal", help="as --effort normal")
+    generate.add_argument("--schema", type=_schema, metavar="FILE", help="a JSON schema that the answer has to match")
     generate.add_argument("--trace", action="store_true", help="with --json: what was drafted in each round")
     generate.add_argument("--log", action="store_true", help="the engine's warnings and errors on stderr")
     generate.add_argument("--json", action="store_true", help="one JSON object instead of the text as it comes")
@@ -310,6 +325,25 @@ def _speculation(text: str) -> Speculation:
     if not text.isdecimal() or len(text) > 4:
         raise argparse.ArgumentTypeError("expected off, auto or a number of tokens")
     return Speculation.fixed(int(text))
+
+
+def _effort(text: str) -> str | int:
+    if text in ("off", *Effort):
+        return text
+    if not text.isdecimal() or len(text) > 9:
+        raise argparse.ArgumentTypeError("expected off, low, normal, high or a number of tokens")
+    return int(text)
+
+
+def _schema(file: str) -> Constraint:
+    try:
+        with Path(file).open(encoding="utf-8-sig") as opened:
+            text = opened.read(LARGEST_CONSTRAINT + 1)
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if not isinstance(_json(text), dict):
+        raise argparse.ArgumentTypeError("expected a JSON schema, which is an object")
+    return Constraint(ConstraintKind.JSON, text)
 
 
 if __name__ == "__main__":

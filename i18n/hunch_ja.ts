@@ -1343,6 +1343,17 @@
     </message>
 </context>
 <context>
+    <name>EffortButton</name>
+    <message>
+        <source>Use for All Chats with %1</source>
+        <translation>%1 のすべてのチャットで使う</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -2845,8 +2856,28 @@
         <translation>Markdown としてコピー</translation>
     </message>
     <message>
+        <source>Copy as JSON</source>
+        <translation>JSON としてコピー</translation>
+    </message>
+    <message>
         <source>Copy as Plain Text</source>
         <translation>プレーンテキストとしてコピー</translation>
+    </message>
+    <message>
+        <source>Copy as CSV</source>
+        <translation>CSV としてコピー</translation>
+    </message>
+    <message>
+        <source>Show as Table</source>
+        <translation>表として表示</translation>
+    </message>
+    <message>
+        <source>Show as Tree</source>
+        <translation>ツリーとして表示</translation>
+    </message>
+    <message>
+        <source>Show JSON</source>
+        <translation>JSON を表示</translation>
     </message>
     <message>
         <source>Edit</source>
@@ -4540,12 +4571,16 @@
         <translation>コンテキストの上限</translation>
     </message>
     <message>
-        <source>Think first</source>
-        <translation>考えてから回答</translation>
+        <source>Thinking</source>
+        <translation>思考</translation>
     </message>
     <message>
         <source>Picture detail</source>
         <translation>画像の細かさ</translation>
+    </message>
+    <message>
+        <source>Form of replies</source>
+        <translation>回答の形式</translation>
     </message>
     <message>
         <source>Drafting</source>
@@ -4588,16 +4623,8 @@
         <translation>最大 %1 トークン</translation>
     </message>
     <message>
-        <source>As the model decides</source>
-        <translation>モデルに任せる</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>短く</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>しない</translation>
+        <source>Off</source>
+        <translation>オフ</translation>
     </message>
 </context>
 <context>
@@ -5582,6 +5609,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>回答が許可を待っています。</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>回答に失敗しました。</translation>
     </message>
@@ -5592,6 +5623,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>回答が途中で終わりました。</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>別のチャットの回答が許可を待っています。</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
@@ -5875,7 +5910,7 @@
     </message>
     <message>
         <source>Connect to %1?</source>
-        <translation>%1 に接続しますか？</translation>
+        <translation>%1に接続しますか？</translation>
     </message>
     <message>
         <source>What a model gives to its tools is sent to this address.</source>
@@ -5883,7 +5918,7 @@
     </message>
     <message>
         <source>Run %1?</source>
-        <translation>%1 を実行しますか？</translation>
+        <translation>%1を実行しますか？</translation>
     </message>
     <message>
         <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>
@@ -5975,6 +6010,53 @@
     <message>
         <source>Same seed, same reply, except where two words are nearly tied.</source>
         <translation>同じシードなら同じ回答です。2 つの語がほぼ互角のときは例外です。</translation>
+    </message>
+</context>
+<context>
+    <name>SchemaField</name>
+    <message>
+        <source>Too long: at most %1 characters.</source>
+        <translation>長すぎます。最大 %1 文字です。</translation>
+    </message>
+    <message>
+        <source>Not JSON: look at line %1. The last schema that worked stays.</source>
+        <translation>JSON ではありません。%1 行目を確認してください。最後に有効だったスキーマを使います。</translation>
+    </message>
+    <message>
+        <source>A JSON schema is an object, in braces. The last schema that worked stays.</source>
+        <translation>JSON スキーマは波かっこのオブジェクトです。最後に有効だったスキーマを使います。</translation>
+    </message>
+    <message>
+        <source>Replies cannot be held to this: %1</source>
+        <translation>回答をこのスキーマに合わせられません: %1</translation>
+    </message>
+    <message>
+        <source>Free text</source>
+        <translation>自由な文章</translation>
+    </message>
+    <message>
+        <source>List</source>
+        <translation>リスト</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>表</translation>
+    </message>
+    <message>
+        <source>Keys and values</source>
+        <translation>キーと値</translation>
+    </message>
+    <message>
+        <source>JSON schema</source>
+        <translation>JSON スキーマ</translation>
+    </message>
+    <message>
+        <source>Columns: name, year, price</source>
+        <translation>列: 名前、年、価格</translation>
+    </message>
+    <message>
+        <source>Columns</source>
+        <translation>列</translation>
     </message>
 </context>
 <context>
@@ -6881,6 +6963,26 @@
     <message>
         <source>Stopped</source>
         <translation>停止しました</translation>
+    </message>
+    <message>
+        <source>It closed its connection.</source>
+        <translation>接続を閉じました。</translation>
+    </message>
+    <message>
+        <source>It speaks another version of MCP.</source>
+        <translation>別のバージョンの MCP を使っています。</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools ended. The next call starts it again.</source>
+        <translation>Hunch のツール用プロセスが終了しました。次の呼び出しで再び起動します。</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools cannot be started.</source>
+        <translation>Hunch のツール用プロセスを起動できません。</translation>
+    </message>
+    <message>
+        <source>What it was to be called with is not valid.</source>
+        <translation>呼び出しの引数が正しくありません。</translation>
     </message>
     <message>
         <source>It does not speak the protocol of tool servers (MCP).</source>

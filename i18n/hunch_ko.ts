@@ -1343,6 +1343,17 @@
     </message>
 </context>
 <context>
+    <name>EffortButton</name>
+    <message>
+        <source>Use for All Chats with %1</source>
+        <translation>%1 모델의 모든 채팅에 사용</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -2845,8 +2856,28 @@
         <translation>마크다운으로 복사</translation>
     </message>
     <message>
+        <source>Copy as JSON</source>
+        <translation>JSON으로 복사</translation>
+    </message>
+    <message>
         <source>Copy as Plain Text</source>
         <translation>일반 텍스트로 복사</translation>
+    </message>
+    <message>
+        <source>Copy as CSV</source>
+        <translation>CSV로 복사</translation>
+    </message>
+    <message>
+        <source>Show as Table</source>
+        <translation>표로 보기</translation>
+    </message>
+    <message>
+        <source>Show as Tree</source>
+        <translation>트리로 보기</translation>
+    </message>
+    <message>
+        <source>Show JSON</source>
+        <translation>JSON 보기</translation>
     </message>
     <message>
         <source>Edit</source>
@@ -4540,12 +4571,16 @@
         <translation>컨텍스트 제한</translation>
     </message>
     <message>
-        <source>Think first</source>
-        <translation>생각한 뒤 답하기</translation>
+        <source>Thinking</source>
+        <translation>생각</translation>
     </message>
     <message>
         <source>Picture detail</source>
         <translation>이미지 세밀도</translation>
+    </message>
+    <message>
+        <source>Form of replies</source>
+        <translation>답변 형식</translation>
     </message>
     <message>
         <source>Drafting</source>
@@ -4588,16 +4623,8 @@
         <translation>최대 %1토큰</translation>
     </message>
     <message>
-        <source>As the model decides</source>
-        <translation>모델에 맡기기</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>짧게</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>안 함</translation>
+        <source>Off</source>
+        <translation>끔</translation>
     </message>
 </context>
 <context>
@@ -5582,6 +5609,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>답변이 허용을 기다리고 있어요.</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>답변을 완성하지 못했어요.</translation>
     </message>
@@ -5592,6 +5623,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>답변이 도중에 끝났어요.</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>다른 채팅의 답변이 허용을 기다리고 있어요.</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
@@ -5975,6 +6010,53 @@
     <message>
         <source>Same seed, same reply, except where two words are nearly tied.</source>
         <translation>시드가 같으면 답변도 같아요. 두 단어가 거의 비길 때만 달라요.</translation>
+    </message>
+</context>
+<context>
+    <name>SchemaField</name>
+    <message>
+        <source>Too long: at most %1 characters.</source>
+        <translation>너무 길어요. 최대 %1자까지 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Not JSON: look at line %1. The last schema that worked stays.</source>
+        <translation>JSON이 아니에요. %1번째 줄을 확인하세요. 마지막으로 올바르던 스키마를 계속 써요.</translation>
+    </message>
+    <message>
+        <source>A JSON schema is an object, in braces. The last schema that worked stays.</source>
+        <translation>JSON 스키마는 중괄호로 된 객체여야 해요. 마지막으로 올바르던 스키마를 계속 써요.</translation>
+    </message>
+    <message>
+        <source>Replies cannot be held to this: %1</source>
+        <translation>답변을 이 스키마에 맞출 수 없어요: %1</translation>
+    </message>
+    <message>
+        <source>Free text</source>
+        <translation>자유 형식</translation>
+    </message>
+    <message>
+        <source>List</source>
+        <translation>목록</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>표</translation>
+    </message>
+    <message>
+        <source>Keys and values</source>
+        <translation>키와 값</translation>
+    </message>
+    <message>
+        <source>JSON schema</source>
+        <translation>JSON 스키마</translation>
+    </message>
+    <message>
+        <source>Columns: name, year, price</source>
+        <translation>열: 이름, 연도, 가격</translation>
+    </message>
+    <message>
+        <source>Columns</source>
+        <translation>열</translation>
     </message>
 </context>
 <context>
@@ -6881,6 +6963,26 @@
     <message>
         <source>Stopped</source>
         <translation>중단됨</translation>
+    </message>
+    <message>
+        <source>It closed its connection.</source>
+        <translation>연결을 닫았어요.</translation>
+    </message>
+    <message>
+        <source>It speaks another version of MCP.</source>
+        <translation>다른 버전의 MCP를 써요.</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools ended. The next call starts it again.</source>
+        <translation>Hunch의 도구 프로세스가 끝났어요. 다음 호출 때 다시 시작해요.</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools cannot be started.</source>
+        <translation>Hunch의 도구 프로세스를 시작할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>What it was to be called with is not valid.</source>
+        <translation>호출에 쓸 인수가 올바르지 않아요.</translation>
     </message>
     <message>
         <source>It does not speak the protocol of tool servers (MCP).</source>

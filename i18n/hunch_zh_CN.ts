@@ -1343,6 +1343,17 @@
     </message>
 </context>
 <context>
+    <name>EffortButton</name>
+    <message>
+        <source>Use for All Chats with %1</source>
+        <translation>用于 %1 的所有对话</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+</context>
+<context>
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
@@ -2845,8 +2856,28 @@
         <translation>拷贝为 Markdown</translation>
     </message>
     <message>
+        <source>Copy as JSON</source>
+        <translation>拷贝为 JSON</translation>
+    </message>
+    <message>
         <source>Copy as Plain Text</source>
         <translation>拷贝为纯文本</translation>
+    </message>
+    <message>
+        <source>Copy as CSV</source>
+        <translation>拷贝为 CSV</translation>
+    </message>
+    <message>
+        <source>Show as Table</source>
+        <translation>以表格显示</translation>
+    </message>
+    <message>
+        <source>Show as Tree</source>
+        <translation>以树状显示</translation>
+    </message>
+    <message>
+        <source>Show JSON</source>
+        <translation>显示 JSON</translation>
     </message>
     <message>
         <source>Edit</source>
@@ -4540,12 +4571,16 @@
         <translation>上下文上限</translation>
     </message>
     <message>
-        <source>Think first</source>
-        <translation>先思考再回答</translation>
+        <source>Thinking</source>
+        <translation>思考</translation>
     </message>
     <message>
         <source>Picture detail</source>
         <translation>图片细节</translation>
+    </message>
+    <message>
+        <source>Form of replies</source>
+        <translation>回复格式</translation>
     </message>
     <message>
         <source>Drafting</source>
@@ -4588,16 +4623,8 @@
         <translation>最多 %1 个 token</translation>
     </message>
     <message>
-        <source>As the model decides</source>
-        <translation>由模型决定</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>简短</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>不思考</translation>
+        <source>Off</source>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>
@@ -5582,6 +5609,10 @@
 <context>
     <name>ReplyEnds</name>
     <message>
+        <source>Reply waits for you.</source>
+        <translation>回复正在等待允许。</translation>
+    </message>
+    <message>
         <source>Reply failed.</source>
         <translation>回复失败。</translation>
     </message>
@@ -5592,6 +5623,10 @@
     <message>
         <source>Reply ended early.</source>
         <translation>回复提前结束。</translation>
+    </message>
+    <message>
+        <source>Reply waits for you in another chat.</source>
+        <translation>另一个对话中的回复正在等待允许。</translation>
     </message>
     <message>
         <source>Reply failed in another chat.</source>
@@ -5875,7 +5910,7 @@
     </message>
     <message>
         <source>Connect to %1?</source>
-        <translation>要连接到 %1 吗？</translation>
+        <translation>要连接到%1吗？</translation>
     </message>
     <message>
         <source>What a model gives to its tools is sent to this address.</source>
@@ -5883,7 +5918,7 @@
     </message>
     <message>
         <source>Run %1?</source>
-        <translation>要运行 %1 吗？</translation>
+        <translation>要运行%1吗？</translation>
     </message>
     <message>
         <source>This command runs as you and can do all that you can. What it touches, macOS counts as Hunch&apos;s.</source>
@@ -5975,6 +6010,53 @@
     <message>
         <source>Same seed, same reply, except where two words are nearly tied.</source>
         <translation>种子相同则回复相同；两个词几乎持平时除外。</translation>
+    </message>
+</context>
+<context>
+    <name>SchemaField</name>
+    <message>
+        <source>Too long: at most %1 characters.</source>
+        <translation>太长：最多 %1 个字符。</translation>
+    </message>
+    <message>
+        <source>Not JSON: look at line %1. The last schema that worked stays.</source>
+        <translation>不是 JSON：请检查第 %1 行。继续使用上一个有效的模式。</translation>
+    </message>
+    <message>
+        <source>A JSON schema is an object, in braces. The last schema that worked stays.</source>
+        <translation>JSON 模式是花括号中的对象。继续使用上一个有效的模式。</translation>
+    </message>
+    <message>
+        <source>Replies cannot be held to this: %1</source>
+        <translation>回复无法遵守此模式：%1</translation>
+    </message>
+    <message>
+        <source>Free text</source>
+        <translation>自由文本</translation>
+    </message>
+    <message>
+        <source>List</source>
+        <translation>列表</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>表格</translation>
+    </message>
+    <message>
+        <source>Keys and values</source>
+        <translation>键和值</translation>
+    </message>
+    <message>
+        <source>JSON schema</source>
+        <translation>JSON 模式</translation>
+    </message>
+    <message>
+        <source>Columns: name, year, price</source>
+        <translation>列：名称、年份、价格</translation>
+    </message>
+    <message>
+        <source>Columns</source>
+        <translation>列</translation>
     </message>
 </context>
 <context>
@@ -6881,6 +6963,26 @@
     <message>
         <source>Stopped</source>
         <translation>已停止</translation>
+    </message>
+    <message>
+        <source>It closed its connection.</source>
+        <translation>它关闭了连接。</translation>
+    </message>
+    <message>
+        <source>It speaks another version of MCP.</source>
+        <translation>它使用另一个版本的 MCP。</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools ended. The next call starts it again.</source>
+        <translation>Hunch 的工具进程已结束，下次调用时会重新启动。</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools cannot be started.</source>
+        <translation>无法启动 Hunch 的工具进程。</translation>
+    </message>
+    <message>
+        <source>What it was to be called with is not valid.</source>
+        <translation>调用参数无效。</translation>
     </message>
     <message>
         <source>It does not speak the protocol of tool servers (MCP).</source>

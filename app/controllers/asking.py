@@ -11,9 +11,9 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -38,6 +38,7 @@ from app.storage import (
 )
 from app.storage.codec import storable
 from app.storage.parts import Text, all_parts, of_kind, settled
+from app.storage.portable import OF_THIS_MACHINE
 from app.system.energy import Slowdown
 from app.system.worker import ignore
 from app.tools.definitions import Tool, by_flat_name
@@ -67,7 +68,6 @@ _WITHOUT_RESULT = {  # what the model is given of a call without a result
     CallState.WAITS: "This call did not run.",
     CallState.RUNNING: "It is not known whether this call ran.",
 }
-_MAY_NOT_CALL: dict[str, Any] = {each.name: False for each in fields(Request) if each.name == "may_call"}
 _FENCE = "```"
 _FENCES = re.compile("```+")  # begins with letters, so that megabytes are searched fast
 
@@ -165,7 +165,7 @@ class Asking(QObject):
         if not text or self.is_storing(_ASIDE) or not self.can_reply():
             return False
         self._models.leave_eyes()
-        question = self._question(0, None, text)
+        question = self._question(0, None, text, aside=True)
 
         def stored(asked: Asked) -> None:
             self._request(asked.chat_id, asked.reply_id)
@@ -247,9 +247,16 @@ class Asking(QObject):
         """The replies of this chat whose rows were deleted."""
         self._replies.stop(chat_id, lambda message_id: self._messages.message(message_id) is None)
 
-    def _question(self, chat_id: int, parent_id: int | None, text: str, attached: Attachments = ()) -> Question:
-        """A message to be stored with an empty reply to it; a new chat takes the options that were set for it."""
+    def _question(
+        self, chat_id: int, parent_id: int | None, text: str, attached: Attachments = (), *, aside: bool = False
+    ) -> Question:
+        """A message to be stored with an empty reply to it; a new chat takes the options that were set for it.
+
+        `aside`: by Quick Ask, without tools.
+        """
         options = {} if chat_id else self._options.own_of(0)
+        if aside:  # no question can be answered there
+            options = {name: each for name, each in options.items() if name not in OF_THIS_MACHINE}
         title = title_from(text or title_of(attached))
         pair = self._models.pair
         return Question(chat_id, parent_id, text, title, pair.main_name, pair.draft_name, attached, options)
@@ -428,11 +435,9 @@ class Asking(QObject):
 
 def with_tools(request: Request, tools: Sequence[Tool], *, may_call: bool) -> Request:
     """`may_call` False: the tools stay in the prompt, which goes on, but the model has to answer."""
-    if not (may_call or _MAY_NOT_CALL):
-        return request
     names = tuple(tool.flat_name for tool in tools)
-    made = replace(request, tools=tuple(tool.definition() for tool in tools), strict_tools=names)
-    return made if may_call else replace(made, **_MAY_NOT_CALL)
+    definitions = tuple(tool.definition() for tool in tools)
+    return replace(request, tools=definitions, strict_tools=names, may_call=may_call)
 
 
 def _branch(stores: Stores, reply_id: int, with_reply: bool) -> list[StoredMessage]:

@@ -19,9 +19,19 @@ from app.storage import Storage
 from app.system.worker import ignore
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairView
-from engine import Acceptance, Message, PictureDetail, Request, Sampling, Speculation, SpeculationMode
+from engine import (
+    Acceptance,
+    Constraint,
+    ConstraintKind,
+    Effort,
+    Message,
+    PictureDetail,
+    Request,
+    Sampling,
+    Speculation,
+    SpeculationMode,
+)
 
-_SHORT_TOKENS = 512  # of thinking
 _NO_PICTURES = "without_pictures"  # stored beside the options: pictures are left out for models that cannot see
 _TOOLS = "tools"  # stored beside the options: ids of the tools that the chat may use
 _FOLDERS = "folders"  # stored beside the options: files and folders that these may read
@@ -33,7 +43,8 @@ _NOT_SET = object()
 # a damaged disk: an unknown name or an impossible value counts as if it were not there.
 OPTIONS = (
     *("system_prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
-    *("max_tokens", "context_tokens", "thinking", "picture_detail", "speculation_mode", "speculation_tokens"),
+    *("max_tokens", "context_tokens", "thinking", "picture_detail", "schema"),
+    *("speculation_mode", "speculation_tokens"),
 )
 
 Values = Mapping[str, Any]
@@ -69,21 +80,26 @@ class Generation:
         self, messages: tuple[Message, ...], conversation: str, speculation: Speculation | None = None
     ) -> Request:
         """`speculation`: replaces that of the options."""
-        thinking = self.values["thinking"]
-        is_short = thinking == "short"
-        limit = thinking if isinstance(thinking, int) else None  # else the model decides
         return Request(
             messages=messages,
             sampling=self.sampling(),
             speculation=speculation or self.speculation(),
             max_tokens=self.values["max_tokens"],
             context_tokens=self.values["context_tokens"],
-            thinking=thinking != "off",
-            thinking_tokens=_SHORT_TOKENS if is_short else limit,
+            constraint=Constraint(ConstraintKind.JSON, schema) if (schema := self.values["schema"]) else None,
+            **thinking_fields(self.values["thinking"]),
             picture_detail=self.picture_detail,
-            template_variables={"reasoning_effort": "low"} if is_short else {},
             conversation=conversation,
         )
+
+
+def thinking_fields(thinking: str | int) -> dict[str, Any]:
+    """Fields of a request from the option `thinking`."""
+    return {
+        "thinking": thinking != "off",
+        "effort": Effort(thinking) if isinstance(thinking, str) and thinking != "off" else Effort.NORMAL,
+        "thinking_tokens": thinking if isinstance(thinking, int) else None,
+    }
 
 
 def known(stored: Values) -> dict[str, Any]:
@@ -288,6 +304,12 @@ class ChatOptions(QObject):
             self._change_chat({name: Settings.options()[name].check(value)})
         else:
             self._put_model_values(self._model_values() | {name: Settings.options()[name].check(value)})
+
+    def keep_for_model(self, name: str) -> None:
+        """Move the open chat's own value to the model's defaults."""
+        if name in (own := known(self._own(self.chat_id))):
+            self.put(Scope.MODEL, name, own[name])
+            self.drop(Scope.CHAT, name)
 
     def drop(self, scope: Scope, *names: str) -> None:
         """Reset these options; without names, all."""

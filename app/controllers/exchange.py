@@ -8,9 +8,7 @@ is for what runs.
 
 from __future__ import annotations
 
-import json
 import logging
-import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,29 +19,31 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.asking import Asking
 from app.controllers.replies import LiveReply, RunningReplies
 from app.controllers.tools import Cancel, ToolsController, built_in_tools
-from app.storage import ReplyStatus, Storage, Stores
+from app.storage import Attachments, ReplyStatus, Storage, Stores
 from app.storage.parts import Call, CallStage, Part, Parts, Result, Text, all_parts, of_kind
-from app.storage.portable import IMPORTED
+from app.storage.portable import is_foreign
 from app.tools.builtin.tool import BUILT_IN
-from app.tools.definitions import Answer, AskReason, Tool, ToolResult, cut
+from app.tools.definitions import Answer, AskReason, Tool, ToolResult
 from app.tools.gate import Circumstances, Gate, NoPermit, Permit, Wanted, described, offers, weightiest
+from app.tools.steps import (
+    KEEPS_CHANGING,
+    MOST_CHANGES,
+    MOST_STEPS,
+    NEARLY_FULL,
+    NO_PERMIT,
+    NOT_THERE,
+    addresses_in,
+    answered,
+    goes_round,
+    is_full,
+    key_of,
+    object_of,
+    with_call,
+    with_note,
+    without_running,
+)
 from app.view_models.tools import ConsentView, call_view
 from engine import MessageRole
-
-MOST_CALLS = 8  # of a step
-MOST_STEPS = 10  # without asking whether to go on
-MOST_CHANGES = 2  # of a tool, before its call fails
-MOST_CONTEXT = 0.75  # share of the context in use from which the model has to answer
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
-_AFTER_ADDRESS = ".,;:!?)]}»”’。、，！？）」』"
-
-_TOO_MANY = f"Error: only {MOST_CALLS} calls run at a time. Make this call again if it is still needed."
-_NO_TOOL = "Error: there is no tool of that name."
-_NO_OBJECT = "Error: the arguments are not a JSON object."
-_ONCE_MORE = "\n\n[This is the result of an equal call before. Do not make this call again.]"
-_ENOUGH = "Error: this call was made before. Answer with what you have."
-_KEEPS_CHANGING = "Error: the tool is described otherwise each time, so it did not run."
-_NOT_THERE = "Error: the tool is not available any more."
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Branch:
     """What matters of the messages before a reply."""
 
     outside: bool = False  # words that the user did not write are in it: files, results, an imported chat
-    typed: frozenset[str] = frozenset()  # addresses in the user's own words
+    typed: frozenset[str] = frozenset()  # addresses in the user's own words; none where others may have written those
     unknown: frozenset[tuple[str, str]] = frozenset()  # calls of which it is not known whether they ran
 
 
@@ -109,13 +109,13 @@ class ExchangeController(QObject):
         """Messages that wait for the user's answer."""
         return tuple(each.message_id for each in self._live.values() if each.asked)
 
-    def answer(self, message_id: int, answer: Answer) -> None:
-        """The user's answer to the question that the message shows; another one is ignored."""
+    def answer(self, message_id: int, answer: Answer, seen: ConsentView) -> None:
+        """The user's answer to the question that they saw; if the message has another one by now, it is ignored."""
         exchange = self._live.get(message_id)
         reply = self._replies.live.get(message_id)
-        if exchange is None or reply is None or reply.consent is None or answer not in reply.consent.offers:
+        if exchange is None or reply is None or reply.consent != seen or answer not in seen.offers:
             return
-        reason = reply.consent.reason
+        reason = seen.reason
         asked = exchange.asked
         exchange.asked = []
         exchange.in_a_row = 0
@@ -127,7 +127,7 @@ class ExchangeController(QObject):
             each.permit = self._gate.answer(each.wanted, answer)
             stage = CallStage.DECLINED if each.permit is None else CallStage.ASKED
             each.call = replace(each.call, stage=stage, consent=answer.value)
-            parts = _with_call(parts, each.call)
+            parts = with_call(parts, each.call)
         exchange.pending = [each for each in exchange.pending if each.call.stage is CallStage.ASKED]
         self._show(exchange, parts)
         self.waits_changed.emit()
@@ -193,35 +193,21 @@ class ExchangeController(QObject):
         parts = reply.parts
         calls = [each for each in of_kind(Call, parts) if each.stage is CallStage.ASKED]
         for number, call in enumerate(calls):
-            result = self._without_running(exchange, call, number, parts)
+            result = without_running(call, number, exchange.tools, parts)
+            exchange.must_answer |= goes_round(call, parts)
             if result is not None:
-                parts = _answered(parts, call, ToolResult(result, failed=True))
+                parts = answered(parts, call, result)
             else:
                 wanted = self._wanted(exchange, exchange.tools[call.name], call.arguments)
                 exchange.pending.append(_Pending(call, wanted))
         self._show(exchange, parts)
         self._store(exchange, self._ask_or_run)
 
-    def _without_running(self, exchange: _Exchange, call: Call, number: int, parts: Parts) -> str | None:
-        """The result of a call that does not run."""
-        if call.name not in exchange.tools:
-            return _NO_TOOL
-        if _object(call.arguments) is None:
-            return _NO_OBJECT
-        equal = [each.id for each in of_kind(Call, parts) if _is_equal(each, call) and each.id != call.id]
-        earlier = [each for each in of_kind(Result, parts) if each.id in equal]
-        if len(earlier) > 1:
-            exchange.must_answer = True
-            return _ENOUGH
-        if earlier:
-            return earlier[0].text + _ONCE_MORE
-        return _TOO_MANY if number >= MOST_CALLS else None
-
     def _wanted(self, exchange: _Exchange, tool: Tool, arguments: str) -> Wanted:
         built_in = built_in_tools().get(tool.name) if tool.server == BUILT_IN else None
         if built_in is None:
             return Wanted(exchange.chat_id, tool, arguments)
-        values = _object(arguments) or {}
+        values = object_of(arguments) or {}
         reach = self._tools.reach(exchange.chat_id, exchange.branch.typed if exchange.branch else frozenset())
         free = built_in.is_free(values, reach)
         return Wanted(exchange.chat_id, tool, arguments, built_in.subject(values), free)
@@ -233,7 +219,7 @@ class ExchangeController(QObject):
         unknown = branch.unknown | _unknown_in(reply.parts)
         return Circumstances(
             outside=branch.outside or any(each.outside for each in results),
-            is_repeat=(pending.call.name, _canonical(pending.call.arguments)) in unknown,
+            is_repeat=key_of(pending.call) in unknown,
             in_a_row=exchange.in_a_row + before,
         )
 
@@ -288,13 +274,13 @@ class ExchangeController(QObject):
         tool = next((each for each in tools if each.name == wanted.tool.name), None)
         if tool is None:
             self._refuse(pending)
-            self._put_result(exchange, pending, ToolResult(_NOT_THERE, failed=True))
+            self._put_result(exchange, pending, ToolResult(NOT_THERE, failed=True))
             return
         if tool.digest != wanted.tool.digest:
             self._refuse(pending)
             pending.changes += 1
             if pending.changes > MOST_CHANGES:
-                self._put_result(exchange, pending, ToolResult(_KEEPS_CHANGING, failed=True))
+                self._put_result(exchange, pending, ToolResult(KEEPS_CHANGING, failed=True))
                 return
             former = described(wanted.tool)
             pending.wanted = self._wanted(exchange, tool, wanted.arguments)
@@ -311,7 +297,7 @@ class ExchangeController(QObject):
                 return
             exchange.in_a_row += not wanted.free
         pending.call = replace(pending.call, stage=CallStage.SENT)
-        self._show(exchange, _with_call(reply.parts, pending.call))
+        self._show(exchange, with_call(reply.parts, pending.call))
         self._store(exchange, lambda _exchange: self._execute(exchange, pending, tool))
 
     def _execute(self, exchange: _Exchange, pending: _Pending, tool: Tool) -> None:
@@ -329,16 +315,28 @@ class ExchangeController(QObject):
             exchange.cancel = self._gate.execute(permit, tool, pending.wanted.arguments, run)
         except NoPermit:
             _log.error("a call without a permit was refused")
-            self._put_result(exchange, pending, ToolResult("Error: it may not run.", failed=True))
+            self._put_result(exchange, pending, ToolResult(NO_PERMIT, failed=True))
 
     def _put_result(self, exchange: _Exchange, pending: _Pending, result: ToolResult) -> None:
         reply = self._reply(exchange)
         if reply is None or pending not in exchange.pending:
             return
         exchange.cancel = None
+        if result.pictures:
+            done = partial(self._put_answer, exchange, pending, result)
+            exchange.cancel = self._tools.keep_pictures(result.pictures, done)
+        else:
+            self._put_answer(exchange, pending, result, ())
+
+    def _put_answer(self, exchange: _Exchange, pending: _Pending, result: ToolResult, pictures: Attachments) -> None:
+        reply = self._reply(exchange)
+        if reply is None or pending not in exchange.pending:
+            return
+        exchange.cancel = None
         exchange.pending.remove(pending)
         outside = result.outside or pending.wanted.tool.server != BUILT_IN
-        self._show(exchange, _answered(reply.parts, pending.call, replace(result, outside=outside)))
+        parts = answered(reply.parts, pending.call, replace(result, outside=outside))
+        self._show(exchange, (*parts, *pictures))
         self._store(exchange, self._run_next)
 
     def _refuse(self, pending: _Pending) -> None:
@@ -351,10 +349,13 @@ class ExchangeController(QObject):
         reply = self._reply(exchange)
         if reply is None:
             return
-        stats = reply.stats
-        full = stats.context_limit_tokens and stats.context_tokens > MOST_CONTEXT * stats.context_limit_tokens
+        if is_full(reply.stats) and not exchange.must_answer:
+            exchange.must_answer = True
+            self._show(exchange, with_note(reply.parts, NEARLY_FULL))
+            self._store(exchange, self._go_on)
+            return
         self._replies.show_steps(exchange.message_id, reply.parts, ReplyStatus.QUEUED)
-        self._asking.go_on(exchange.message_id, may_call=not (exchange.must_answer or full))
+        self._asking.go_on(exchange.message_id, may_call=not exchange.must_answer)
 
     def _show(self, exchange: _Exchange, parts: Parts) -> None:
         self._replies.show_steps(exchange.message_id, parts, ReplyStatus.CALLING)
@@ -381,19 +382,18 @@ def _branch_of(message_id: int, chat_id: int, stores: Stores) -> Branch:
     """On the thread that reads. What cannot be read counts as from outside."""
     try:
         branch = stores.messages.branch(message_id)
-        outside = IMPORTED in stores.states.options(chat_id)
+        foreign = outside = is_foreign(stores.states.options(chat_id))
     except sqlite3.Error:
         return Branch(outside=True)
     typed: set[str] = set()
     unknown: set[tuple[str, str]] = set()
     for message in branch:
         outside = outside or any(each.outside for each in of_kind(Result, message.parts)) or bool(message.attachments)
-        if message.role is MessageRole.USER:
-            texts = of_kind(Text, all_parts(message))
-            typed |= {found.rstrip(_AFTER_ADDRESS) for each in texts for found in _ADDRESS.findall(each.text)}
+        if message.role is MessageRole.USER and not foreign:
+            typed |= {found for each in of_kind(Text, all_parts(message)) for found in addresses_in(each.text)}
         if message.id != message_id:
             unknown |= {
-                (each.name, _canonical(each.arguments))
+                key_of(each)
                 for each in of_kind(Call, message.parts)
                 if each.stage in (CallStage.SENT, CallStage.UNKNOWN)
             }
@@ -403,33 +403,4 @@ def _branch_of(message_id: int, chat_id: int, stores: Stores) -> Branch:
 def _unknown_in(parts: Parts) -> frozenset[tuple[str, str]]:
     """Calls of earlier runs in a reply that goes on."""
     calls = (each for each in of_kind(Call, parts) if each.stage is CallStage.UNKNOWN)
-    return frozenset((each.name, _canonical(each.arguments)) for each in calls)
-
-
-def _with_call(parts: Parts, call: Call) -> Parts:
-    return tuple(call if isinstance(each, Call) and each.id == call.id else each for each in parts)
-
-
-def _answered(parts: Parts, call: Call, result: ToolResult) -> Parts:
-    """With the result after those before it."""
-    stage = CallStage.ANSWERED
-    answer = Result(call.id, call.name, cut(result.text), result.failed, result.seconds, result.outside)
-    return (*_with_call(parts, replace(call, stage=stage)), answer)
-
-
-def _is_equal(one: Call, other: Call) -> bool:
-    return one.name == other.name and _canonical(one.arguments) == _canonical(other.arguments)
-
-
-def _canonical(arguments: str) -> str:
-    """Equal for equal arguments."""
-    values = _object(arguments)
-    return arguments if values is None else json.dumps(values, sort_keys=True)
-
-
-def _object(arguments: str) -> dict[str, object] | None:
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return None
-    return values if isinstance(values, dict) else None
+    return frozenset(map(key_of, calls))

@@ -95,6 +95,14 @@ class ModelController(PairLoading):
         """The chosen main model, loaded or not."""
         return self._requested.main or self.info_of(self._requested.main_folder)
 
+    def efforts(self) -> tuple[str, ...]:
+        """How much the chosen main model can be asked to think; () if it does not think."""
+        info = self.main_info()
+        if info is None or not info.about.thinking:
+            return ()
+        off = ("off",) if info.about.thinking_off else ()
+        return (*off, *info.efforts(loaded=self.pair.state is PairState.READY))
+
     def info_of(self, folder: str) -> ModelInfo | None:
         return next((model.info for model in self.library.installed if model.folder == folder), None)
 

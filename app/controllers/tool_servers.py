@@ -11,13 +11,14 @@ import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
 from PySide6.QtCore import QObject, Signal
 
 from app.system.secrets import Secrets
-from app.system.worker import Deliver, JobQueue, ignore
+from app.system.worker import Deliver, JobQueue, ask_once, ignore
 from app.tools.definitions import Tool, ToolResult
 from app.tools.host_process import Connected, ServerFailed, ToolHost
 from app.tools.imports import Found, Parsed, parse_file, parse_servers, sources
@@ -192,12 +193,24 @@ class ToolServersController(QObject):
         refused = [RefusedServer(each.name, each.problem.value, each.detail) for each in parsed.refused]
         for found in parsed.found:
             try:
-                names.append(self._servers.add(found.server, found.env, found.headers).name)
+                added = self._servers.add(found.server, found.env, found.headers)
+                names.append(added.name)
+                self._find(added)
             except ServerFault as fault:
                 refused.append(RefusedServer(found.server.name, fault.problem.value, fault.detail))
         if names:
             self._write()
         return AddedServers(tuple(names), tuple(refused), parsed.is_json and bool(names or refused))
+
+    def _find(self, server: ServerConfig) -> None:
+        """A command that is in no known place is looked for by the user's shell."""
+        if server.command and not PurePath(server.command).is_absolute():
+            found = partial(self._servers.ask_shell, server.id)
+            ask_once("login shell", self._deliver, found, self._on_asked_shell, ignore)
+
+    def _on_asked_shell(self, is_found: bool) -> None:
+        if is_found:
+            self._write()
 
     def _write(self) -> None:
         def failed(error: Exception) -> None:

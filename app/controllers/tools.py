@@ -6,9 +6,11 @@ Those that are built in are always there; servers of others come with `use_serve
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -18,13 +20,14 @@ from app.bridge import EngineBridge
 from app.controllers.changes import StorageChanges
 from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
-from app.storage import Storage, Stores
+from app.storage import Attachments, Storage, Stores
 from app.storage.consents import EVERY_CHAT, Consent
-from app.system.worker import ignore
+from app.system.limited_child import Stop
+from app.system.worker import ask_once, ignore
 from app.tools.builtin.tool import BUILT_IN, BuiltIn, Reach
 from app.tools.definitions import Tool, ToolResult, by_flat_name
-from app.view_models.tools import CanCall, ServerRow, ToolRow
-from engine import ChatEngine, CountId, Event, ModelInfo, TokensCounted
+from app.view_models.tools import CanCall, ConnectionState, ServerRow, ToolRow
+from engine import ChatEngine, CountId, Event, TokensCounted
 
 _MOST_COUNTED = 5_000
 
@@ -144,12 +147,12 @@ class ToolsController(QObject):
         info = self._models.main_info()
         if info is None:
             return CanCall.NO_MODEL
-        return CanCall.YES if calls_tools(info) else CanCall.MODEL_CANNOT
+        return CanCall.YES if info.calls_tools else CanCall.MODEL_CANNOT
 
     def models_that_can(self) -> tuple[str, ...]:
         """Names of installed models that can call tools."""
         infos = (each.info for each in self._models.library.installed if each.info is not None)
-        return tuple(info.name for info in infos if info.drafter is None and calls_tools(info))
+        return tuple(info.name for info in infos if info.drafter is None and info.calls_tools)
 
     def chat_tools(self) -> tuple[ServerRow, ...]:
         """The groups of tools that the open chat may use: those that are built in first."""
@@ -161,6 +164,14 @@ class ToolsController(QObject):
     def chosen(self) -> tuple[str, ...]:
         """Ids of the tools that the open chat may use."""
         return self._options.tools(self._options.chat_id)
+
+    def list_unknown(self) -> None:
+        """Ask the servers that are on, and were not asked in this run, for their tools. Starts them."""
+        servers = self.servers
+        for row in servers.rows() if servers else ():
+            is_on = row.state in (ConnectionState.STOPPED, ConnectionState.READY)
+            if servers is not None and is_on and not servers.known(row.id):
+                servers.listed(row.id, ignore)
 
     def set_on(self, ids: Iterable[str], on: bool) -> None:
         """Of the open chat."""
@@ -174,7 +185,14 @@ class ToolsController(QObject):
         return self._options.folders(self._options.chat_id)
 
     def choose_folders(self, paths: Iterable[str]) -> None:
-        self._options.choose_folders(paths)
+        """Where they are, if they are links: none is followed later."""
+        self._options.choose_folders(os.path.realpath(each) for each in paths)
+
+    def ask_again(self, tool_id: str) -> None:
+        """End the consent to a tool, in every chat and in each."""
+        server, _, tool = tool_id.partition("/")
+        self.consents.end_all(server, tool)
+        self.changed.emit()
 
     def _with_tools(self, row: ServerRow, chosen: set[str]) -> ServerRow:
         known = self.servers.known(row.id) if self.servers else ()
@@ -185,7 +203,8 @@ class ToolsController(QObject):
 
     def _tool_row(self, tool: Tool, on: bool) -> ToolRow:
         tokens = self._tokens_of(tool)
-        return ToolRow(tool.id, tool.name, tool.description, tokens, on=on, reads_only=tool.reads_only)
+        always = any((each.server, each.tool) == (tool.server, tool.name) for each in self.consents.all())
+        return ToolRow(tool.id, tool.name, tool.description, tokens, on, tool.reads_only, always)
 
     def _tokens_of(self, tool: Tool) -> int:
         """0 until it is counted."""
@@ -267,6 +286,26 @@ class ToolsController(QObject):
 
         return cancel
 
+    def keep_pictures(self, pictures: tuple[bytes, ...], done: Callable[[Attachments], None]) -> Cancel:
+        """Decode and store pictures of a result."""
+        from app.tools.pictures import stored
+
+        call = _Cancellable()
+        stop = Stop()
+
+        def answer(found: Attachments) -> None:
+            if not call.cancelled:
+                done(found)
+
+        job = partial(stored, pictures, self._storage.pictures.put, stop)
+        ask_once("tool pictures", self._storage.deliver, job, answer, lambda _error: answer(()))
+
+        def cancel() -> None:
+            call.cancelled = True
+            stop.ask()
+
+        return cancel
+
     def reach(self, chat_id: int, typed: frozenset[str]) -> Reach:
         """What a built-in tool may reach for a chat."""
 
@@ -290,8 +329,3 @@ def built_in_tools() -> dict[str, BuiltIn]:
     from app.tools.builtin.offered import BY_NAME
 
     return BY_NAME
-
-
-def calls_tools(info: ModelInfo) -> bool:
-    """Whether the model's template has tools and its calls can be read."""
-    return bool(getattr(info, "calls_tools", info.about.tools))

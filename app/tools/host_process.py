@@ -13,6 +13,7 @@ import itertools
 import json
 import logging
 import os
+import re
 import secrets
 import selectors
 import subprocess
@@ -32,7 +33,7 @@ from app.system.build import own_version
 from app.system.limited_child import child_command, child_environment
 from app.system.small_file import read_small
 from app.tools.definitions import LONGEST_RESULT, Tool, ToolResult, cleaned
-from app.tools.processes import MARK, end_family
+from app.tools.processes import MARK, end_family, is_child
 from app.tools.servers import Reach, ServerConfig, ServerFault
 from app.tools.wire import (
     DETAIL_CHARACTERS,
@@ -54,7 +55,8 @@ _ASK_S = 10.0  # between two signs of life that are asked of a host with request
 _SILENT_S = 60.0  # without one it is killed
 _END_S = 3.5  # for the host to end its servers; then they are ended from here
 _TERM_S = 0.5
-_MOST_MARK = 1 << 20  # bytes of the file of processes
+_PROCESSES = "tool_processes-"  # names of files begin with it: one for each app or terminal whose host runs
+_MOST_BYTES = 1 << 20  # of such a file
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +138,8 @@ class ToolHost:
         idle_s: float = IDLE_S,
         patience: Patience = PATIENCE,
     ) -> None:
-        self._file = folder / "tool_processes.json"
+        self._folder = folder
+        self._file = folder / f"{_PROCESSES}{secrets.token_hex(4)}.json"
         self._reach = reach
         self._idle_s = idle_s
         self._patience = patience
@@ -196,7 +199,7 @@ class ToolHost:
 
     def end_leftovers(self) -> None:
         """End what an earlier run of the app has left, if it could not. Starts nothing if there is nothing."""
-        if os.path.lexists(self._file):
+        if self._files():
             self._post(self._end_leftovers)
 
     def close(self, timeout_s: float = 5.0) -> None:
@@ -456,19 +459,28 @@ class ToolHost:
     def _store_processes(self) -> None:
         noted = {number: started for each in self._processes.values() for number, started in each.items()}
         with suppress(OSError):  # they are ended without it, unless the app is killed, too
-            write_atomically(self._file, json.dumps({"mark": self._mark, "processes": noted}))
+            write_atomically(self._file, json.dumps({"owner": os.getpid(), "mark": self._mark, "processes": noted}))
+
+    def _files(self) -> list[Path]:
+        with suppress(OSError):
+            return [each for each in self._folder.iterdir() if each.name.startswith(_PROCESSES)]
+        return []
 
     def _end_leftovers(self) -> None:
-        try:
-            mark, noted = _read_processes(self._file)
-        except FileNotFoundError:
-            return
-        except (OSError, ValueError):
-            mark, noted = "", {}
-        if mark and (left := end_family(mark, noted, _TERM_S)):
-            log.warning("%d processes of tool servers cannot be ended", len(left))
-        with suppress(OSError):
-            self._file.unlink(missing_ok=True)
+        """Of hosts that have ended, and of those whose app has."""
+        for file in self._files():
+            try:
+                owner, mark, noted = _read_processes(file)
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError):
+                owner, mark, noted = 0, "", {}
+            if mark and is_child(mark, owner):
+                continue
+            if mark and (left := end_family(mark, noted, _TERM_S)):
+                log.warning("%d processes of tool servers cannot be ended", len(left))
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
 
     # What the host says
 
@@ -483,6 +495,8 @@ class ToolHost:
             stopped = failure.problem is Problem.STOPPED
             phase = ConnectionPhase.STOPPED if stopped else ConnectionPhase.FAILED
             self._note(said["ended"], phase, None if stopped else failure)
+        elif "server" in said:
+            self._states[said["server"]] = replace(self.state(said["server"]), stderr=_lines(said["stderr"]))
         elif (request := self._requests.get(said.get("n", 0))) is not None:
             self._take_answer(said["n"], request, said)
 
@@ -569,14 +583,15 @@ def _add_picture(request: _Request, data: str, last: bool, size: int) -> None:
         request.picture = io.BytesIO()
 
 
-def _read_processes(file: Path) -> tuple[str, dict[int, str]]:
+def _read_processes(file: Path) -> tuple[int, str, dict[int, str]]:
     """Raises OSError or ValueError."""
     try:
-        stored = json.loads(read_small(file, _MOST_MARK))
+        stored = json.loads(read_small(file, _MOST_BYTES))
+        owner = int(stored["owner"])
         mark = stored["mark"]
         noted = {int(number): str(started) for number, started in stored["processes"].items()}
     except (KeyError, TypeError, AttributeError, RecursionError):
         raise ValueError("not the file of processes") from None
-    if not isinstance(mark, str) or not mark.endswith("."):
+    if not isinstance(mark, str) or not re.fullmatch(r"[0-9a-f]{16}\.", mark):
         raise ValueError("no mark")
-    return mark, noted
+    return owner, mark, noted

@@ -130,7 +130,9 @@ def _found(name: str, entry: Any) -> Found:
     folder = entry.get("cwd") if isinstance(entry.get("cwd"), str) else ""
     env, env_names = _values(entry.get("env"))
     headers, header_names = _values(entry.get("headers"))
-    server = ServerConfig("", name, command, tuple(args), address, env_names, header_names, folder or "")
+    server = ServerConfig(
+        "", name, command, tuple(args), address, env=env_names, headers=header_names, folder=folder or ""
+    )
     return Found(checked(server), env, headers)
 
 

@@ -35,7 +35,7 @@ class Process:
 
 def family(mark: str, noted: Mapping[int, str]) -> dict[int, str]:
     """Start times by process id: marked processes, noted ones, their descendants and their groups' members."""
-    running = _linux(mark) if (_PROC / "self" / "stat").exists() else parse_ps(_ps(), mark)
+    running = _running(mark)
     own = {0, 1, os.getpid(), os.getppid()}
     others = [each for each in running if each.id not in own]
     found = {each.id for each in others if each.marked or noted.get(each.id) == each.started}
@@ -45,6 +45,11 @@ def family(mark: str, noted: Mapping[int, str]) -> dict[int, str]:
         if not more:
             return {each.id: each.started for each in others if each.id in found}
         found |= more
+
+
+def is_child(mark: str, parent: int) -> bool:
+    """Whether a process with this mark is a child of that one: of a process that has ended it is another's child."""
+    return any(each.marked and each.parent == parent for each in _running(mark))
 
 
 def end_family(mark: str, noted: Mapping[int, str], patience_s: float) -> dict[int, str]:
@@ -76,6 +81,10 @@ def parse_ps(text: str, mark: str) -> list[Process]:
             started = " ".join(fields[3:_PS_FIELDS])
             found.append(Process(number, parent, group, started, bool(mark) and sign in rest))
     return found
+
+
+def _running(mark: str) -> list[Process]:
+    return _linux(mark) if (_PROC / "self" / "stat").exists() else parse_ps(_ps(), mark)
 
 
 def _ps() -> str:

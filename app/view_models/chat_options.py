@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -28,3 +28,8 @@ class OptionsView:
     sources: Mapping[str, str]  # where these come from: "preset", "model"; not named: the settings
     presets: tuple[PresetView, ...]
     preset: str  # the id of the chosen one; "": none
+
+
+def shown_effort(value: object, levels: Sequence[str]) -> object:
+    """What the option `thinking` comes to with a model that knows only these levels."""
+    return value if isinstance(value, int) or not levels or value in levels else "normal"

@@ -75,6 +75,7 @@ class TranscriptMessage:
     attachments: Attachments = ()
     steps: tuple[StepView, ...] = ()  # of a reply that called tools: what came before its last thinking and text
     consent: ConsentView | None = None  # that it waits for
+    raw: bool = False  # JSON is shown as it is, not as a table or a tree
 
     @property
     def empty(self) -> bool:

@@ -19,8 +19,9 @@ def option_name(name: str) -> str:
         "fastest": QCoreApplication.translate("Options", "Fastest drafting"),
         "max_tokens": QCoreApplication.translate("Options", "Reply limit"),
         "context_tokens": QCoreApplication.translate("Options", "Context limit"),
-        "thinking": QCoreApplication.translate("Options", "Think first"),
+        "thinking": QCoreApplication.translate("Options", "Thinking"),
         "picture_detail": QCoreApplication.translate("Options", "Picture detail"),
+        "schema": QCoreApplication.translate("Options", "Form of replies"),
         "speculation_mode": QCoreApplication.translate("Options", "Drafting"),
     }[name]
 
@@ -50,6 +51,7 @@ def value_words(name: str, value: float | str | None) -> str:
 
 
 def detail_words(value: object) -> str:
+    """A detail of pictures, or an effort of thinking."""
     return {
         "low": QCoreApplication.translate("Options", "Low"),
         "high": QCoreApplication.translate("Options", "High"),
@@ -59,7 +61,4 @@ def detail_words(value: object) -> str:
 def thinking_words(value: object) -> str:
     if isinstance(value, int):
         return fill(QCoreApplication.translate("Options", "Up to %1 tokens"), count(value))
-    return {
-        "free": QCoreApplication.translate("Options", "As the model decides"),
-        "short": QCoreApplication.translate("Options", "Briefly"),
-    }.get(str(value), QCoreApplication.translate("Options", "No"))
+    return QCoreApplication.translate("Options", "Off") if value == "off" else detail_words(value)

@@ -359,7 +359,9 @@ def status_text(status: ReplyStatus) -> str:
 
 
 def end_sentence(status: ReplyStatus) -> str:
-    """The reply's end, for screen readers."""
+    """The reply's end, or that it waits, for screen readers."""
+    if status is ReplyStatus.WAITS_FOR_YOU:
+        return QCoreApplication.translate("ReplyEnds", "Reply waits for you.")
     if status is ReplyStatus.FAILED:
         return QCoreApplication.translate("ReplyEnds", "Reply failed.")
     if status is ReplyStatus.DONE:
@@ -368,6 +370,8 @@ def end_sentence(status: ReplyStatus) -> str:
 
 
 def end_sentence_elsewhere(status: ReplyStatus) -> str:
+    if status is ReplyStatus.WAITS_FOR_YOU:
+        return QCoreApplication.translate("ReplyEnds", "Reply waits for you in another chat.")
     if status is ReplyStatus.FAILED:
         return QCoreApplication.translate("ReplyEnds", "Reply failed in another chat.")
     if status is ReplyStatus.DONE:

@@ -80,6 +80,14 @@ class PictureDetail(StrEnum):
         return {PictureDetail.LOW: 320, PictureDetail.NORMAL: 1280, PictureDetail.HIGH: 4096}[self]
 
 
+class Effort(StrEnum):
+    """How much a model thinks, where it does."""
+
+    LOW = "low"
+    NORMAL = "normal"  # as it is used to
+    HIGH = "high"
+
+
 class SightRefusal(StrEnum):
     """Why a model cannot see pictures."""
 
@@ -209,12 +217,14 @@ class Request:
     context_tokens: int | None = None  # of prompt and reply, at most; None: the model's
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
+    effort: Effort = Effort.NORMAL  # of thinking: as its template knows it; low is a limit of tokens where it does not
     thinking_tokens: int | None = None  # of thinking, at most, for models with `ends_thinking`; None: any number
     tools: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)  # JSON objects, for the template as they are
     may_call: bool = True  # False: no call is written, though the prompt has the tools, so that it stays the same
     several_calls: bool = True  # False: the first tool call ends the reply
     must_call: tuple[str, ...] = ()  # the answer is a call of one of these tools
-    strict_tools: tuple[str, ...] = ()  # arguments for these match their parameters, with models that `holds_calls`
+    # Arguments for these match their parameters, with models that `holds_calls`, if those can be enforced.
+    strict_tools: tuple[str, ...] = ()
     constraint: Constraint | None = None
     template_variables: Mapping[str, Any] = field(
         default_factory=dict, hash=False
@@ -332,6 +342,8 @@ class ModelAbout:
     family: str = ""  # "Qwen3"
     template: bool = False  # whether it has a chat template
     thinking: bool = False
+    thinking_off: bool = False  # whether its template can switch that off
+    efforts: tuple[Effort, ...] = ()  # beside the normal one, those that its template knows
     tools: bool = False  # whether its template takes tools, and its calls can be parsed
     languages: tuple[str, ...] = ()  # codes, as in "ko"
     licence: str = ""  # as the hub names it: "apache-2.0"
@@ -365,7 +377,14 @@ class ModelInfo:
     sees: bool = False  # whether messages to it may have pictures
     calls_tools: bool = False  # whether requests to it may have tools; before it is loaded, by what its files say
     ends_thinking: bool = False  # whether its thinking can be limited, once it is loaded: its markers are known
-    holds_calls: bool = False  # whether `Request.strict_tools` are held to, once it is loaded: its calls are JSON
+    holds_calls: bool = False  # whether `Request.strict_tools` are held to, once it is loaded: its calls have a grammar
+
+    def efforts(self, *, loaded: bool = True) -> tuple[Effort, ...]:
+        """How much it can be asked to think. Not `loaded`: whether its thinking can be limited is not known yet."""
+        known = {Effort.NORMAL, *self.about.efforts}
+        if self.ends_thinking or not loaded:
+            known.add(Effort.LOW)
+        return tuple(effort for effort in Effort if effort in known) if self.about.thinking else ()
 
 
 @dataclass(frozen=True, slots=True)

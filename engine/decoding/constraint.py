@@ -16,7 +16,7 @@ from engine.api.types import Constraint, ConstraintKind
 from engine.models.vocabulary import LETTERS, is_control
 
 if TYPE_CHECKING:
-    from llguidance import LLMatcher
+    from llguidance import LLMatcher, LLTokenizer
 
     from engine.models.loading import LoadedModel
 
@@ -52,7 +52,7 @@ class GrammarVocabulary:
 
         backend = getattr(model.tokenizer._tokenizer, "backend_tokenizer", None)  # noqa: SLF001  not forwarded
         if backend is None or not model.ends:
-            raise _refusal("this model's tokenizer cannot be constrained")
+            raise refusal("this model's tokenizer cannot be constrained")
         self.width = model.logit_width
         self.ends = model.ends
         self.texts = _texts(backend)
@@ -61,9 +61,9 @@ class GrammarVocabulary:
             self.tokens = LLTokenizer(tokens, eos_token=sorted(self.ends))
             agrees = self.tokens.decode_bytes(tokens('{"a": 1}')) == b'{"a": 1}'
         except Exception as error:
-            raise _refusal(f"this model's tokenizer cannot be constrained: {error}") from error
+            raise refusal(f"this model's tokenizer cannot be constrained: {error}") from error
         if not agrees:
-            raise _refusal("this model's tokenizer cannot be constrained")
+            raise refusal("this model's tokenizer cannot be constrained")
         self.known_words = (self.tokens.vocab_size + 31) // 32  # length of llguidance's masks, in 32-bit words
         self.words = max(self.known_words, (self.width + 31) // 32)
 
@@ -155,9 +155,9 @@ def strictly(schema: str) -> dict[str, Any]:
     try:
         read = json.loads(schema)
     except (ValueError, RecursionError) as error:
-        raise _refusal(f"not JSON: {error}") from error
+        raise refusal(f"not JSON: {error}") from error
     if not isinstance(read, dict):
-        raise _refusal("a JSON schema is an object")
+        raise refusal("a JSON schema is an object")
     return {**read, "x-guidance": _JSON_OPTIONS}
 
 
@@ -198,21 +198,36 @@ def _compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | No
 
 
 def _matcher(parts: Sequence[GrammarPart], vocabulary: GrammarVocabulary) -> LLMatcher:
+    matcher = _limited(vocabulary.tokens, parts)
+    check(matcher)
+    return matcher
+
+
+def _limited(tokens: LLTokenizer, parts: Sequence[GrammarPart]) -> LLMatcher:
     from llguidance import LLMatcher, LLParserLimits
 
     limits = LLParserLimits(
         initial_lexer_fuel=_FUEL, step_lexer_fuel=_FUEL_A_STEP, max_lexer_states=_MOST_STATES, verbose_errors=False
     )
-    matcher = LLMatcher(vocabulary.tokens, json.dumps({"grammars": parts}), log_level=0, limits=limits)
-    check(matcher)
-    return matcher
+    return LLMatcher(tokens, json.dumps({"grammars": parts}), log_level=0, limits=limits)
+
+
+def schema_refusal(schema: str) -> str:
+    """Why replies cannot be held to a JSON schema, in llguidance's words; "": they can."""
+    from llguidance import LLTokenizer
+
+    try:
+        check(_limited(LLTokenizer("byte"), [{"json_schema": strictly(schema)}]))
+    except InvalidRequest as error:
+        return error.value
+    return ""
 
 
 def check(matcher: LLMatcher) -> None:
     if matcher.is_error():
-        raise _refusal(matcher.get_error())
+        raise refusal(matcher.get_error())
 
 
-def _refusal(why: str) -> InvalidRequest:
+def refusal(why: str) -> InvalidRequest:
     shown = why.removesuffix("<non-verbose/>").strip()[:_SHOWN]
     return InvalidRequest("constraint", shown, "what can be enforced")

@@ -106,11 +106,30 @@ def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) 
         return encoding.apart(partial(compiled, parts, model), aborted) if parts else None
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
         parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
-    opener = model.call_opener if request.strict_tools and not parts else None
-    if opener is not None:
-        strict = request.strict_tools
-        parts.append(ToolSyntax(model, request.tools).grammar((), several=request.several_calls, strict=strict))
-    return encoding.apart(partial(compiled, parts, model, opener), aborted) if parts else None
+    if parts:
+        return encoding.apart(partial(compiled, parts, model), aborted)
+    opener = model.call_opener if request.strict_tools else None
+    return None if opener is None else encoding.apart(partial(_strict, request, model, opener), aborted)
+
+
+def _strict(request: Request, model: LoadedModel, opener: int) -> Grammar:
+    """The grammar of calls from their opener on, to which all strict tools are held whose schemas can be enforced."""
+    syntax = ToolSyntax(model, request.tools)
+
+    def held_to(names: Sequence[str]) -> Grammar:
+        return compiled([syntax.grammar((), several=request.several_calls, strict=names)], model, opener)
+
+    def enforceable(name: str) -> bool:
+        with suppress(InvalidRequest):
+            compiled([syntax.grammar((name,), several=False)], model)
+            return True
+        return False
+
+    try:
+        return held_to(request.strict_tools)
+    except InvalidRequest:
+        syntax.functions(request.strict_tools)
+        return held_to([name for name in request.strict_tools if enforceable(name)])
 
 
 def spelling_of(model: LoadedModel) -> Spelling:
@@ -133,9 +152,7 @@ def turn_end(
     if not asked or not model.tokenizer.has_chat_template:
         return whole
     if not exact and not request.template_variables:
-        return (
-            whole if goes_on(request) else max(0, len(prompt) - _announcement_tokens(model, request.thinking, aborted))
-        )
+        return whole if goes_on(request) else max(0, len(prompt) - _announcement_tokens(model, request, aborted))
     try:
         before = _with_template(replace(request, messages=asked), model, aborted, announced=False)
     except (Exception, TooLong):  # noqa: BLE001  some templates require an answer after the question
@@ -154,17 +171,18 @@ def reply_begin(request: Request, model: LoadedModel, prompt: list[int], turn_en
     return turn_end_at if turn_end_at < whole else 0
 
 
-def _announcement_tokens(model: LoadedModel, thinking: bool, aborted: Question) -> int:
+def _announcement_tokens(model: LoadedModel, request: Request, aborted: Question) -> int:
     """Length in tokens of the generation prompt, found by rendering a short question; at least 1."""
     known = model.announcements
-    if thinking not in known:
-        question = Request(messages=(Message(MessageRole.USER, "x"),), thinking=thinking)
+    level = request.thinking, request.effort
+    if level not in known:
+        question = Request(messages=(Message(MessageRole.USER, "x"),), thinking=request.thinking, effort=request.effort)
         try:
             prompt = prompt_tokens(question, model, aborted)
-            known[thinking] = len(prompt) - turn_end(question, model, prompt, aborted)
+            known[level] = len(prompt) - turn_end(question, model, prompt, aborted)
         except EngineError:
-            known[thinking] = 1
-    return known[thinking]
+            known[level] = 1
+    return known[level]
 
 
 def encode(text: str, model: LoadedModel, aborted: Question = never, *, special: bool = True) -> list[int]:
@@ -270,7 +288,8 @@ def _pictures_of(request: Request) -> list[Picture]:
 def _marked(request: Request, model: LoadedModel) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Turns and variables as a template reads them: what users, files, tools and clients wrote is marked."""
     marked = partial(model.control_words.marked, named=None if model.template is None else model.template.names)
-    variables = {name: marked(value) for name, value in request.template_variables.items()}
+    variables = model.effort.at(request.effort, thinks=request.thinking)
+    variables |= {name: marked(value) for name, value in request.template_variables.items()}
     if request.tools:
         known = _KEEPING_THINKING if model.template is not None else {}
         variables = {**known, **variables, "tools": marked(list(request.tools))}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import secrets
 import string
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import InvalidRequest
 from engine.api.types import ToolCall
-from engine.decoding.constraint import strictly
+from engine.decoding.call_grammars import GRAMMARS, Rules, call_of
 from engine.models.declared import DeclaredCalls
 from engine.models.watch import TooLong, watched
 
@@ -39,6 +39,7 @@ class ToolSyntax:
         self.end: str = model.tokenizer.tool_call_end or ""
         self._parse = model.tokenizer.tool_parser
         self._tokenizer = model.tokenizer
+        self._template = "" if model.template is None else model.template.source
         self._tools = [dict(tool) for tool in tools]
 
     def grammar(self, names: Sequence[str], *, several: bool, strict: Collection[str] | None = None) -> dict[str, str]:
@@ -46,25 +47,31 @@ class ToolSyntax:
         calls.
 
         `strict`: tools whose arguments have to match their parameters; for others they are any object. None: all.
-        Raises InvalidRequest for a syntax that cannot be written as a grammar here.
+        Raises InvalidRequest for a syntax or a schema that cannot be written as a grammar here.
         """
         field = "must_call" if names else "constraint"
-        write = _SYNTAXES.get(self._parse.__module__.rpartition(".")[2])
-        if write is None:
+        kind = GRAMMARS.get(self._parse.__module__.rpartition(".")[2])
+        if kind is None:
             raise InvalidRequest(field, "this model's syntax of calls is not known here", "what can be enforced")
-        given = [function for tool in self._tools if "name" in (function := tool.get("function") or {})]
-        functions = [function for function in given if not names or function["name"] in names]
-        if not functions or {*names, *(strict or ())} - {function["name"] for function in functions}:
-            raise InvalidRequest(field, "a tool that is not given", "one of the tools")
+        functions = self.functions([*names, *(strict or ())], field)
+        functions = {name: each for name, each in functions.items() if not names or name in names}
+        rules = Rules(self._marker, self.end, self._template)
+        calls = []
+        for name, function in functions.items():
+            held = function.get("parameters") if strict is None or name in strict else None
+            calls.append(call_of(name, held or {"type": "object"}, rules, kind))
         start, end = (self._marker(marker) for marker in (self.start, self.end))
-        rules = [f"call: {' | '.join(f'call_{at}' for at in range(len(functions)))}"]
-        for at, function in enumerate(functions):
-            held = function.get("parameters") if strict is None or function["name"] in strict else None
-            schema = json.dumps(strictly(json.dumps(held or {"type": "object"})))
-            rules += [f"call_{at}: {write(function['name'], f'arguments_{at}')}", f"arguments_{at}: %json {schema}"]
-        one = f"{start} call {end}"
-        again = f' ("\\n" {one}){{0,{_MOST_CALLS - 1}}}' if several and self.end else ""
-        return {"lark_grammar": "\n".join([f"start: {one}{again}", *rules])}
+        one = f"{start} ({' | '.join(calls)}) {end}"
+        again = f" ({kind({}, rules).between} {one}){{0,{_MOST_CALLS - 1}}}" if several and self.end else ""
+        return {"lark_grammar": "\n".join([f"start: {one}{again}", *rules.lines])}
+
+    def functions(self, names: Collection[str], field: str = "tools") -> dict[str, Mapping[str, Any]]:
+        """The tools by name. Raises InvalidRequest if there are none, or not all of `names`."""
+        given = [function for tool in self._tools if "name" in (function := tool.get("function") or {})]
+        functions = {function["name"]: function for function in given}
+        if not functions or not functions.keys() >= set(names):
+            raise InvalidRequest(field, "a tool that is not given", "one of the tools")
+        return functions
 
     def none(self) -> dict[str, str]:
         """The grammar of a reply that begins no call."""
@@ -90,19 +97,6 @@ class ToolSyntax:
             return tuple(_call(each) for each in found)
         except (Exception, TooLong):  # noqa: BLE001  a parser of third-party code, on text that a model wrote
             return ()
-
-
-def _as_json(name: str, arguments: str) -> str:
-    before = f'\n{{"name": {json.dumps(name)}, "arguments": '
-    return f"{json.dumps(before)} {arguments} {json.dumps('}' + chr(10))}"
-
-
-def _after_a_header(name: str, arguments: str) -> str:
-    return f"{json.dumps(f'{name}[ARGS]')} {arguments}"
-
-
-# Lark expressions of a call, between the markers, by mlx-lm's parser.
-_SYNTAXES: dict[str, Callable[[str, str], str]] = {"json_tools": _as_json, "mistral": _after_a_header}
 
 
 def _call(parsed: Mapping[str, Any]) -> ToolCall:

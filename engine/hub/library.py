@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.api.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
 from engine.api.events import InstalledModel
-from engine.api.types import CacheSizes, DrafterInfo, ModelAbout, ModelInfo, ModelSource
+from engine.api.types import CacheSizes, DrafterInfo, Effort, ModelAbout, ModelInfo, ModelSource
 from engine.hub.repository import is_source
 from engine.hub.staging import read_manifest, repository_of
 from engine.models.drafter_kinds import is_drafter_folder, known_kind
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 NEIGHBOURS = (ModelSource.HUB_CACHE, ModelSource.LM_STUDIO, ModelSource.OMLX)
 
-_READING = 3  # version of inspect_model's results: increment it when more is read out of the same files
+_READING = 4  # version of inspect_model's results: increment it when more is read out of the same files
 _MOST_FOLDERS = 20
 _LM_STUDIO_SETTINGS = ".lmstudio/settings.json"
 _LM_STUDIO_FOLDERS = (".lmstudio/models", ".cache/lm-studio/models")
@@ -119,7 +119,8 @@ def _info(row: object) -> ModelInfo | None:
     given: dict[str, Any] = {key: value for key, value in row.items() if key != "identity"}
     try:
         about = dict(given["about"])
-        given["about"] = ModelAbout(**about | {"languages": tuple(about["languages"])})
+        efforts = tuple(Effort(each) for each in about["efforts"])
+        given["about"] = ModelAbout(**about | {"languages": tuple(about["languages"]), "efforts": efforts})
         given["caches"] = CacheSizes(**given["caches"]) if given["caches"] is not None else None
         for part in ("drafter", "own_drafter"):
             given[part] = _drafter(given[part])

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.api.types import ModelAbout
+from engine.models.effort import EffortVariables
 from engine.models.families import family_for, family_name
 from engine.models.model_files import (
     KIB,
@@ -55,11 +56,14 @@ def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> 
     model_type = _model_type(config)
     family = family_for(model_type)
     template = "" if drafts else template_text(folder)
+    effort = EffortVariables.of(template)
     head = _front_matter(folder)
     return ModelAbout(
         family=family_name(model_type, name),
         template=bool(template),
-        thinking=bool(_THINKS.search(template)),
+        thinking=bool(_THINKS.search(template) or effort.off or effort.levels),
+        thinking_off=bool(effort.off),
+        efforts=effort.levels,
         tools=_calls_tools(folder, template),
         languages=tuple(_matching(_LANGUAGE, head.get("language", ())))[:_MOST_LANGUAGES],
         licence=next(iter(_matching(_LICENCE, head.get("license_name", ()) or head.get("license", ()))), ""),

@@ -41,13 +41,14 @@ from engine.api.errors import (
     TokenizerBroken,
     as_engine_error,
 )
-from engine.api.types import ModelInfo
+from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
 from engine.models.access import NoAccess
 from engine.models.compatibility import token_map
 from engine.models.control_words import ControlWords
 from engine.models.declared import adopt_declared
+from engine.models.effort import EffortVariables
 from engine.models.first_use import FirstUse
 from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.inspect import WEIGHTS, inspect_model, tower_bytes, weight_tensors
@@ -71,14 +72,15 @@ from engine.models.numbers import MOST_ADDED, check_groups, check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
 from engine.models.vision_config import VisionConfig, encoding_bytes, read_vision_config
-from engine.models.watch import Aborted, Question, never, watched
+from engine.models.watch import Aborted, Question, TooLong, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
 # machine's first user: for other users replies fail. MEASURED: without it a token takes as long (11.4 against 11.3 ms).
 if mx.default_device() == mx.cpu:
     mx.disable_compile()
 
-JSON_CALLS = frozenset({"json_tools", "mistral"})  # mlx-lm's parsers of calls whose arguments are JSON
+# mlx-lm's parsers of calls for which `decoding/call_grammars.py` has a grammar.
+KNOWN_CALLS = frozenset({"json_tools", "mistral", "qwen3_coder", "glm47", "gemma4"})
 _HANDFUL_BYTES = 64 << 20
 _MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _BUILDING_S = 20.0  # of processor time; the largest models take about one
@@ -138,8 +140,8 @@ class LoadedModel:
     need: MemoryNeed
     identity: str  # of its files: caches of other files do not fit
     template: ChatTemplate | None = None  # None: none, or a renderer of mlx-lm's or transformers' own
-    # Generation-prompt length in tokens by thinking flag (cache).
-    announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
+    # Generation-prompt length in tokens by thinking flag and effort (cache).
+    announcements: dict[tuple[bool, Effort], int] = field(default_factory=dict, compare=False, repr=False)
     vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars
     control_words: ControlWords = field(default_factory=ControlWords, compare=False, repr=False)
     unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
@@ -170,12 +172,16 @@ class LoadedModel:
         return tokens if forcible else ()
 
     @property
+    def effort(self) -> EffortVariables:
+        return EffortVariables() if self.template is None else self.template.effort
+
+    @property
     def call_opener(self) -> int | None:
-        """The token that opens tool calls, if they are JSON; else None."""
+        """The token that opens tool calls, if there is a grammar of them; else None."""
         parser = self.tokenizer.tool_parser
         tokens = self.tokenizer.tool_call_start_tokens
-        is_json = parser is not None and parser.__module__.rpartition(".")[2] in JSON_CALLS
-        return int(tokens[0]) if is_json and tokens and len(tokens) == 1 else None
+        known = parser is not None and parser.__module__.rpartition(".")[2] in KNOWN_CALLS
+        return int(tokens[0]) if known and tokens and len(tokens) == 1 else None
 
     @property
     def source(self) -> str:
@@ -253,7 +259,23 @@ def loading(
     info = replace(info, holds_calls=model.call_opener is not None)
     words = main.control_words if main is not None else read_text(lambda: ControlWords.of(tokenizer))
     info = replace(info, sees=info.sees and front is None)
+    if main is None and template is not None:
+        info = replace(info, about=replace(info.about, efforts=_efforts_that_differ(template, aborted)))
     return replace(model, control_words=words, unsaid=unsaid, info=info)
+
+
+def _efforts_that_differ(template: ChatTemplate, aborted: Question) -> tuple[Effort, ...]:
+    """Of those that the template names: some are what it does anyway, and some it refuses."""
+    turns = [{"role": "user", "content": "x"}]
+    prompts: dict[Effort, str | None] = {}
+    levels = template.effort.levels
+    for effort in (Effort.NORMAL, *levels) if levels else ():
+        variables = {"enable_thinking": True, **template.effort.at(effort, thinks=True)}
+        try:
+            prompts[effort] = template.render(turns, aborted=aborted, add_generation_prompt=True, **variables)
+        except (Exception, TooLong):  # noqa: BLE001  a template may raise anything
+            prompts[effort] = None
+    return tuple(effort for effort in levels if prompts[effort] not in (None, prompts[Effort.NORMAL]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
 from engine.models.about import TAKES_TOOLS
+from engine.models.effort import EffortVariables
 from engine.models.watch import Question, never, watched
 
 RENDERING_S = 1.0  # of processor time
@@ -42,8 +43,9 @@ class ChatTemplate:
 
     def __init__(self, source: str, variables: Mapping[str, Any], limit_s: float = RENDERING_S) -> None:
         """`variables`: for every rendering, the tokenizer's special tokens."""
-        self._source = source
+        self.source = source
         self.names = frozenset(_NAME.findall(source))  # by which it finds and compares keys and values
+        self.effort = EffortVariables.of(source)
         self.takes_tools = bool(TAKES_TOOLS.search(source))
         self._variables = dict(variables)
         self._limit_s = limit_s
@@ -71,7 +73,7 @@ class ChatTemplate:
 
     def _render(self, **variables: Any) -> str:
         if self._compiled is None:
-            self._compiled = self._environment.from_string(self._source)
+            self._compiled = self._environment.from_string(self.source)
         return _joined(self._compiled.generate(**variables))
 
 

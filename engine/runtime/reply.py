@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.api.errors import EngineError, as_engine_error
 from engine.api.events import Failed, Finished, PromptProgress, Sink
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.api.types import FinishReason, Request, RequestId, Speculation
+from engine.api.types import Effort, FinishReason, Request, RequestId, Speculation
 from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
@@ -25,6 +25,7 @@ from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.predicted import PredictedProposer
+from engine.models.effort import LOW_THINKING_TOKENS
 from engine.runtime.output import Output
 from engine.runtime.requests import speculating
 from engine.runtime.rounds import Rounds
@@ -259,8 +260,15 @@ def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt,
         spared_tokens(model),
         request.speculation.acceptance,
     )
-    sampler.guide = text.guide(prompt.grammar, may_open=request.thinking, most_thinking=request.thinking_tokens)
+    most = request.thinking_tokens if request.thinking_tokens is not None else _most_thinking(request, model)
+    sampler.guide = text.guide(prompt.grammar, may_open=request.thinking, most_thinking=most)
     return sampler
+
+
+def _most_thinking(request: Request, model: LoadedModel) -> int | None:
+    """The limit that is low effort for a model whose template does not know low."""
+    low = request.thinking and request.effort is Effort.LOW and Effort.LOW not in model.info.about.efforts
+    return LOW_THINKING_TOKENS if low else None
 
 
 def logged(error: BaseException) -> EngineError:

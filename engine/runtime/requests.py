@@ -15,6 +15,7 @@ from engine.api.types import (
     Acceptance,
     Constraint,
     ConstraintKind,
+    Effort,
     Message,
     MessageRole,
     Picture,
@@ -34,6 +35,7 @@ _TYPES: Mapping[str, type] = MappingProxyType(
         **dict.fromkeys(("model", "conversation", "owner", "prediction"), str),
         "sampling": Sampling,
         "picture_detail": PictureDetail,
+        "effort": Effort,
     }
 )
 _LEAST: Mapping[str, int] = MappingProxyType({"max_tokens": 1, "context_tokens": 1, "thinking_tokens": 0})

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
 import queue
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,14 +18,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from app.tools.definitions import ToolResult
 from app.tools.host_process import Connected
 from app.tools.processes import family
+from app.tools.servers import ServerConfig
 from app.tools.wire import Patience
-from tests.helpers.tool_hosts import HostUnderTest
+from tests.helpers.tool_hosts import HostUnderTest, wait_until
 
 _FOLDER = Path("build/tool-servers").resolve()
 _NODE = _FOLDER / "node_modules" / ".bin"
@@ -108,7 +112,8 @@ class _Tried:
         self.connect()
 
     def close(self) -> None:
-        mark = json.loads((self.folder / "tool_processes.json").read_text())["mark"]
+        (file,) = self.folder.glob("tool_processes-*.json")
+        mark = json.loads(file.read_text())["mark"]
         assert family(mark, {})
         self.host.host.close(10)
         assert family(mark, {}) == {}
@@ -144,6 +149,39 @@ def everything() -> str:
         return "text, a picture, progress, cancelled"
 
     return _tried(lambda: [_from_npm("mcp-server-everything")], use)
+
+
+def everything_over_http(mode: str, path: str) -> str:
+    """A server of others on a port of this machine, by either of the protocol's ways over HTTP."""
+    try:
+        command = _from_npm("mcp-server-everything")
+    except NotInstalled as missing:
+        return f"nothing was checked: {missing}"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = os.environ | {"PORT": str(port)}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen([command, mode], env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as web,
+    ):
+        host = HostUnderTest(Path(folder), Patience())
+        server = ServerConfig("web", "web", address=f"http://127.0.0.1:{port}{path}")
+        try:
+            wait_until(lambda: isinstance(host.connect(server), Connected), "it does not begin")
+            tools = host.tools("web")
+            assert isinstance(tools, tuple), tools
+            assert "5" in host.call("web", "get-sum", '{"a": 2, "b": 3}').text
+            slow = json.dumps({"duration": 60, "steps": 120})
+            handle, results, progress = host.begin_call("web", "trigger-long-running-operation", slow)
+            progress.get(timeout=60)
+            handle.cancel()
+            assert results.get(timeout=60).text == "The call was stopped."
+            host.host.stop("web")
+            assert isinstance(host.connect(server), Connected)
+        finally:
+            host.host.close(10)
+            web.terminate()
+    return f"{len(tools)} tools, called, cancelled, connected again"
 
 
 def filesystem() -> str:
@@ -242,6 +280,8 @@ def _page(html: str) -> Iterator[str]:
 
 TOOL_SERVERS: dict[str, Callable[[], str]] = {
     "mcp-everything": everything,
+    "mcp-everything-http": partial(everything_over_http, "streamableHttp", "/mcp"),
+    "mcp-everything-sse": partial(everything_over_http, "sse", "/sse"),
     "mcp-filesystem": filesystem,
     "mcp-memory": memory,
     "mcp-playwright": playwright,

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -85,6 +86,26 @@ def test_what_arrives_is_what_the_hub_has(
     (model,) = recorder.wait_for(LibraryScanned).models
     assert (model.repository, model.name, model.error) == (REPO, "tiny-4bit", None)
     assert model.info is not None
+
+
+@pytest.mark.parametrize("line", ["silent", "ended"])
+def test_a_machine_that_slept_for_hours_in_the_middle_goes_on(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    """All waits have run out when it wakes, and nothing comes any more on the connection that it had."""
+    slept, now, forward = [0.0], time.time, time.monotonic
+    monkeypatch.setattr(time, "time", lambda: now() + slept[0])
+    monkeypatch.setattr(time, "monotonic", lambda: forward() + slept[0])
+    after = 1_000_000
+    hub.faults[WEIGHTS] = Fault(
+        times=1, hold_after=after if line == "silent" else -1, cut_after=after if line == "ended" else -1
+    )
+    download = store.install(REPO)
+    while recorder.wait_for(DownloadProgress, download).done_bytes == 0:
+        pass
+    slept[0] = 5 * 3600.0
+    assert isinstance(recorder.end_of(download), DownloadFinished)
+    assert_installed(tmp_path, hub)
 
 
 def test_on_a_mac_backups_leave_out_the_folder_of_all_models(

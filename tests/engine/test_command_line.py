@@ -168,6 +168,19 @@ def test_a_reply_and_its_trace_are_the_engines_own(zoo: Zoo, capsys: pytest.Capt
     assert all(each["drafted"] for each in others)
 
 
+@pytest.mark.parametrize("speculate", ["off", "4"])
+def test_a_reply_matches_the_schema_of_a_file(
+    zoo: Zoo, tmp_path: Path, capsys: pytest.CaptureFixture[str], speculate: str
+) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text(json.dumps({"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}))
+    models = ["--model", str(zoo.main), "--draft", str(zoo.drafts["close"]), "--prompt", "x", "--speculate", speculate]
+    assert main(["generate", *models, "--schema", str(file), "--effort", "high"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert len(said) <= 3
+    assert set(said) <= {"a", "b"}
+
+
 def test_what_a_terminal_would_act_on_is_not_printed(zoo: Zoo, capsys: pytest.CaptureFixture[str]) -> None:
     """A model could write to the clipboard by it (OSC 52), or over other lines."""
     arguments = [

@@ -520,6 +520,24 @@ def test_a_quantized_tower_sees_about_the_same(kind: str, seeing: dict[str, Path
     assert 0 < float(mx.abs(exact - near).max()) < 0.1 * float(mx.abs(exact).max())
 
 
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_a_tower_in_half_precision_sees_about_the_same(
+    kind: str, seeing: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a GPU, and no forward widens it."""
+    shutil.copytree(seeing[kind], tmp_path / "half")
+    weights = mx.load(str(seeing[kind] / "model.safetensors"))
+    assert isinstance(weights, dict)
+    halved = {name: weight.astype(mx.bfloat16) for name, weight in weights.items() if weight.dtype == mx.float32}
+    keep_tensors(tmp_path / "half", lambda _name: True, halved)
+    exact = rows_of(load_model(seeing[kind]))
+    for place in ("engine.vision.towers.tensors.widens", "engine.models.loading.widens"):
+        monkeypatch.setattr(place, lambda: False)
+    near = rows_of(load_model(tmp_path / "half"))
+    assert near.dtype == mx.bfloat16
+    assert 0 < float(mx.abs(exact - near).max()) < 0.1 * float(mx.abs(exact).max())
+
+
 @pytest.mark.parametrize("mode", ["affine", "mxfp4", "mxfp8", "nvfp4"])
 def test_towers_are_read_however_they_are_quantized(mode: str, tmp_path: Path) -> None:
     weight, rows = mx.random.normal((8, 64), key=mx.random.key(0)), mx.random.normal((3, 64), key=mx.random.key(1))

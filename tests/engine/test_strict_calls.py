@@ -143,7 +143,7 @@ def guide_of(model: LoadedModel) -> Guide:
     return guide
 
 
-def test_other_tools_take_any_object_and_a_schema_that_cannot_be_held_to_is_refused(
+def test_other_tools_take_any_object_and_so_does_one_whose_schema_cannot_be_held_to(
     models: dict[str, LoadedModel],
 ) -> None:
     main, asked = models["main"], asking(Speculation.off())
@@ -154,9 +154,15 @@ def test_other_tools_take_any_object_and_a_schema_that_cannot_be_held_to_is_refu
         assert (grammar.alone.deep_copy().try_consume_tokens(tokens) == len(tokens)) is fits
     odd = {"type": "function", "function": {"name": "odd", "parameters": {"dependentSchemas": {}}}}
     assert grammar_of(replace(asked, tools=(*TOOLS, odd)), main)
-    for tools, strict in (((odd,), ("odd",)), (TOOLS, ("fly",))):
-        with pytest.raises(InvalidRequest):
-            grammar_of(replace(asked, tools=tools, strict_tools=strict), main)
+    with pytest.raises(InvalidRequest):
+        grammar_of(replace(asked, strict_tools=("fly",)), main)
+    with pytest.raises(InvalidRequest):
+        grammar_of(replace(asked, tools=(odd,), must_call=("odd",)), main)
+    loose = grammar_of(replace(asked, tools=(*TOOLS, odd), strict_tools=("odd", "go")), main)
+    assert loose is not None
+    for name, at, fits in (("odd", "here", True), ("go", "here", False), ("go", "sea", True)):
+        tokens = [CALLS, *main.tokenizer.encode(f'\n{{"name": "{name}", "arguments": {{"at": "{at}"}}}}\n'), CALLED]
+        assert (loose.alone.deep_copy().try_consume_tokens(tokens) == len(tokens)) is fits
 
 
 @pytest.fixture(scope="module")

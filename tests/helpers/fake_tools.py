@@ -35,6 +35,34 @@ GITHUB = ServerRow(
     ),
 )
 
+OFF = ServerRow(
+    "files",
+    "files",
+    "/opt/homebrew/bin/npx -y @modelcontextprotocol/server-filesystem /Users/mei/Documents",
+    state=ConnectionState.OFF,
+)
+LACKING = ServerRow(
+    "fetch",
+    "fetch",
+    "/Users/mei/.local/bin/uvx mcp-server-fetch",
+    state=ConnectionState.FAILED,
+    problem="no_command",
+    detail="uv",
+    seen=True,
+)
+SIGNED_OUT = ServerRow(
+    "linear",
+    "linear",
+    "https://mcp.example.com/mcp",
+    state=ConnectionState.FAILED,
+    problem="no_secret",
+    detail="X-Team",
+    secrets=("Authorization", "X-Team"),
+    missing=("X-Team",),
+    stderr="last words",
+    seen=True,
+)
+
 
 class FakeChatTools(QObject):
     """The tools of the open chat."""
@@ -47,8 +75,18 @@ class FakeChatTools(QObject):
         self.can = can
         self.able: tuple[str, ...] = ()
         self.folders: tuple[str, ...] = ()
+        self.asked = 0
+        self.looked = 0  # how often it was asked which there are
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        return tuple(tool.id for row in self.servers for tool in row.tools if tool.on)
+
+    def list_unknown(self) -> None:
+        self.asked += 1
 
     def chat_tools(self) -> tuple[ServerRow, ...]:
+        self.looked += 1
         return self.servers
 
     def can_call(self) -> CanCall:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.tools.definitions import Tool, ToolResult
@@ -18,8 +18,7 @@ _IDS = itertools.count(1)
 
 def calling(info: ModelInfo) -> ModelInfo:
     """As a model that can call tools."""
-    more: dict[str, Any] = {each.name: True for each in fields(ModelInfo) if each.name == "calls_tools"}
-    return replace(info, about=ModelAbout(tools=True), **more)
+    return replace(info, about=ModelAbout(tools=True), calls_tools=True)
 
 
 MODELS = {MAIN.folder: calling(MAIN), DRAFT.folder: DRAFT}
@@ -50,6 +49,7 @@ class FakeServers:
 
     tools: dict[str, list[Tool]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)  # by tool
+    pictures: tuple[bytes, ...] = ()  # of every result
     holds: bool = False
     ran: list[tuple[str, str]] = field(default_factory=list)  # calls, by the tool's id and arguments
     cancelled: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ class FakeServers:
 
     def call(self, tool: Tool, arguments: str, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         self.ran.append((tool.id, arguments))
-        result = ToolResult(self.answers.get(tool.name, f"{tool.name} ran"), seconds=0.2)
+        result = ToolResult(self.answers.get(tool.name, f"{tool.name} ran"), pictures=self.pictures, seconds=0.2)
         if self.holds:
             self.waiting.append(lambda: done(result))
         else:

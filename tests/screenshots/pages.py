@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from app.view_models.tools import AskReason, StepView
 from app.view_models.transcript import ReplyStatus
 from app.views.files.picture_viewer import PictureViewer
 from app.views.link_dialog import ask_to_open
+from app.views.settings.tools import ServerCard, ToolsPage
 from app.views.shell.chat_tools import ChatToolsPanel
 from app.views.transcript.overlay import OverlayMode
 from tests.end2end.test_starter_eyes import unseen
-from tests.helpers.fake_tools import FakeChatTools
+from tests.helpers.fake_tools import GITHUB, LACKING, OFF, SIGNED_OUT, FakeChatTools, FakeServers
 from tests.helpers.window_pages import SETTINGS_PAGES
 from tests.screenshots.calls import question
 from tests.screenshots.harness import CALLS, PICTURE, QUESTIONS, SHOWCASE, ScreenshotHarness, dialog
@@ -177,6 +179,30 @@ def consent(reason: AskReason, harness: ScreenshotHarness) -> QWidget:
     return harness.application.window
 
 
+def tool_servers(harness: ScreenshotHarness) -> QWidget:
+    """The page of the settings with servers in every state; one of them shows what it offers."""
+    servers = FakeServers(GITHUB, OFF, LACKING, SIGNED_OUT)
+    servers.others = ("Claude Desktop", "LM Studio")
+    page = ToolsPage(harness.application.theme, FakeChatTools(), servers)
+    page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    scale = harness.application.settings.text_scale
+    page.resize(round(600 * scale), round(1500 * scale))
+    page.show()
+    card = page.cards["github"]
+    assert isinstance(card, ServerCard)
+    card.offers.click()
+    return page
+
+
+def run_sheet(harness: ScreenshotHarness) -> QWidget:
+    """Before a server is switched on."""
+    page = tool_servers(harness)
+    assert isinstance(page, ToolsPage)
+    card = page.cards["files"]
+    assert isinstance(card, ServerCard)
+    return card.ask()
+
+
 def tools_panel(harness: ScreenshotHarness) -> QWidget:
     """For the starter pair, which cannot use them."""
     harness.application.chats.new_chat()
@@ -258,6 +284,8 @@ PAGES: dict[str, Page] = {
     "calls": calls,
     "consent": partial(consent, AskReason.NEW),
     "consent-changed": partial(consent, AskReason.CHANGED),
+    "tool-servers": tool_servers,
+    "run-sheet": run_sheet,
     "tools-panel": tools_panel,
     "tools-panel-on": tools_panel_on,
     **{f"settings-{name}": partial(settings_page, name) for name in SETTINGS_PAGES},

@@ -8,19 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QGuiApplication
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QAccessible, QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.markup.calls import named_values
+from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.tools import Answer, AskReason, CallState, CallView, ConsentView, StepView
-from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from app.view_models.transcript import Attachment, AttachmentKind, ReplyStatus, TranscriptMessage
 from app.views.transcript.call_parts import CallPart, CallTextPart, TextRole
 from app.views.transcript.call_words import call_words, consent_title
 from app.views.transcript.consent_part import ConsentPart
 from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.overlay import Overlay, OverlayMode
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.transcript.text_parts import TablePart, TextPart
@@ -28,7 +30,7 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.stillness import still
 from tests.helpers.tool_calls import MODELS, FakeServers, calls, says, tool
 from tests.helpers.tool_calls import call as tool_call
-from tests.helpers.transcript_harness import Opener, TranscriptHarness, long_chat, reply
+from tests.helpers.transcript_harness import Opener, TranscriptHarness, long_chat, question, reply
 
 ALL = (Answer.DONT, Answer.ONCE, Answer.CHAT, Answer.ALWAYS)
 TRICKS = "see https://example.com/ <img src='https://example.com/a.png'> [x](https://example.com/b)"
@@ -181,8 +183,6 @@ def test_many_calls_have_widgets_only_in_sight(open_transcript: Opener) -> None:
 
 
 def test_pictures_of_a_result_open(open_transcript: Opener) -> None:
-    from app.view_models.transcript import Attachment, AttachmentKind
-
     picture = Attachment("plot.png", AttachmentKind.PICTURE, "", 10, digest="0" * 64, width=40, height=30)
     harness = open_transcript([with_calls(a_call(pictures=(picture,)))])
     harness.view.context.fold_requested.emit(2)
@@ -223,6 +223,27 @@ def test_a_version_without_calls_takes_their_place(open_transcript: Opener) -> N
     harness.model.change(2, steps=(), text="Anew.")
     assert not lines(harness)
     assert [part.kind for part in harness.view.items[0].parts] == [PartKind.TEXT, PartKind.FOOTER]
+
+
+def test_marks_of_drafts_are_on_the_last_step_alone(open_transcript: Opener) -> None:
+    message = with_calls(a_call(), text="Let me look again.")
+    message.drafted = DraftedText()
+    message.drafted.add([DraftMark(0, 6)], 0, thinking=False)
+    harness = open_transcript([message])
+    overlay = Overlay(harness.view, harness.model, harness.theme)
+    overlay.set_mode(OverlayMode.ACCEPTED)
+    assert [layer.text.toPlainText() for _, layer in overlay._layers.values()] == ["Let me look again."]
+
+
+def test_each_opened_thinking_has_a_line_of_its_own(open_transcript: Opener) -> None:
+    message = with_calls(a_call())
+    message.steps = (*message.steps, StepView((a_call(2),), "", "And then?", 1.0))
+    harness = open_transcript([message])
+    for key in ((1, 0), (4, 0)):
+        harness.view.context.opening_requested.emit(2, key)
+    first, second = harness.view._side_lines._bars
+    (line,) = [each for each in lines(harness) if each.y() < second.top()]
+    assert first.bottom() < line.y()
 
 
 # Finding, copying
@@ -279,6 +300,15 @@ def test_the_question_shows_everything_and_nothing_is_hidden(open_transcript: Op
     assert not lines(harness), "a call that waits is in the question only"
 
 
+def test_a_line_of_a_value_cannot_pass_for_a_name(open_transcript: Opener) -> None:
+    arguments = json.dumps({"note": "ok\npath\n/safe", "path": "\u05d0/../b"})
+    document = card(open_transcript([asking(a_call(arguments=arguments))])).text.document()
+    blocks = (document.findBlockByNumber(number) for number in range(document.blockCount()))
+    at = {block.text(): (block.blockFormat().leftMargin(), block.textDirection()) for block in blocks}
+    assert at["note"][0] == 0 < at["/safe"][0] == at["ok"][0]
+    assert at["\u05d0/../b"][1] is Qt.LayoutDirection.LeftToRight
+
+
 def test_arguments_named_twice_are_shown_as_they_are() -> None:
     twice = '{"path": "/safe", "path": "/etc"}'
     assert named_values(twice) == [("", twice)]
@@ -287,7 +317,7 @@ def test_arguments_named_twice_are_shown_as_they_are() -> None:
 def test_nothing_answers_in_the_first_moment(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
     given: list[tuple[int, Answer]] = []
-    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    harness.view.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
     asked = card(harness)
     always = asked.answers[Answer.ALWAYS]
     asked.early.start()
@@ -310,11 +340,46 @@ def test_a_new_question_in_the_same_place_has_its_own_first_moment(open_transcri
     assert asked.early.isActive()
 
 
-def test_a_held_key_answers_nothing(open_transcript: Opener) -> None:
-    from PySide6.QtCore import QEvent
-    from PySide6.QtGui import QKeyEvent
-    from PySide6.QtWidgets import QApplication
+def test_the_same_call_asked_about_for_another_reason_has_its_own_first_moment(open_transcript: Opener) -> None:
+    """A double click on the first question is no answer to the second."""
+    harness = open_transcript([asking(a_call())])
+    given: list[object] = []
+    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    asked = card(harness)
+    asked.early.stop()
+    consent = harness.model.messages[0].consent
+    assert consent is not None
+    asked.answers[Answer.ONCE].click()
+    harness.model.change(2, consent=None)
+    harness.model.change(2, consent=replace(consent))
+    card(harness).answers[Answer.ONCE].click()
+    harness.model.change(2, consent=replace(consent, reason=AskReason.CHANGED))
+    card(harness).answers[Answer.ONCE].click()
+    assert len(given) == 1
 
+
+def test_a_question_can_be_answered_after_its_window_was_hidden(open_transcript: Opener) -> None:
+    harness = open_transcript([asking(a_call())])
+    given: list[tuple[int, Answer]] = []
+    harness.view.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
+    harness.view.hide()
+    harness.view.show()
+    still()
+    asked = card(harness)
+    asked.early.stop()
+    asked.answers[Answer.ONCE].click()
+    assert given == [(2, Answer.ONCE)]
+
+
+def test_names_in_a_question_are_whole_and_on_one_line(open_transcript: Opener) -> None:
+    name = "a" * 190
+    call = a_call(tool=name, arguments=json.dumps({"": "empty name", "path\n/etc": "x"}))
+    words = card(open_transcript([asking(call)])).text.toPlainText().split("\n")
+    assert words[0] == f"github · {name}"
+    assert words[2:] == ["", "empty name", "path\\n/etc", "x"]
+
+
+def test_a_held_key_answers_nothing(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
     given: list[object] = []
     harness.view.consent_answered.connect(lambda *answer: given.append(answer))
@@ -466,6 +531,54 @@ def test_stop_answers_it_with_a_refusal(window: Window) -> None:
     assert not window.cards
     assert not window.servers.ran
     assert window.lines == ["Files · write · stopped"]
+
+
+def test_a_question_in_quick_ask_is_answered_there(window: Window, qtbot: QtBot) -> None:
+    app = window.app
+    app.window.composer.button.click()
+    app.wait_until_quiet(qtbot)
+    app.chats.new_chat()
+    app.chats.tools.set_on(("files/write",), True)
+    app.engine.scripts.clear()
+    app.engine.scripts.extend((calls(tool_call("files__write", {"path": "/b"})), says("Written.")))
+    app.window.menu.quick_ask.trigger()
+    quick = app.window.tools.desktop.quick_ask
+    quick.edit.set_text("Write it.")
+    quick.button.click()
+
+    def cards() -> list[ConsentPart]:
+        return [part.widget for part, _ in quick.answer.visible_parts.shown() if isinstance(part.widget, ConsentPart)]
+
+    qtbot.waitUntil(lambda: bool(cards()))
+    (asked,) = cards()
+    asked.early.stop()
+    asked.answers[Answer.ONCE].click()
+    qtbot.waitUntil(lambda: not quick.writing)
+    assert window.servers.ran == [("files/write", '{"path": "/b"}')]
+
+
+def test_one_that_waits_in_the_background_is_said(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    desktop = window.app.window.tools.desktop
+    told: list[tuple[int, int, ReplyStatus]] = []
+    monkeypatch.setattr(desktop.notifications, "notify", lambda *about: told.append(about))
+    message = window.app.chats.transcript.messages[-1].id
+    window.app.chats.exchanges.waits_changed.emit()
+    assert not told, "it is said once"
+    desktop._waiting.clear()
+    window.app.chats.exchanges.waits_changed.emit()
+    assert told == [(window.app.chats.chat_id, message, ReplyStatus.WAITS_FOR_YOU)]
+    assert desktop.notifications.words(0, message, ReplyStatus.WAITS_FOR_YOU) == ("Hunch", "Reply waits for you.")
+
+
+def test_tab_leads_to_a_line(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), with_calls(a_call(), text="")])
+    harness.view.activateWindow()
+    harness.view.setFocus(Qt.FocusReason.TabFocusReason)
+    reached = []
+    for _ in range(3):
+        QTest.keyClick(QApplication.focusWidget() or harness.view, Qt.Key.Key_Tab)
+        reached.append(QApplication.focusWidget())
+    assert lines(harness)[0] in reached
 
 
 def test_the_dock_counts_a_question(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:

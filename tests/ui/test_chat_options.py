@@ -22,7 +22,7 @@ from app.views.settings.options import DetailField, PromptField, ThinkingField
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.chat_settings import ChatSettings
 from app.views.widgets.fields import NumberField, Switch
-from engine import Acceptance, Message, MessageRole, PictureDetail, Request, Speculation, SpeculationMode
+from engine import Acceptance, Effort, Message, MessageRole, PictureDetail, Request, Speculation, SpeculationMode
 from engine.runtime.requests import check_request
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
@@ -124,19 +124,22 @@ def test_a_reply_under_way_drafts_as_its_chat_says_now(harness: ControllerHarnes
 
 
 def test_a_chat_thinks_as_much_drafts_as_fast_and_sees_in_the_detail_that_it_says(harness: ControllerHarness) -> None:
-    for value, thinks, tokens, variables in (
-        ("off", False, None, {}),
-        ("free", True, None, {}),
-        ("short", True, 512, {"reasoning_effort": "low"}),
-        (300, True, 300, {}),
-        (True, True, None, {}),  # as earlier versions kept it
-        (False, False, None, {}),
+    for value, thinks, effort, tokens in (
+        ("off", False, Effort.NORMAL, None),
+        ("low", True, Effort.LOW, None),
+        ("normal", True, Effort.NORMAL, None),
+        ("high", True, Effort.HIGH, None),
+        (300, True, Effort.NORMAL, 300),
+        ("free", True, Effort.NORMAL, None),  # as earlier versions kept it
+        ("short", True, Effort.LOW, None),
+        (True, True, Effort.NORMAL, None),
+        (False, False, Effort.NORMAL, None),
     ):
         harness.controller.options.put(CHAT, "thinking", value)
         harness.say("One")
         request = last(harness)
-        told = request.thinking, request.thinking_tokens, request.template_variables
-        assert told == (thinks, tokens, variables), value
+        assert (request.thinking, request.effort, request.thinking_tokens) == (thinks, effort, tokens), value
+        assert not request.template_variables
 
     harness.chat.new_chat()
     harness.engine.requests.clear()
@@ -412,7 +415,7 @@ def test_the_panel_has_defaults_of_a_model_picture_detail_and_thinking(app: AppH
 
     options = app.chats.options
     assert not any(panel.rows[name].isVisible() for name in ("picture_detail", "thinking"))
-    panel.show_options(options.view(Scope.CHAT), "Sees-8B", thinks=False, limits=False, sees=True)
+    panel.show_options(options.view(Scope.CHAT), "Sees-8B", (), limits=False, sees=True)
     detail = panel.fields["picture_detail"].field
     assert isinstance(detail, DetailField)
     assert detail.isVisible()
@@ -423,21 +426,21 @@ def test_the_panel_has_defaults_of_a_model_picture_detail_and_thinking(app: AppH
     options.drop(Scope.CHAT)
 
     view = options.view(Scope.CHAT)
-    panel.show_options(view, "Thinks-8B", thinks=True, limits=True, sees=False)
+    panel.show_options(view, "Thinks-8B", ("off", "low", "normal"), limits=True, sees=False)
     assert panel.rows["thinking"].isVisible()
     field = panel.fields["thinking"].field
     assert isinstance(field, ThinkingField)
-    assert field.choice.choices == ["As the model decides", "No", "Briefly", "Up to a limit"]
-    assert (field.choice.text(), field.choice.accessibleName()) == ("No", "Think first")
+    assert field.choice.choices == ["Off", "Low", "Normal", "Up to a limit"]
+    assert (field.choice.text(), field.choice.accessibleName()) == ("Off", "Thinking")
     field.choice.chosen.emit("limit")
     assert options.view(Scope.CHAT).own == {"thinking": 1024}
     still()
     leave = panel.fields["thinking"].leave
     assert abs(leave.geometry().center().y() - field.geometry().center().y()) <= 1
-    panel.show_options(options.view(Scope.CHAT), "Odd-8B", thinks=True, limits=False, sees=False)
+    panel.show_options(options.view(Scope.CHAT), "Odd-8B", ("low", "normal", "high"), limits=False, sees=False)
     assert field.choice.text() == "Up to a limit"  # it is set all the same
-    panel.show_options(replace(view, own={}), "Odd-8B", thinks=True, limits=False, sees=False)
-    assert "Up to a limit" not in field.choice.choices
+    panel.show_options(replace(view, own={}), "Odd-8B", ("low", "normal", "high"), limits=False, sees=False)
+    assert (field.choice.choices, field.choice.text()) == (["Low", "Normal", "High"], "Normal")  # it cannot be off
 
 
 def test_a_model_that_is_on_its_way_is_asked_as_it_is_to_be_asked(harness: ControllerHarness) -> None:

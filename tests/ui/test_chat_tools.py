@@ -10,10 +10,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.view_models.tools import CanCall, ToolRow
+from app.view_models.tools import CanCall, ConnectionState, ToolRow
 from app.views.shell.chat_tools import ChatToolsPanel
 from tests.helpers.app_harness import AppHarness
-from tests.helpers.fake_tools import BUILT_IN, GITHUB, FakeChatTools
+from tests.helpers.fake_tools import BUILT_IN, GITHUB, LACKING, FakeChatTools
 from tests.helpers.stillness import still
 
 CONTEXT = 32_768
@@ -90,6 +90,17 @@ def test_a_model_that_cannot_says_so_and_who_can(panel: ChatToolsPanel, tools: F
     assert panel.find_button.isVisible()
 
 
+def test_servers_are_asked_when_it_opens_and_their_state_is_said(panel: ChatToolsPanel, tools: FakeChatTools) -> None:
+    assert tools.asked == 1
+    tools.servers = (replace(GITHUB, tools=(), state=ConnectionState.STARTING), LACKING)
+    tools.changed.emit()
+    assert panel.heads["github"].about.text() == "Starting…"
+    assert "uv" in panel.heads["fetch"].about.text()
+    assert not panel.heads["fetch"].switch.isEnabled()
+    panel.leave()
+    assert tools.asked == 1
+
+
 def test_by_keyboard_alone(panel: ChatToolsPanel, tools: FakeChatTools, app: AppHarness) -> None:
     panel.leave()
     button = app.window.composer.tools_button
@@ -155,6 +166,14 @@ def test_a_dot_says_that_some_are_on(app: AppHarness, tools: FakeChatTools, pane
     tools.servers = (replace(BUILT_IN, tools=()),)
     tools.changed.emit()
     assert button.accessibleName() == "Tools"
+
+
+def test_without_tools_in_use_nothing_is_asked_about_them(app: AppHarness) -> None:
+    """So that nothing of them is imported or counted before the panel is opened."""
+    tools = FakeChatTools((replace(BUILT_IN, tools=()),))
+    app.window.composer.bind_tools(tools, str, lambda: pytest.fail("no panel is made"))
+    tools.changed.emit()
+    assert tools.looked == 0
 
 
 def test_the_text_ends_left_of_the_buttons(app: AppHarness, panel: ChatToolsPanel, qtbot: QtBot) -> None:

@@ -99,7 +99,7 @@ def test_tab_goes_through_the_settings_from_the_top_the_models_and_the_empty_cha
             assert content is not None
             middles = [each.mapTo(content, each.rect().center()).y() for each in seen]
             assert all(later >= earlier - 6 for earlier, later in pairwise(middles)), [describe(each) for each in seen]
-            assert len(seen) > 1
+            assert len(seen) > (page != "tools")  # without servers it has one field
         window.close()
         for tab in ("yours", "find"):
             harness.show_models(tab)

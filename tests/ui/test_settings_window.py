@@ -157,8 +157,8 @@ def test_sampling_fields_write_their_options(harness: AppHarness, window: Settin
     assert thinking.tokens.isVisibleTo(thinking)
     thinking.tokens.setValue(300)
     assert settings.values["thinking"] == 300
-    thinking.choice.chosen.emit("short")
-    assert settings.values["thinking"] == "short"
+    thinking.choice.chosen.emit("high")
+    assert settings.values["thinking"] == "high"
     seed.clear()
     seed.editingFinished.emit()
     assert settings.values["seed"] is None
@@ -374,7 +374,7 @@ def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Pat
         assert said["top_k"].endswith("Now 40, this chat's.")
         assert said["thinking"].endswith("Now up to 1,500 tokens, this chat's.")
         assert "Now" not in said["top_p"]
-        settings.thinking = "free"
+        settings.thinking = "normal"
         options.put(Scope.CHAT, "thinking", "off")
         assert rows["thinking"].explanation.text().endswith("Now off, this chat's.")
 

@@ -16,7 +16,7 @@ from app.view_models.tools import AddedServers, ConnectionState, RefusedServer, 
 from app.views.settings.search import places, search
 from app.views.settings.tools import RemovedCard, RunSheet, ServerCard, ToolsPage
 from app.words.tools import problem_text, program_page
-from tests.helpers.fake_tools import GITHUB, FakeChatTools, FakeServers
+from tests.helpers.fake_tools import GITHUB, SIGNED_OUT, FakeChatTools, FakeServers
 from tests.helpers.stillness import still
 
 FILES = ServerRow(
@@ -24,18 +24,6 @@ FILES = ServerRow(
     "files",
     "/opt/homebrew/bin/npx -y server-filesystem" + " /Users/mei/a-long-folder" * 12,
     state=ConnectionState.OFF,
-)
-LINEAR = ServerRow(
-    "linear",
-    "linear",
-    "https://mcp.example.com/mcp",
-    state=ConnectionState.FAILED,
-    problem="no_secret",
-    detail="X-Team",
-    secrets=("Authorization", "X-Team"),
-    missing=("X-Team",),
-    stderr="last words",
-    seen=True,
 )
 
 
@@ -56,7 +44,7 @@ class Setup:
 
 @pytest.fixture
 def setup(qtbot: QtBot) -> Setup:
-    made = Setup(GITHUB, FILES, LINEAR)
+    made = Setup(GITHUB, FILES, SIGNED_OUT)
     qtbot.addWidget(made.page)
     return made
 
@@ -87,6 +75,7 @@ def test_a_server_is_switched_on_only_after_its_whole_command_was_shown(setup: S
     card.ask().accept()
     still()
     assert state_of(setup, "files") is ConnectionState.STOPPED
+    assert ("list", "files") in setup.servers.did
     assert card.on.isChecked()
     assert not setup.card("files").on.isHidden()
 

@@ -67,9 +67,22 @@ def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
         {"role": "system", "content": "Short."},
         {"role": "user", "content": "-x"},
     ]
-    assert {"--temperature=0.4", "--max-tokens=50", "--thinking"} <= set(told)
+    assert {"--temperature=0.4", "--max-tokens=50", "--effort=normal"} <= set(told)
     assert "--seed" not in " ".join(told)
     assert told[told.index("--speculate") + 1] == "3"
+
+
+@pytest.mark.parametrize(
+    ("thinking", "of_model", "told"),
+    [("off", None, "off"), ("short", None, "low"), ("free", "high", "high"), (300, None, "300"), ("low", "odd", "low")],
+)
+def test_effort_is_the_models_default_or_that_of_the_settings(
+    tmp_path: Path, thinking: object, of_model: object, told: str
+) -> None:
+    settings = stored(tmp_path, thinking=thinking, model_defaults={"/m/Main-8B": {"thinking": of_model}})
+    assert f"--effort={told}" in _request(settings, settings.main_folder, "x")
+    options, _rest = _parsed(["ask", "x", "--effort", "high", "--schema", "a.json"])
+    assert _passed_on(options) == ["--effort=high", "--schema=a.json"]
 
 
 def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path) -> None:

@@ -61,6 +61,13 @@ def test_a_server_is_off_until_its_whole_command_was_seen(tmp_path: Path) -> Non
     assert servers.change(enabled).enabled
     servers.set_on(server.id, False)
     assert not servers.all()[0].enabled
+    with pytest.raises(ServerFault):
+        servers.reach(enabled)
+    servers.set_on(server.id, True)
+    servers.reach(enabled)
+    servers.remove(server.id)
+    with pytest.raises(ServerFault):
+        servers.reach(enabled)
 
 
 def test_servers_are_stored_without_their_secrets(tmp_path: Path) -> None:
@@ -88,6 +95,17 @@ def test_servers_are_stored_without_their_secrets(tmp_path: Path) -> None:
     again.write()
     assert [each.id for each in _servers(tmp_path).all()] == ["files-2"]
     assert "TOKEN" not in (tmp_path / "hub_token").read_text()
+
+
+def test_the_query_of_an_address_is_a_secret(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    server = servers.add(ServerConfig("", "Web", address="https://example.com/mcp?api_key=secret"))
+    assert server.shown == "https://example.com/mcp?…"
+    assert servers.confirm(server.id, server.shown)
+    servers.write()
+    assert "api_key" not in (tmp_path / "tools.json").read_text()
+    again = _servers(tmp_path)
+    assert again.reach(again.all()[0]).address == "https://example.com/mcp?api_key=secret"
 
 
 def test_secrets_are_in_the_keychain_and_are_no_hubs(tmp_path: Path) -> None:
@@ -154,6 +172,26 @@ def test_what_can_be_no_server_is_refused(server: ServerConfig, problem: Problem
     assert fault.value.problem is problem
 
 
+def test_variables_that_say_where_code_comes_from_are_part_of_the_command(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    given = {"UV_INDEX_URL": "https://evil.example/", "PYTHONPATH": "/tmp/my evil", "npm_config_registry": "https://e"}
+    added = servers.add(ServerConfig("", "a", "sh", ("-c", "x")), given | {"NODE_AUTH_TOKEN": "hush"})
+    assert added.shown.startswith("UV_INDEX_URL=https://evil.example/ 'PYTHONPATH=/tmp/my evil' npm_config_registry=")
+    assert added.env == ("NODE_AUTH_TOKEN",)
+    assert servers.confirm(added.id, added.shown)
+    servers.write()
+    (again,) = _servers(tmp_path).all()
+    assert (again.enabled, again.shown) == (True, added.shown)
+    now = servers.get(added.id)
+    assert now is not None
+    assert servers.reach(now).environment.items() >= given.items()
+    plain = servers.add(ServerConfig("", "a", "sh", ("-c", "x")))
+    assert len({plain.digest, added.digest}) == len({plain.identity, added.identity}) == 2
+    for name, value in (("PIP_INDEX_URL", "https://me:hush@host/"), ("NODE_OPTIONS", "--require=/tmp/evil.js")):
+        with pytest.raises(ServerFault):
+            servers.add(ServerConfig("", "a", "sh"), {name: value})
+
+
 def test_the_command_is_shown_whole_with_what_is_not_seen() -> None:
     server = ServerConfig("", "a", "/bin/sh", ("-c", "a\nb\u202ec\x1b[2K", "x y"), folder="/tmp")
     assert server.shown == r"/bin/sh -c 'a\nb\u202ec\x1b[2K' 'x y'  (in /tmp)"
@@ -181,6 +219,20 @@ def test_the_command_is_shown_whole_with_what_is_not_seen() -> None:
 )
 def test_addresses(address: str, may: bool) -> None:
     assert may_be_address(address) == may
+
+
+def test_no_server_bears_the_name_of_another_or_of_the_app(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    names = [servers.add(replace(_FILES, name=each)).name for each in ("github", "GitHub", "Hunch", "github ", "")]
+    assert names == ["github", "GitHub 2", "Hunch 2", "github 3", "sh"]
+
+
+def test_the_id_of_a_removed_server_is_not_used_again(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    assert servers.add(_FILES).id == "files"
+    servers.remove("files")
+    servers.write()
+    assert [each.add(_FILES).id for each in (servers, _servers(tmp_path))] == ["files-2"] * 2
 
 
 def test_ids_are_their_own_and_few(tmp_path: Path) -> None:
@@ -425,6 +477,8 @@ def test_the_folder_of_the_command_comes_first() -> None:
 
 
 def test_the_login_shell_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "_PLACES", ())
+    monkeypatch.setenv("PATH", "")
     found = _program(tmp_path / "uvx")
     shell = tmp_path / "shell"
     shell.write_text(f'#!/bin/sh\necho "Welcome"; [ "$4" = "command -v uvx" ] && echo {found}\n')
@@ -434,6 +488,14 @@ def test_the_login_shell_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert ask_shell("uvx") == str(found)
     for none in ("npx", "uvx; rm", "$(x)", ""):
         assert ask_shell(none) == ""
+    servers = _servers(tmp_path)
+    server = servers.add(ServerConfig("", "a", "uvx"))
+    shown = server.shown
+    assert not servers.ask_shell("another")
+    assert servers.ask_shell(server.id)
+    assert servers.all()[0].command == str(found)
+    assert not servers.confirm(server.id, shown)
+    assert not servers.ask_shell(server.id)
     shell.write_text("#!/bin/sh\nsleep 60\n")
     monkeypatch.setattr(commands, "_SHELL_S", 0.05)
     assert ask_shell("uvx") == ""

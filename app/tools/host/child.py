@@ -1,7 +1,8 @@
 """The tool host's main: reads requests as lines on stdin, writes what happens on stdout, and ends with its stdin.
 
 Requests have "do" and a number "n"; answers have that number and one of "connected", "tool", "listed", "progress",
-"piece" (of a picture), "result" and "failed". Without a number come "family" (processes of a server) and "ended".
+"piece" (of a picture), "result" and "failed". Without a number come "family" (processes of a server), "stderr" (the
+last lines of one) and "ended".
 """
 
 from __future__ import annotations
@@ -116,6 +117,7 @@ class Host:
                 f"{self._mark}{self._started}.",
                 partial(self._on_failure, name),
                 self._on_family(name, self._started),
+                lambda lines: self.say({"server": name, "stderr": lines}),
                 version=self._version,
                 patience=self._patience,
             )

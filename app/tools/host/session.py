@@ -9,11 +9,13 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 import mcp_types as types
 from mcp import Client
+from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
@@ -66,6 +68,7 @@ class Server:
         mark: str,
         on_failure: Callable[[Server], None],
         on_family: Callable[[dict[int, str]], None],
+        on_stderr: Callable[[list[str]], None],
         *,
         version: str = "",
         patience: Patience = PATIENCE,
@@ -84,7 +87,7 @@ class Server:
         self._http: LimitedTransport | None = None
         if reach.command:
             command = Command(reach.command, reach.environment, reach.folder, mark)
-            self._stdio = StdioTransport(command, self.fail, on_family)
+            self._stdio = StdioTransport(command, self.fail, on_family, on_stderr)
 
     @property
     def tail(self) -> list[str]:
@@ -210,8 +213,14 @@ class Server:
     async def _over_http(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
         if not is_allowed(self.reach.address):
             raise HostFailure(Problem.ADDRESS, self.reach.address)
-        self._http = LimitedTransport()
-        client = await stack.enter_async_context(new_client(self.reach.headers, self._http))
+        self._http = http = LimitedTransport()
+        if urlsplit(self.reach.address).path.endswith("/sse"):  # the protocol's first way over HTTP
+
+            def factory(headers: dict[str, str] | None = None, *_: object, **__: object) -> httpx2.AsyncClient:
+                return new_client(headers or {}, http)
+
+            return sse_client(self.reach.address, self.reach.headers, httpx_client_factory=factory)
+        client = await stack.enter_async_context(new_client(self.reach.headers, http))
         return streamable_http_client(self.reach.address, http_client=client, max_sse_event_size=MESSAGE_BYTES)
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
+import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,7 @@ from app.tools.wire import MESSAGE_BYTES, Problem
 UNREQUESTED_PER_S = 200  # notifications and requests of a server; more are dropped
 FLOOD_PER_S = 2_000  # messages of any kind
 _STDERR_PER_S = 1 << 20  # bytes; a server that writes more waits
+_STDERR_SAID_S = 1.0  # between two reports of its last lines
 _QUEUED_BYTES = 1 << 20  # above that a server waits
 _LAST_WORDS_S = 0.2  # between the end of a server and that of reading what it wrote
 _POLITE_S = 1.0  # between closing its stdin and SIGTERM
@@ -52,8 +54,8 @@ class Command:
 class StdioTransport(asyncio.SubprocessProtocol):
     """As the SDK's `Client` takes it: entered, it has started the server and returns the two streams.
 
-    `failure` says why it ended. `on_failure` and `on_family` are called on the loop: at the first failure, and when
-    there are other processes.
+    `failure` says why it ended. On the loop are called `on_failure`, at the first one, `on_family`, when there are
+    other processes, and `on_stderr`, with the last lines, at most once a second.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
         command: Command,
         on_failure: Callable[[HostFailure], None],
         on_family: Callable[[dict[int, str]], None],
+        on_stderr: Callable[[list[str]], None],
     ) -> None:
         self.failure: HostFailure | None = None
         self.tail = Tail()
@@ -68,6 +71,8 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._command = command
         self._on_failure = on_failure
         self._on_family = on_family
+        self._on_stderr = on_stderr
+        self._will_say_stderr = False
         self._noted: dict[int, str] = {}
         self._process: asyncio.SubprocessTransport | None = None
         self._line = bytearray()
@@ -93,9 +98,9 @@ class StdioTransport(asyncio.SubprocessProtocol):
             self._process, _ = await asyncio.get_running_loop().subprocess_exec(
                 lambda: self,
                 *words,
-                stdin=-1,
-                stdout=-1,
-                stderr=-1,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 env=dict(self._command.environment) | {MARK: self._command.mark},
                 cwd=folder,
                 start_new_session=True,
@@ -106,8 +111,8 @@ class StdioTransport(asyncio.SubprocessProtocol):
             raise HostFailure(Problem.CANNOT_START, getattr(error, "strerror", "") or type(error).__name__) from None
         self._to_session, receive = anyio.create_memory_object_stream[Received](0)
         send, self._from_session = anyio.create_memory_object_stream[SessionMessage](0)
-        self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._write())]
-        await self.note_family()
+        # Nothing is awaited from here on: a caller that is cancelled there would leave the process.
+        self._tasks = [asyncio.create_task(each) for each in (self._read(), self._write(), self.note_family())]
         return receive, send
 
     async def __aexit__(
@@ -181,10 +186,18 @@ class StdioTransport(asyncio.SubprocessProtocol):
 
     def _take_stderr(self, data: bytes) -> None:
         self.tail.add(data)
+        if not self._will_say_stderr:
+            self._will_say_stderr = True
+            asyncio.get_running_loop().call_later(_STDERR_SAID_S, self._say_stderr)
         self._begin_second()
         self._stderr_bytes += len(data)
         if self._stderr_bytes > _STDERR_PER_S:
             self._pause(2, 1.0)
+
+    def _say_stderr(self) -> None:
+        self._will_say_stderr = False
+        if not self._is_ending:
+            self._on_stderr(self.tail.lines())
 
     def _take(self, data: bytes) -> None:
         begin = 0

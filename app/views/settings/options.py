@@ -5,7 +5,7 @@ Every field emits `chosen` when the user sets it, and shows a value by `set_valu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QMimeData, QObject, QRegularExpression, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QRegularExpressionValidator
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from app.option_checks import LONGEST_THINKING
 from app.settings import Settings
 from app.theme import Theme
+from app.view_models.chat_options import shown_effort
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import SettingRow
@@ -179,6 +180,7 @@ class ThinkingField(Translated, QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._limits = True
+        self._levels: tuple[str, ...] = ("off", "low", "normal", "high")
         self.choice = ChoiceButton(theme, self)
         self.tokens = WholeField(theme, 1, LONGEST_THINKING, _TOKENS_PX)
         self.tokens.setValue(_USUAL_LIMIT)
@@ -189,15 +191,15 @@ class ThinkingField(Translated, QWidget):
         self.tokens.chosen.connect(self.chosen)
         self._retranslate()
 
-    def offer_limit(self, offered: bool) -> None:
+    def offer(self, levels: Sequence[str], *, limits: bool) -> None:
         """Offer a limit only for models that can be held to one, or if one is set."""
-        if offered != self._limits:
-            self._limits = offered
-            self._retranslate()
+        self._levels = tuple(levels)
+        self._limits = limits
+        self._retranslate()
 
     def set_value(self, value: object) -> None:
         limit = value if isinstance(value, int) else None
-        self.choice.set_value(value if limit is None else _LIMIT)
+        self.choice.set_value(shown_effort(value, self._levels) if limit is None else _LIMIT)
         if limit is not None:
             self.tokens.set_value(limit)
         self.tokens.setVisible(limit is not None)
@@ -214,7 +216,7 @@ class ThinkingField(Translated, QWidget):
 
     def _retranslate(self) -> None:
         limit = [(_LIMIT, self.tr("Up to a limit"))] if self._limits or self.choice.value == _LIMIT else []
-        self.choice.set_choices([*((each, thinking_words(each)) for each in ("free", "off", "short")), *limit])
+        self.choice.set_choices([*((each, thinking_words(each)) for each in self._levels), *limit])
         self.tokens.setAccessibleName(self.tr("Tokens of thinking"))
 
 

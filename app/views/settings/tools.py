@@ -344,9 +344,14 @@ class ServerCard(Translated, Card):
     def ask(self) -> RunSheet:
         row = self._row
         sheet = RunSheet(self.theme, self, row)
-        sheet.accepted.connect(lambda: self._servers.confirm(row.id, row.place))
+        sheet.accepted.connect(lambda: self._confirm(row))
         sheet.open()
         return sheet
+
+    def _confirm(self, row: ServerRow) -> None:
+        """And show what it offers."""
+        if self._servers.confirm(row.id, row.place):
+            self._servers.list_tools(row.id)
 
     def _open_page(self) -> None:
         ask_to_open(program_page(self._row.detail), self.theme, self)
@@ -465,7 +470,7 @@ class RunSheet(Dialog):
     def _words(self) -> DialogText:
         row = self._row
         detail = fill(self.tr("It gets the values of %1."), listed(*row.secrets)) if row.secrets else ""
-        if "://" in row.place.partition(" ")[0]:
+        if row.place.startswith(("https://", "http://")):
             title = fill(self.tr("Connect to %1?"), quoted(row.name))
             sentence = self.tr("What a model gives to its tools is sent to this address.")
         else:

@@ -20,6 +20,7 @@ from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairState
 from app.views.settings.options import ThinkingField, make_field
+from app.views.settings.schema_field import SchemaField
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
@@ -38,7 +39,8 @@ _WIDTH_PX = 400
 _LONGEST_NAME = 60  # of a preset
 _PROMPT = "system_prompt"
 _DRAFTING = "speculation_mode"
-_WIDE = (_PROMPT, _DRAFTING)
+_SCHEMA = "schema"
+_WIDE = (_PROMPT, _SCHEMA, _DRAFTING)
 _ROWS = (
     *("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
     *("max_tokens", "context_tokens", "thinking", "picture_detail"),
@@ -52,7 +54,11 @@ class OptionField(Translated, QWidget):
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
-        self.field = SpeculationControls(theme) if name == _DRAFTING else make_field(theme, name)
+        kinds: dict[str, Callable[[Theme], SpeculationControls | SchemaField]] = {
+            _DRAFTING: SpeculationControls,
+            _SCHEMA: SchemaField,
+        }
+        self.field = kinds[name](theme) if name in kinds else make_field(theme, name)
         self.leave = IconButton(theme, "x", 24)
         kept = self.leave.sizePolicy()
         kept.setRetainSizeWhenHidden(True)
@@ -182,7 +188,7 @@ class ChatSettings(Translated, Panel):
         self.presets = PresetRow(theme, options, self)
         self.page = Page(theme, self)
         self.reset = PillButton(theme, parent=self)
-        self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _DRAFTING)}
+        self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _SCHEMA, _DRAFTING)}
         self._words = {name: Words(theme, beside=True) for name in _WIDE}
         self.rows = {name: SettingRow(theme, self.fields[name]) for name in _ROWS}
         self._arrange()
@@ -212,8 +218,9 @@ class ChatSettings(Translated, Panel):
             row.keep_height()
         for widget in (self.fields[_PROMPT], Hairline(self._theme), *self.rows.values(), Hairline(self._theme)):
             rows.addWidget(widget)
-        rows.addLayout(self._words[_DRAFTING].column)
-        rows.addWidget(self.fields[_DRAFTING])
+        for name in (_SCHEMA, _DRAFTING):
+            rows.addLayout(self._words[name].column)
+            rows.addWidget(self.fields[name])
         rows.addStretch(1)
 
     def _connect(self) -> None:
@@ -232,14 +239,17 @@ class ChatSettings(Translated, Panel):
     def _drop(self, name: str) -> None:
         self._options.drop(self.scope, *_options_of(name))
 
-    def show_options(self, view: OptionsView, model_name: str, *, thinks: bool, limits: bool, sees: bool) -> None:
-        """`thinks`: the model can think; `limits`: its thinking can be limited."""
+    def show_options(
+        self, view: OptionsView, model_name: str, efforts: Sequence[str], *, limits: bool, sees: bool
+    ) -> None:
+        """`efforts`: how much the model can be asked to think; `limits`: its thinking can be limited."""
         self._view = view
         self._model_name = model_name
         thinking = self.fields["thinking"].field
         assert isinstance(thinking, ThinkingField)
-        thinking.offer_limit(limits)
-        self.rows["thinking"].setVisible(thinks)
+        if efforts:
+            thinking.offer(efforts, limits=limits)
+        self.rows["thinking"].setVisible(bool(efforts))
         self.rows["picture_detail"].setVisible(sees)
         values = {**view.otherwise, **view.own}
         for name, field in self.fields.items():
@@ -374,10 +384,9 @@ class ChatSettingsButton(Translated, IconButton):
         view = self._options.view(self.panel.scope)
         model = self._models.main_info()
         pair = self._models.pair
-        thinks = model is not None and model.about.thinking
         limits = pair.state is not PairState.READY or (model is not None and model.ends_thinking)
         sees = model is not None and model.sees
-        self.panel.show_options(view, human_name(pair.main_name), thinks=thinks, limits=limits, sees=sees)
+        self.panel.show_options(view, human_name(pair.main_name), self._models.efforts(), limits=limits, sees=sees)
 
     def _close(self) -> None:
         if self._is_open:

@@ -27,6 +27,7 @@ from app.words.tools import (
     much_text,
     no_model_text,
     reads_again_text,
+    state_text,
     tokens_text,
     tool_words,
     tools_on_text,
@@ -49,6 +50,15 @@ class ChatTools(Protocol):
     def can_call(self) -> CanCall: ...
 
     def models_that_can(self) -> tuple[str, ...]: ...
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Ids of those that are on, also while their server was not asked for them."""
+        ...
+
+    def list_unknown(self) -> None:
+        """Ask servers that are on for their tools."""
+        ...
 
     def set_on(self, ids: Iterable[str], on: bool) -> None: ...
 
@@ -92,7 +102,13 @@ class ToolLine(Translated, QWidget):
             about = " ".join((explained or self._tool.description).split())
             self._say(own or self._tool.name, tokens_text(self._tool.tokens), about)
         elif self._server is not None:
-            self._say(self._server.name or built_in_name(), "", "")
+            server = self._server
+            is_known = bool(server.tools) or not server.id
+            self._say(
+                server.name or built_in_name(),
+                "",
+                "" if is_known else state_text(server.state, server.problem, server.detail),
+            )
             self.switch.setAccessibleName(fill(self.tr("All of %1"), self._server.name or built_in_name()))
 
     def _say(self, name: str, tokens: str, about: str) -> None:
@@ -190,8 +206,12 @@ class ChatToolsPanel(Translated, Panel):
         self.folders = FoldersRow(theme, tools)
         self._arrange()
         self.close_button.clicked.connect(self.leave)
-        tools.changed.connect(self.show_tools)
+        tools.changed.connect(self._on_changed)
         self._retranslate()
+
+    def _on_changed(self) -> None:
+        if self.isVisible():
+            self.show_tools()
 
     def _arrange(self) -> None:
         head = arrange(QHBoxLayout(), (self.title, 1), self.close_button)
@@ -317,6 +337,8 @@ class ChatToolsButton(Translated, IconButton):
         if self._tools is not None:
             self.panel.show_tools()
             self.panel.toggle(self)
+            if self.panel.isVisible():
+                self._tools.list_unknown()
 
     def place_panel(self) -> None:
         if "panel" in vars(self) and self.panel.isVisible():
@@ -325,13 +347,13 @@ class ChatToolsButton(Translated, IconButton):
     def _retranslate(self) -> None:
         if self._tools is None:
             return
-        servers = self._tools.chat_tools()
-        self._on = sum(tool.on for server in servers for tool in server.tools)
+        self._on = len(self._tools.chosen)
         can = self._tools.can_call()
         if can is CanCall.MODEL_CANNOT:
             self.set_name(fill(self.tr("Tools: %1"), cannot_call(self._model_name())))
-        elif self._on:
-            self.set_name(fill(self.tr("Tools: %1"), tools_on_text(self._on, chosen_tokens(servers))))
+        elif self._on:  # where none is, nothing is imported or counted for them
+            tokens = chosen_tokens(self._tools.chat_tools())
+            self.set_name(fill(self.tr("Tools: %1"), tools_on_text(self._on, tokens)))
         else:
             self.set_name(self.tr("Tools"))
         self.update()

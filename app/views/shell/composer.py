@@ -27,6 +27,7 @@ from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.installed_list import ModelOffer
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.chat_tools import ChatTools, ChatToolsButton, ChatToolsPanel
+from app.views.shell.effort_button import EffortButton
 from app.views.widgets.arrange import arrange
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
@@ -344,12 +345,13 @@ class Composer(Translated, QWidget):
         self.queue_note = TextLabel(theme, TextStyle.FINE, self)
         self.queue_note.hide()
         self.unseen_note = UnseenNote(theme, self)
+        self.effort = EffortButton(theme, self)
         self.tools_button = ChatToolsButton(theme, self)
         self.attach_button = IconButton(theme, "paperclip", parent=self)
         self.button = RoundButton(theme, "arrow-up", self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.IBeamCursor)
-        for child in (self.button, self.tools_button, self.attach_button, self.attached):
+        for child in (self.button, self.effort, self.tools_button, self.attach_button, self.attached):
             child.setCursor(Qt.CursorShape.ArrowCursor)
         self.attach_button.setEnabled(False)
         self._arrange()
@@ -369,6 +371,7 @@ class Composer(Translated, QWidget):
         self.unsent.due_elsewhere.connect(self._send_queued)
         self.button.clicked.connect(self._on_button)
         self.attached.left.connect(self.take_focus)
+        self.effort.shown_or_hidden.connect(self._keep_room)
         self._theme.changed.connect(self._restyle)
 
     def bind(self, chats: ChatController) -> None:
@@ -393,8 +396,8 @@ class Composer(Translated, QWidget):
         """The field is as wide as the card, with its scroll bar at the card's edge; its lines end left of the
         buttons."""
         self._foot = QWidget(self)
-        buttons = (self.ring, self.tools_button, self.attach_button, self.button)
-        arrange(QHBoxLayout(self._foot), *buttons, spacing=10, margins=(0, 0, 0, 0))
+        buttons = (self.ring, self.effort, self.tools_button, self.attach_button, self.button)
+        arrange(QHBoxLayout(self._foot), *buttons, spacing=8, margins=(0, 0, 0, 0))
         both = QGridLayout()
         both.addWidget(self.edit, 0, 0, Qt.AlignmentFlag.AlignVCenter)
         both.addWidget(self._foot, 0, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)

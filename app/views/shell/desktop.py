@@ -186,7 +186,7 @@ class Notifications(QObject):
         chats.reply_ended.connect(self.notify)
 
     def notify(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
-        """A reply ended, and not by the user."""
+        """A reply ended, and not by the user, or waits for an answer."""
         if not self._settings.notifications or not is_away() or status is ReplyStatus.STOPPED:
             return
         self._chat_id = chat_id
@@ -203,7 +203,7 @@ class Notifications(QObject):
         if not self._settings.notification_words:
             return "Hunch", ended
         title, reply = self._chats.quick_questions.words_of(chat_id, message_id)
-        if status is ReplyStatus.FAILED:
+        if status in (ReplyStatus.FAILED, ReplyStatus.WAITS_FOR_YOU):
             return title or "Hunch", ended
         begins = " ".join(reply[: 4 * _MOST_CHARACTERS].split())
         cut = begins[: _MOST_CHARACTERS - 1] + "…" if len(begins) > _MOST_CHARACTERS else begins
@@ -241,6 +241,7 @@ class Desktop(QObject):
         self._chats = chats
         self._models = models
         self._quick_ask: QuickAsk | None = None
+        self._waiting: set[int] = set()  # messages that wait for an answer
         self.tray = Tray(chats.quick_questions, models, self)
         self.dock = Dock(chats.unseen, chats.exchanges, self._new_chat, self.open_quick_ask, self)
         self.notifications = Notifications(settings, chats, self.tray.icon, window)
@@ -260,6 +261,7 @@ class Desktop(QObject):
         window.closed.connect(self._end)
         self.notifications.chat_wanted.connect(self._open_chat)
         self._chats.reply_ended.connect(self._announce_end)
+        self._chats.exchanges.waits_changed.connect(self._on_waits)
         if sys.platform == "darwin":
             QGuiApplication.instance().applicationStateChanged.connect(self._on_activated)
         self._settings.changed.connect(self._show_tray)
@@ -341,6 +343,19 @@ class Desktop(QObject):
         """Screen readers say once that a reply ended, here, in Quick Ask or elsewhere; not of one that was stopped."""
         if status is ReplyStatus.STOPPED:
             return
-        here = chat_id in (self._chats.chat_id, self._chats.quick_questions.shown_id)
-        words = end_sentence(status) if here else end_sentence_elsewhere(status)
+        words = end_sentence(status) if self._is_shown(chat_id) else end_sentence_elsewhere(status)
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._window, words))
+
+    def _is_shown(self, chat_id: int) -> bool:
+        return chat_id in (self._chats.chat_id, self._chats.quick_questions.shown_id)
+
+    def _on_waits(self) -> None:
+        """Where the chat is shown its question is announced there."""
+        waiting = set(self._chats.exchanges.waiting)
+        for message_id in waiting - self._waiting:
+            reply = self._chats.replies.live.get(message_id)
+            if reply is not None:
+                self.notifications.notify(reply.chat_id, message_id, ReplyStatus.WAITS_FOR_YOU)
+                if not self._is_shown(reply.chat_id):
+                    self._announce_end(reply.chat_id, message_id, ReplyStatus.WAITS_FOR_YOU)
+        self._waiting = waiting

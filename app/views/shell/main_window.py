@@ -342,6 +342,7 @@ class MainWindow(Translated, ShellWindow):
             wish.connect(chats.new_chat)
             wish.connect(self.composer.take_focus)
         self.composer.bind(chats)
+        self.composer.effort.bind(chats.options, models)
         self._column.bind(chats)
         chats.problem_raised.connect(self.show_problem)
         models.problem_raised.connect(self.show_problem)

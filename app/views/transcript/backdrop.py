@@ -36,7 +36,7 @@ def paint_edge_ring(painter: QPainter, viewport: QRect, colors: Palette) -> None
 
 
 class SideLines:
-    """Lines beside opened thinking, one for each message, and beside quotes outside of text parts.
+    """Lines beside opened thinking, one for each step of a message, and beside quotes outside of text parts.
 
     They cover no part, so moving parts repaints nothing else. Beside a quote's text its lines are painted with it
     (`text_parts.py`).
@@ -48,12 +48,13 @@ class SideLines:
 
     def place(self, shown: Iterable[tuple[Part, QRect]], x: int, theme: Theme) -> None:
         """`x`: of the line beside thinking."""
-        spans: dict[int, tuple[int, int]] = {}
+        spans: dict[tuple[int, int], tuple[int, int]] = {}  # by message and step
         bars: list[QRect] = []
         for part, place in shown:
-            if part.secondary:
-                top, bottom = spans.get(part.message_id, (place.top() - part.gap_px, place.bottom()))
-                spans[part.message_id] = min(top, place.top() - part.gap_px), max(bottom, place.bottom())
+            if part.secondary and part.address is not None:
+                step = (part.message_id, part.address[0])
+                top, bottom = spans.get(step, (place.top() - part.gap_px, place.bottom()))
+                spans[step] = min(top, place.top() - part.gap_px), max(bottom, place.bottom())
             if isinstance(part.content, Block) and QUOTE in part.content.inside:
                 bars.extend(_quote_lines(part.content, part.gap_px, place, theme))
         bars.extend(QRect(x, top, _LINE_PX, bottom + 1 - top) for top, bottom in spans.values())

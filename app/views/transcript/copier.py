@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextCursor, QTextDocument
 
-from app.markup import copying, long_lines
+from app.markup import copying, json_text, long_lines
 from app.markup.block import Block, BlockKind
 from app.views.transcript.call_parts import CallText
 from app.views.transcript.consent_part import ConsentContent
 from app.views.transcript.layout import Layout
-from app.views.transcript.message_footer import COPY_PLAIN
+from app.views.transcript.message_footer import COPY_CSV, COPY_PLAIN
 from app.views.transcript.message_item import MessageItem, Unread, written_text
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part
@@ -177,6 +177,16 @@ class Copier(QObject):
     def _on_act(self, message_id: int, act: str) -> None:
         if act == COPY_PLAIN:
             self.copy_as_text(message_id)
+        elif act == COPY_CSV:
+            self.copy_as_csv(message_id)
+
+    def copy_as_csv(self, message_id: int) -> None:
+        """Copy a reply that is a table."""
+        message = self._model.message(message_id)
+        table = None if message is None else json_text.table_of(json_text.read(message.text))
+        if table is not None:
+            self.copy_text(json_text.as_csv(table))
+            self.message_copied.emit(message_id)
 
     def item(self, row: int) -> MessageItem:
         """The message's item; a temporary one if it was never visible."""

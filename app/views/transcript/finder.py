@@ -204,7 +204,7 @@ class WantedWords:
 
     def may_be_in(self, text: str) -> bool:
         """Whether the message may match, so that it has to be cut into parts."""
-        if "&" in text:
+        if "&" in text or "\\u" in text:  # letters in another spelling
             return True
         wanted = [fold(_HIDDEN.sub("", word)) for word in self.words]
         folded = fold(_HIDDEN.sub("", text))

@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
+from app.markup import json_text
 from app.system.energy import Slowdown
 from app.theme import FOOTER_PX, Theme
 from app.view_models.transcript import ReplyStatus, RequestStats, TranscriptMessage
@@ -48,6 +49,8 @@ _ICONS = {  # from left to right, as Tab goes through them
 
 # Actions without a signal of their own.
 COPY_PLAIN = "copy_plain"
+COPY_CSV = "copy_csv"
+SHOW_JSON = "show_json"  # or the table or tree again
 INSERT_BEFORE = "insert_before"
 INSERT_AFTER = "insert_after"
 SWITCH_ROLE = "switch_role"
@@ -106,8 +109,18 @@ def can_change(message: TranscriptMessage) -> bool:
 
 def _entries(message: TranscriptMessage) -> Iterator[Entry]:
     has_words = bool(message.text.strip())
-    yield "copy", QCoreApplication.translate("MessageActs", "Copy as Markdown"), has_words
+    value = None if message.from_user or message.under_way else json_text.read(message.text)
+    markdown = QCoreApplication.translate("MessageActs", "Copy as Markdown")
+    yield "copy", markdown if value is None else QCoreApplication.translate("MessageActs", "Copy as JSON"), has_words
     yield COPY_PLAIN, QCoreApplication.translate("MessageActs", "Copy as Plain Text"), has_words
+    if value is not None:
+        table = json_text.table_of(value)
+        if table is not None:
+            yield COPY_CSV, QCoreApplication.translate("MessageActs", "Copy as CSV"), True
+        shown = QCoreApplication.translate("MessageActs", "Show as Table")
+        if table is None:
+            shown = QCoreApplication.translate("MessageActs", "Show as Tree")
+        yield SHOW_JSON, shown if message.raw else QCoreApplication.translate("MessageActs", "Show JSON"), True
     yield "", "", False
     yield from _changes(message, has_words=has_words)
 

@@ -14,6 +14,7 @@ from PySide6.QtCore import QCoreApplication
 from app.markup.block import Block, BlockKind
 from app.markup.blocks import Splitter
 from app.markup.document import steps_in_px
+from app.markup.json_text import ShownReply
 from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.tools import StepView
@@ -311,6 +312,10 @@ class MessageItem:
     def _call_contents(self) -> CallContents:
         return CallContents()
 
+    @cached_property
+    def _json(self) -> ShownReply:
+        return ShownReply()
+
     def keys(self) -> set[Key]:
         """Of all that can be opened."""
         message = self.message
@@ -401,7 +406,8 @@ class MessageItem:
         message = self.message
         thinking = message.thinking if step.thinking_key in self.opened else ""
         step.thought.sync(thinking, width_px, growing=self.is_growing)
-        step.answer.sync(message.text, width_px, growing=self.is_growing)
+        answer = self._json.of(message.text, growing=self.is_growing, raw=message.raw)
+        step.answer.sync(answer, width_px, growing=self.is_growing)
 
     def _sync_step(self, step: StepParts, view: StepView, width_px: int) -> None:
         opened = step.thinking_key in self.opened

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 from app.markup.alignment import Alignment, BlockStarts, whole_clusters
 from app.markup.block import Block
 from app.markup.copying import table_of
+from app.markup.json_text import may_be_json
 from app.theme import RADIUS_CARD, Theme
 from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -37,8 +38,6 @@ from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.words.overlay import CardWords, card_words
-
-_THINKING = 1  # first number of an address
 
 _GAP_PX = 6
 _BELOW_PX = 4  # the base line
@@ -168,7 +167,8 @@ class Overlay(QObject):
             for part, _ in self._view.visible_parts.shown():
                 text = _text_of(part)
                 message = None if text is None else self._model.message(part.message_id)
-                if text is not None and message is not None and self._mode_of(message) is not OverlayMode.OFF:
+                is_marked = message is not None and self._mode_of(message) is not OverlayMode.OFF
+                if text is not None and message is not None and is_marked and _is_of_last_step(part, message):
                     wanted[id(text)] = (part, text, message)
         for key in [key for key in self._layers if key not in wanted]:
             self._leave(self._layers.pop(key)[1])
@@ -182,7 +182,7 @@ class Overlay(QObject):
         layer.clear()
 
     def _mode_of(self, message: TranscriptMessage) -> OverlayMode:
-        if not message.drafted:
+        if not message.drafted or may_be_json(message.text):  # that is shown in other words than it was written
             return OverlayMode.OFF
         return OverlayMode.ACCEPTED if message.id == self.shown_once else self.mode
 
@@ -202,7 +202,7 @@ class Overlay(QObject):
         if known is None:
             self._follow_pointer(text)
             text.horizontalScrollBar().valueChanged.connect(self.hide_card)
-        thinking = part.address[0] == _THINKING
+        thinking = _is_thinking(part, message)
         source = message.thinking if thinking else message.text
         starts = self._starts.setdefault((message.id, *part.address[:2]), BlockStarts())
         start = starts.start_of(blocks, number, source, part.section_start)
@@ -286,7 +286,7 @@ class Overlay(QObject):
         part = next(looks[0] for looks, each in self._layers.values() if each is layer)  # type: ignore[index]
         message = self._model.message(part.message_id)
         assert message is not None
-        text = message.thinking if part.address[0] == _THINKING else message.text
+        text = message.thinking if _is_thinking(part, message) else message.text
         return text[spot.mark.start : spot.mark.end]
 
     def hide_card(self) -> None:
@@ -300,6 +300,17 @@ def _text_of(part: Part) -> ReadOnlyText | None:
         return None
     text = part.selectable
     return text if isinstance(text, ReadOnlyText) else None
+
+
+def _is_thinking(part: Part, message: TranscriptMessage) -> bool:
+    assert part.address is not None
+    return part.address[0] == 3 * len(message.steps) + 1
+
+
+def _is_of_last_step(part: Part, message: TranscriptMessage) -> bool:
+    """Marks are of the message's own thinking and text, not of those before its calls."""
+    assert part.address is not None
+    return _is_thinking(part, message) or part.address[0] == 3 * len(message.steps) + 2
 
 
 def _same(known: object, looks: tuple[object, ...]) -> bool:

@@ -37,7 +37,7 @@ from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.layout import STICK_PX, Layout
 from app.views.transcript.link_keys import FocusedLink, LinkKeys
 from app.views.transcript.message_column import MessageColumn
-from app.views.transcript.message_footer import add_message_acts
+from app.views.transcript.message_footer import SHOW_JSON, add_message_acts
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.message_keys import Highlights, MessageKeys
 from app.views.transcript.part_context import Area, PartContext, Pointed
@@ -279,7 +279,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     act_requested = Signal(int, str)  # message id, one of those in message_footer.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
     picture_requested = Signal(object)  # an Attachment, of a tool's result
-    consent_answered = Signal(int, object)  # message id, Answer
+    consent_answered = Signal(int, object, object)  # message id, Answer, the ConsentView that was seen
     consent_shown = Signal(int, object)  # message id, and the button that refuses
     quote_requested = Signal()  # of what is selected
     resized = Signal()
@@ -351,6 +351,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         context.copy_requested.connect(self.copier.copy_message)
         context.fold_requested.connect(self.toggle_thinking)
         context.opening_requested.connect(self._toggle)
+        context.act_requested.connect(self._on_act)
         context.picture_requested.connect(self.picture_requested)
         context.consent_answered.connect(self.consent_answered)
         context.consent_shown.connect(self.consent_shown)
@@ -445,6 +446,12 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         item = self._layout.item(message_id)
         if item is not None:
             self._open_in(item, item.opened ^ {key})
+
+    def _on_act(self, message_id: int, act: str) -> None:
+        message = self._model.message(message_id)
+        if act == SHOW_JSON and message is not None:
+            self._layout.let_go()
+            self._model.change(message_id, raw=not message.raw)
 
     def _open_in(self, item: MessageItem, opened: set[tuple[int, int]]) -> None:
         row = self._model.row_of(item.message.id)

@@ -1,0 +1,345 @@
+"""`hunch ask --tools`: an exchange in a terminal, by the same gate and rules as in the window. Consent is asked there.
+
+Where no user can answer, only tools that reach nothing and those that were allowed by name run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from app.storage import Stores
+from app.storage.consents import Consent
+from app.storage.database import ReadConnection, address_of
+from app.storage.parts import Call, CallStage, Parts, Result, of_kind
+from app.tools.builtin import offered
+from app.tools.builtin.tool import BUILT_IN, Reach
+from app.tools.definitions import Answer, AskReason, Tool, ToolResult, by_flat_name, is_unseen
+from app.tools.gate import Circumstances, Gate, NoPermit, Wanted
+from app.tools.steps import (
+    MOST_STEPS,
+    NO_PERMIT,
+    NOT_THERE,
+    addresses_in,
+    answered,
+    goes_round,
+    is_full,
+    object_of,
+    without_running,
+)
+from engine import (
+    ChatEngine,
+    Engine,
+    EngineError,
+    Event,
+    Failed,
+    Finished,
+    Message,
+    MessageRole,
+    ModelFailed,
+    ModelReady,
+    ModelRole,
+    Request,
+    SpanKind,
+    TextDelta,
+    ToolCall,
+    ToolCalled,
+)
+
+_DECLINED = "The user declined this call. It did not run."
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_WHY = {
+    AskReason.NEW: "",
+    AskReason.CHANGED: "The tool is described otherwise than before. ",
+    AskReason.OUTSIDE: "Words from outside were read before. ",
+    AskReason.REPEAT: "It may have run before. ",
+    AskReason.MANY: "Many calls ran without a question. ",
+    AskReason.STEPS: "The reply took many steps. ",
+}
+
+
+class Servers:
+    """Tools of servers, as they are asked for in a terminal: each call waits."""
+
+    def tools_of(self, _server: str) -> tuple[Tool, ...]:
+        return ()
+
+    def call(self, _tool: Tool, _arguments: str) -> ToolResult:
+        return ToolResult(NOT_THERE, failed=True)
+
+
+class UnknownTool(Exception):
+    """There is no tool of that name."""
+
+
+@dataclass(slots=True)
+class _Consents:
+    """Of this run."""
+
+    kept: dict[tuple[int, str, str, str], Consent] = field(default_factory=dict)
+
+    def of(self, chat_id: int, server: str, tool: str, subject: str) -> Consent | None:
+        return self.kept.get((chat_id, server, tool, subject))
+
+    def put(self, chat_id: int, consent: Consent) -> None:
+        self.kept[chat_id, consent.server, consent.tool, consent.subject] = consent
+
+    def end(self, chat_id: int, server: str, tool: str) -> None:
+        for key in [key for key in self.kept if key[:3] == (chat_id, server, tool)]:
+            del self.kept[key]
+
+
+def chosen(names: Sequence[str], servers: Servers) -> tuple[Tool, ...]:
+    """Tools by their names: "calculator", "server/tool", or "server/" for all of a server's. Raises UnknownTool."""
+    found: list[Tool] = []
+    for name in names:
+        server, slash, tool = name.rpartition("/")
+        of_server = servers.tools_of(server) if slash and server else ()
+        built_in = offered.BY_NAME.get(tool) if not server else None
+        some = [each for each in of_server if tool in ("", each.name)]
+        if built_in is not None:
+            some = [built_in.tool]
+        if not some:
+            raise UnknownTool(name)
+        found += some
+    return tuple(by_flat_name(found).values())
+
+
+def shown(tool: Tool, arguments: str) -> str:
+    """The whole call, with every character that a terminal would not show."""
+    values = object_of(arguments)
+    text = arguments if values is None else json.dumps(values, indent=2, ensure_ascii=False)
+    name = f"{tool.server} · {tool.name}" if tool.server else tool.name
+    whole = f"{name}\n{text}"
+    return "".join(
+        each if each == "\n" or (each.isprintable() and not is_unseen(each)) else each.encode("unicode_escape").decode()
+        for each in whole
+    )
+
+
+@dataclass(slots=True)
+class Exchange:
+    """`ask` shows a question and returns whether the user said yes; None: no user can answer."""
+
+    engine: ChatEngine
+    events: queue.SimpleQueue[Event]
+    tools: tuple[Tool, ...]
+    servers: Servers
+    reach: Reach
+    allowed: frozenset[str]  # ids, or names of built-in tools
+    ask: Callable[[str], bool] | None
+    write: Callable[[str], None]
+    note: Callable[[str], None]
+    _gate: Gate = field(default_factory=lambda: Gate(_Consents()))
+    _parts: Parts = ()
+    _outside: bool = False
+    _in_a_row: int = 0
+
+    def run(self, request: Request) -> Event:
+        """Until the model answers. Returns the end of the last request."""
+        by_name = by_flat_name(self.tools)
+        names = tuple(by_name)
+        definitions = tuple(tool.definition() for tool in by_name.values())
+        request = replace(request, tools=definitions, strict_tools=names)
+        steps = 0
+        while True:
+            end, said, thought, calls = self._written(request)
+            if not calls or not isinstance(end, Finished) or not request.may_call:
+                return end
+            steps += 1
+            messages, must_answer = self._made(calls, said, thought, by_name)
+            may_call = not (must_answer or is_full(end.stats) or steps >= MOST_STEPS)
+            request = replace(request, messages=(*request.messages, *messages), may_call=may_call, must_call=())
+
+    def _written(self, request: Request) -> tuple[Event, str, str, list[ToolCall]]:
+        self.engine.submit(request, self.events.put)
+        said: list[str] = []
+        thought: list[str] = []
+        calls: list[ToolCall] = []
+        while not isinstance(event := self.events.get(), Finished | Failed):
+            if isinstance(event, TextDelta):
+                is_answer = event.kind is SpanKind.ANSWER
+                (said if is_answer else thought).append(event.text)
+                if is_answer:
+                    self.write(_CONTROLS.sub("", event.text))
+            elif isinstance(event, ToolCalled):
+                calls.append(event.call)
+        return event, "".join(said), "".join(thought), calls
+
+    def _made(
+        self, calls: list[ToolCall], said: str, thought: str, by_name: dict[str, Tool]
+    ) -> tuple[list[Message], bool]:
+        """The messages that the step adds, and whether the model has to answer now."""
+        made = [Call(each.id, each.name, each.arguments, stage=CallStage.ASKED) for each in calls]
+        self._parts = (*self._parts, *made)
+        must_answer = False
+        messages = [Message(MessageRole.ASSISTANT, said, reasoning=thought, tool_calls=tuple(calls))]
+        for number, call in enumerate(made):
+            must_answer |= goes_round(call, self._parts)
+            known = without_running(call, number, by_name, self._parts)
+            result = self._result(call, by_name[call.name]) if known is None else known
+            self._outside |= result.outside
+            self._parts = answered(self._parts, call, result)
+            (*_, last) = of_kind(Result, self._parts)
+            messages.append(Message(MessageRole.TOOL, last.text, tool_call_id=call.id, name=call.name))
+        return messages, must_answer
+
+    def _result(self, call: Call, tool: Tool) -> ToolResult:
+        built_in = offered.BY_NAME[tool.name] if tool.server == BUILT_IN else None
+        values = object_of(call.arguments) or {}
+        free = built_in is not None and built_in.is_free(values, self.reach)
+        subject = "" if built_in is None else built_in.subject(values)
+        wanted = Wanted(0, tool, call.arguments, subject, free)
+        circumstances = Circumstances(outside=self._outside, in_a_row=self._in_a_row)
+        permit = self._gate.permit(wanted, circumstances)
+        if permit is None:
+            reason = self._gate.judge(wanted, circumstances).reason or AskReason.NEW
+            self._in_a_row = 0
+            permit = self._gate.answer(wanted, self._answer(wanted, reason))
+        else:
+            self._in_a_row += not free
+            self.note(f"› {shown(tool, call.arguments)}")
+        if permit is None:
+            return ToolResult(_DECLINED, failed=True)
+        now = self._now(tool)
+        if now is None:
+            self._gate.refuse(permit)
+            return ToolResult(NOT_THERE, failed=True)
+        try:
+            return self._gate.execute(permit, now, call.arguments, self._run)
+        except NoPermit:  # it was described otherwise
+            return ToolResult(NO_PERMIT, failed=True)
+
+    def _now(self, tool: Tool) -> Tool | None:
+        """As its server describes it now."""
+        if tool.server == BUILT_IN:
+            return tool
+        return next((each for each in self.servers.tools_of(tool.server) if each.name == tool.name), None)
+
+    def _answer(self, wanted: Wanted, reason: AskReason) -> Answer:
+        tool = wanted.tool
+        if tool.name in self.allowed if tool.server == BUILT_IN else tool.id in self.allowed:
+            self.note(f"› {shown(tool, wanted.arguments)}")
+            return Answer.ONCE
+        question = f"{_WHY[reason]}{shown(tool, wanted.arguments)}"
+        if self.ask is None:
+            self.note(f"{question}\nDeclined: allow it with --allow {tool.name if not tool.server else tool.id}")
+            return Answer.DONT
+        return Answer.ONCE if self.ask(question) else Answer.DONT
+
+    def _run(self, tool: Tool, arguments: str) -> ToolResult:
+        if tool.server == BUILT_IN:
+            return offered.call(tool.name, arguments, self.reach)
+        return replace(self.servers.call(tool, arguments), outside=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What was given on the command line."""
+
+    names: Sequence[str]  # of tools
+    allowed: frozenset[str]
+    folders: tuple[str, ...]
+    database: Path
+
+
+def run(folders: Sequence[str], request: Request, typed: str, terminal: Terminal, servers: Servers) -> int:
+    """`folders`: of the main model, and perhaps its draft. `typed`: the user's own words; what a pipe brings is not.
+
+    Returns the exit status, as `engine generate` does.
+    """
+    engine = Engine()
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    try:
+        return _run(engine, events, folders, request, typed, terminal, servers)
+    except UnknownTool as unknown:
+        _note(f"hunch ask: error: there is no tool {unknown}")
+        return 2
+    except EngineError as error:
+        _note(_refusal(error))
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    finally:
+        engine.close()
+
+
+def _run(
+    engine: ChatEngine,
+    events: queue.SimpleQueue[Event],
+    folders: Sequence[str],
+    request: Request,
+    typed: str,
+    terminal: Terminal,
+    servers: Servers,
+) -> int:
+    tools = chosen(terminal.names, servers)
+    main, *draft = folders
+    engine.load(main, events.put, draft=draft[0] if draft else None)
+    _await_models(events, len(folders))
+    if not (info := engine.state().main) or not info.calls_tools:
+        _note("This model cannot call tools.")
+        return 1
+    reach = _reach(typed, terminal.folders, terminal.database)
+    ask = _ask_here if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty() else None
+    exchange = Exchange(engine, events, tools, servers, reach, terminal.allowed, ask, _write, _note)
+    end = exchange.run(request)
+    _write("\n")
+    if isinstance(end, Failed):
+        _note(_refusal(end.error))
+    return int(isinstance(end, Failed))
+
+
+def _reach(typed: str, folders: Sequence[str], database: Path) -> Reach:
+    """What built-in tools may reach: addresses in the words, these folders, the chats on this machine."""
+
+    @contextmanager
+    def reader() -> Iterator[Stores]:
+        stores = Stores(ReadConnection(address_of(database)))
+        with closing(stores.database):
+            yield stores
+
+    paths = tuple(Path(each).expanduser().resolve() for each in folders)
+    return Reach(typed=addresses_in(typed), folders=paths, stores=reader)
+
+
+def _await_models(events: queue.SimpleQueue[Event], count: int) -> None:
+    """Raises EngineError."""
+    ready: set[ModelRole] = set()
+    while len(ready) < count:
+        event = events.get()
+        if isinstance(event, ModelFailed):
+            raise event.error
+        if isinstance(event, ModelReady):
+            ready.add(event.role)
+
+
+def _ask_here(question: str) -> bool:
+    """On stderr, answered on stdin. Anything but yes is no."""
+    sys.stderr.write(f"{question}\nRun this? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _refusal(error: EngineError) -> str:
+    return json.dumps({"error": type(error).__name__} | asdict(error))  # type: ignore[call-overload]

@@ -1,0 +1,143 @@
+"""The field of a chat's schema: free text, a ready schema, or one of one's own, checked as it is typed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.controllers.schemas import (
+    SchemaFault,
+    SchemaKind,
+    SchemaProblem,
+    columns_in,
+    keys_schema,
+    kind_of,
+    list_schema,
+    problem_of,
+    table_schema,
+)
+from app.option_checks import LONGEST_SCHEMA
+from app.theme import Theme
+from app.views.settings.options import PromptField
+from app.views.widgets.arrange import arrange
+from app.views.widgets.buttons import ChoiceButton
+from app.views.widgets.fields import LineField
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
+from app.words.formats import fill, number
+
+_READY = {SchemaKind.NONE: "", SchemaKind.LIST: list_schema(), SchemaKind.KEYS: keys_schema()}
+
+
+class SchemaField(Translated, QWidget):
+    chosen = Signal(object)  # a schema, or "" for free text; not while something is wrong with what is typed
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._schema = ""
+        self._problem: SchemaProblem | None = None
+        self.choice = ChoiceButton(theme, self)
+        self.choice.set_value(SchemaKind.NONE)
+        self.columns = LineField(theme, parent=self)
+        self.own = SchemaText(theme)
+        self.fault = TextLabel(theme, TextStyle.FAULT, self)
+        column = arrange(QVBoxLayout(self), spacing=6, margins=(0, 0, 0, 0))
+        column.addWidget(self.choice, 0, Qt.AlignmentFlag.AlignLeft)
+        arrange(column, self.columns, self.own, self.fault)
+        self.setFocusProxy(self.choice)
+        self.choice.chosen.connect(lambda kind: self._choose(SchemaKind(kind)))
+        self.columns.textChanged.connect(self._take_columns)
+        self.own.chosen.connect(self._take_own)
+        self._show_parts()
+        self._retranslate()
+
+    def set_value(self, schema: str) -> None:
+        if schema == self._schema and self.isVisible():  # what is typed may be something else, with a fault
+            return
+        self._schema = schema
+        kind, columns = kind_of(schema)
+        self.choice.set_value(kind)
+        if columns != columns_in(self.columns.text()):
+            self.columns.setText(", ".join(columns))
+        self.own.set_value(schema)
+        self._problem = None
+        self._show_parts()
+
+    def setAccessibleName(self, name: str) -> None:  # noqa: N802 - Qt's name
+        self.choice.setAccessibleName(name)
+
+    def setAccessibleDescription(self, words: str) -> None:  # noqa: N802 - Qt's name
+        self.choice.setAccessibleDescription(words)
+
+    def _choose(self, kind: SchemaKind) -> None:
+        self._problem = None
+        if kind in _READY:
+            self._take(_READY[kind])
+        elif kind is SchemaKind.TABLE:
+            self._take_columns()
+            self.columns.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.own.set_value(self._schema)
+            self.own.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._show_parts()
+
+    def _take_columns(self) -> None:
+        columns = columns_in(self.columns.text())
+        if self.choice.value == SchemaKind.TABLE and columns:
+            self._take(table_schema(columns))
+
+    def _take_own(self) -> None:
+        text = self.own.text().strip()
+        self._problem = problem_of(text) if text else None
+        if self._problem is None:
+            self._take(text)
+        self._show_parts()
+
+    def _take(self, schema: str) -> None:
+        if schema != self._schema:
+            self._schema = schema
+            self.chosen.emit(schema)
+
+    def _show_parts(self) -> None:
+        self.columns.setVisible(self.choice.value == SchemaKind.TABLE)
+        self.own.setVisible(self.choice.value == SchemaKind.OWN)
+        self.fault.setText(self._words_of(self._problem))
+        self.fault.setVisible(self._problem is not None)
+        self.own.setAccessibleDescription(self.fault.text())
+
+    def _words_of(self, problem: SchemaProblem | None) -> str:
+        if problem is None:
+            return ""
+        match problem.fault:
+            case SchemaFault.TOO_LONG:
+                return fill(self.tr("Too long: at most %1 characters."), number(LONGEST_SCHEMA))
+            case SchemaFault.NO_JSON:
+                return fill(
+                    self.tr("Not JSON: look at line %1. The last schema that worked stays."), number(problem.line)
+                )
+            case SchemaFault.NO_OBJECT:
+                return self.tr("A JSON schema is an object, in braces. The last schema that worked stays.")
+        return fill(self.tr("Replies cannot be held to this: %1"), problem.detail)
+
+    def _retranslate(self) -> None:
+        self.choice.set_choices(
+            (
+                (SchemaKind.NONE, self.tr("Free text")),
+                (SchemaKind.LIST, self.tr("List")),
+                (SchemaKind.TABLE, self.tr("Table")),
+                (SchemaKind.KEYS, self.tr("Keys and values")),
+                (SchemaKind.OWN, self.tr("JSON schema")),
+            )
+        )
+        self.columns.setPlaceholderText(self.tr("Columns: name, year, price"))
+        self.columns.setAccessibleName(self.tr("Columns"))
+        self.own.setPlaceholderText('{"type": "array", "items": {"type": "string"}}')
+        self.own.setAccessibleName(self.tr("JSON schema"))
+        self._show_parts()
+
+
+class SchemaText(PromptField):
+    def _restyle(self) -> None:
+        super()._restyle()
+        self.setFont(self._theme.mono_font())
+        self.setFixedHeight(self._theme.px(140))

@@ -1,0 +1,100 @@
+"""A chat whose replies are held to a JSON schema: its field, its requests, and what is stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.schemas import columns_in, keys_schema, kind_of, list_schema, problem_of, table_schema
+from app.option_checks import LONGEST_SCHEMA, schema
+from app.view_models.chat_options import Scope
+from app.views.settings.schema_field import SchemaField
+from engine import Constraint, ConstraintKind
+from tests.helpers.app_harness import AppHarness
+
+pytestmark = pytest.mark.usefixtures("qapp")
+CHAT = Scope.CHAT
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with AppHarness(tmp_path) as harness:
+        harness.open(qtbot)
+        yield harness
+
+
+def field_of(app: AppHarness) -> SchemaField:
+    if not app.window.chat_settings._is_open:
+        app.window.chat_settings.toggle_panel()
+    field = app.window.chat_settings.panel.fields["schema"].field
+    assert isinstance(field, SchemaField)
+    return field
+
+
+def stored(app: AppHarness) -> object:
+    return app.chats.options.view(CHAT).own.get("schema")
+
+
+def test_ready_schemas_and_columns_that_one_names(app: AppHarness, qtbot: QtBot) -> None:
+    field = field_of(app)
+    assert (field.choice.text(), field.columns.isVisible(), field.own.isVisible()) == ("Free text", False, False)
+    field.choice.choose("list")
+    assert stored(app) == list_schema()
+    field.choice.choose("table")
+    assert stored(app) == list_schema()  # a table without columns is none yet
+    field.columns.setText("name, 값，name;  a b")
+    assert json.loads(str(stored(app)))["items"]["required"] == ["name", "값", "a b"]
+    app.ask(qtbot, "One")
+    assert app.engine.requests[-1].constraint == Constraint(ConstraintKind.JSON, table_schema(["name", "값", "a b"]))
+    app.chats.new_chat()
+    assert (stored(app), field_of(app).choice.text()) == (None, "Free text")
+    app.ask(qtbot, "Two")
+    assert app.engine.requests[-1].constraint is None
+
+
+def test_one_of_ones_own_is_checked_as_it_is_typed(app: AppHarness) -> None:
+    field = field_of(app)
+    field.choice.choose("keys")
+    field.choice.choose("own")
+    assert field.own.text() == keys_schema()
+    for typed, said in (
+        ('{"type": "array",\n"items"', "Not JSON: look at line 2."),
+        ("[1]", "A JSON schema is an object"),
+        ('{"not": {}}', "Replies cannot be held to this: Unimplemented"),
+        ("{" + " " * LONGEST_SCHEMA + "}", "Too long: at most 20,000 characters."),
+    ):
+        field.own.setPlainText(typed)
+        assert field.fault.isVisible()
+        assert field.fault.text().startswith(said), typed[:40]
+        assert stored(app) == keys_schema()
+    field.own.setPlainText('{"type": "integer"}')
+    assert not field.fault.isVisible()
+    assert (stored(app), field.choice.text()) == ('{"type": "integer"}', "JSON schema")
+    field.own.setPlainText(" ")
+    assert stored(app) == ""
+
+
+def test_a_preset_holds_it(app: AppHarness) -> None:
+    options = app.chats.options
+    options.put(CHAT, "schema", list_schema())
+    options.save_preset("Lists")
+    assert app.application.settings.presets[0]["values"] == {"schema": list_schema()}
+    assert options.generation(0).request((), "").constraint is not None
+    assert field_of(app).choice.text() == "List"
+
+
+@pytest.mark.parametrize("value", [7, "{", "[]", "[" * 100_000, '{"a": "' + "x" * LONGEST_SCHEMA + '"}'])
+def test_what_is_no_schema_is_not_kept(value: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        schema(value)
+
+
+def test_ready_ones_can_be_enforced_and_are_known_again() -> None:
+    assert [problem_of(each) for each in (list_schema(), keys_schema(), table_schema(["a", '"b"']))] == [None] * 3
+    assert kind_of(table_schema(["a", '"b"'])) == ("table", ["a", '"b"'])
+    assert kind_of('{"items": 3}') == ("own", [])
+    assert columns_in(" , ;") == []
