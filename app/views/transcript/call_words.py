@@ -208,8 +208,9 @@ def _whole_name(call: CallView) -> str:
 
 def _argument_lines(call: CallView) -> list[ConsentLine]:
     lines: list[ConsentLine] = []
-    for name, value in named_values(call.arguments or "{}"):
-        if name:
+    named = named_values(call.arguments or "{}")
+    for name, value in named:
+        if name or len(named) > 1:
             lines.append(tuple(_spans(SpanKind.NAME, name.replace("\n", "\\n"))))
         lines.append(tuple(_spans(SpanKind.VALUE, value)))
     if not lines:
