@@ -30,7 +30,6 @@ from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
-from app.controllers.tool_servers import ToolServersController
 from app.settings import Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, UnsentFile
@@ -309,6 +308,8 @@ class Application(QObject):
         self._show_parts(opened.rescued)
 
     def _add_tool_servers(self) -> None:
+        from app.controllers.tool_servers import ToolServersController
+
         data = self.paths.data
         self.tool_servers = ToolServersController(data, self._secrets, self.calls.post, self._small_files, self)
         self.chats.tools.use_servers(self.tool_servers)

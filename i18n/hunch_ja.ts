@@ -6969,6 +6969,26 @@
         <translation>停止しました</translation>
     </message>
     <message>
+        <source>It closed its connection.</source>
+        <translation>接続を閉じました。</translation>
+    </message>
+    <message>
+        <source>It speaks another version of MCP.</source>
+        <translation>別のバージョンの MCP を使っています。</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools ended. The next call starts it again.</source>
+        <translation>Hunch のツール用プロセスが終了しました。次の呼び出しで再び起動します。</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools cannot be started.</source>
+        <translation>Hunch のツール用プロセスを起動できません。</translation>
+    </message>
+    <message>
+        <source>What it was to be called with is not valid.</source>
+        <translation>呼び出しの引数が正しくありません。</translation>
+    </message>
+    <message>
         <source>It does not speak the protocol of tool servers (MCP).</source>
         <translation>ツールサーバのプロトコル (MCP) に対応していません。</translation>
     </message>

@@ -6969,6 +6969,26 @@
         <translation>중단됨</translation>
     </message>
     <message>
+        <source>It closed its connection.</source>
+        <translation>연결을 닫았어요.</translation>
+    </message>
+    <message>
+        <source>It speaks another version of MCP.</source>
+        <translation>다른 버전의 MCP를 써요.</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools ended. The next call starts it again.</source>
+        <translation>Hunch의 도구 프로세스가 끝났어요. 다음 호출 때 다시 시작해요.</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools cannot be started.</source>
+        <translation>Hunch의 도구 프로세스를 시작할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>What it was to be called with is not valid.</source>
+        <translation>호출에 쓸 인수가 올바르지 않아요.</translation>
+    </message>
+    <message>
         <source>It does not speak the protocol of tool servers (MCP).</source>
         <translation>도구 서버 프로토콜(MCP)을 쓰지 않아요.</translation>
     </message>

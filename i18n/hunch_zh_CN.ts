@@ -6969,6 +6969,26 @@
         <translation>已停止</translation>
     </message>
     <message>
+        <source>It closed its connection.</source>
+        <translation>它关闭了连接。</translation>
+    </message>
+    <message>
+        <source>It speaks another version of MCP.</source>
+        <translation>它使用另一个版本的 MCP。</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools ended. The next call starts it again.</source>
+        <translation>Hunch 的工具进程已结束，下次调用时会重新启动。</translation>
+    </message>
+    <message>
+        <source>Hunch&apos;s part for tools cannot be started.</source>
+        <translation>无法启动 Hunch 的工具进程。</translation>
+    </message>
+    <message>
+        <source>What it was to be called with is not valid.</source>
+        <translation>调用参数无效。</translation>
+    </message>
+    <message>
         <source>It does not speak the protocol of tool servers (MCP).</source>
         <translation>它不使用工具服务器协议 (MCP)。</translation>
     </message>

@@ -6,6 +6,7 @@ Those that are built in are always there; servers of others come with `use_serve
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -184,7 +185,14 @@ class ToolsController(QObject):
         return self._options.folders(self._options.chat_id)
 
     def choose_folders(self, paths: Iterable[str]) -> None:
-        self._options.choose_folders(paths)
+        """Where they are, if they are links: none is followed later."""
+        self._options.choose_folders(os.path.realpath(each) for each in paths)
+
+    def ask_again(self, tool_id: str) -> None:
+        """End the consent to a tool, in every chat and in each."""
+        server, _, tool = tool_id.partition("/")
+        self.consents.end_all(server, tool)
+        self.changed.emit()
 
     def _with_tools(self, row: ServerRow, chosen: set[str]) -> ServerRow:
         known = self.servers.known(row.id) if self.servers else ()
@@ -195,7 +203,8 @@ class ToolsController(QObject):
 
     def _tool_row(self, tool: Tool, on: bool) -> ToolRow:
         tokens = self._tokens_of(tool)
-        return ToolRow(tool.id, tool.name, tool.description, tokens, on=on, reads_only=tool.reads_only)
+        always = any((each.server, each.tool) == (tool.server, tool.name) for each in self.consents.all())
+        return ToolRow(tool.id, tool.name, tool.description, tokens, on, tool.reads_only, always)
 
     def _tokens_of(self, tool: Tool) -> int:
         """0 until it is counted."""

@@ -23,6 +23,7 @@ _PARTS = (
     "app.markup.copying",
     "app.markup.blocks",
     "app.portable.markdown",
+    "app.controllers.tool_servers",
     "app.views.transcript",
     "app.views.shell.overlay_menu",
     "app.views.shell.find_bar",

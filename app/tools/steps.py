@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from app.storage.parts import Call, CallStage, Parts, Result, of_kind
 from app.tools.definitions import ToolResult, cut
+from engine import RequestStats
 
 MOST_CALLS = 8  # of a step
 MOST_STEPS = 10  # without asking whether to go on
@@ -22,6 +23,7 @@ ONCE_MORE = "\n\n[This is the result of an equal call before. Do not make this c
 ENOUGH = "Error: this call was made before. Answer with what you have."
 NOT_THERE = "Error: the tool is not available any more."
 KEEPS_CHANGING = "Error: the tool is described otherwise each time, so it did not run."
+NEARLY_FULL = "\n\n[The context is nearly full: no more calls. Answer with what you have.]"
 NO_PERMIT = "Error: it may not run."
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
@@ -61,6 +63,20 @@ def answered(parts: Parts, call: Call, result: ToolResult) -> Parts:
     """With the result after those before it."""
     answer = Result(call.id, call.name, cut(result.text), result.failed, result.seconds, result.outside)
     return (*with_call(parts, replace(call, stage=CallStage.ANSWERED)), answer)
+
+
+def with_note(parts: Parts, note: str) -> Parts:
+    """With a note after the last result, for the model and the user."""
+    last = next((at for at in reversed(range(len(parts))) if isinstance(parts[at], Result)), None)
+    return tuple(
+        replace(each, text=each.text + note) if at == last and isinstance(each, Result) else each
+        for at, each in enumerate(parts)
+    )
+
+
+def is_full(stats: RequestStats) -> bool:
+    """Whether so much of the context is in use that the model has to answer."""
+    return stats.context_tokens > MOST_CONTEXT * stats.context_limit_tokens > 0
 
 
 def key_of(call: Call) -> tuple[str, str]:

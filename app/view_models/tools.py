@@ -166,6 +166,7 @@ class ToolRow:
     tokens: int  # of its definition in the prompt; 0: not known yet
     on: bool = False  # in the open chat
     reads_only: bool = False
+    always: bool = False  # it has the user's consent in every chat; `ToolsController.ask_again` ends that
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,13 @@ def problem_text(problem: str, detail: str) -> str:
         "flood": QCoreApplication.translate("Tools", "It sent too many messages and was stopped."),
         "input": QCoreApplication.translate("Tools", "It asks for input, which Hunch does not give."),
         "stopped": QCoreApplication.translate("Tools", "Stopped"),
+        "closed": QCoreApplication.translate("Tools", "It closed its connection."),
+        "version": QCoreApplication.translate("Tools", "It speaks another version of MCP."),
+        "host_ended": QCoreApplication.translate(
+            "Tools", "Hunch's part for tools ended. The next call starts it again."
+        ),
+        "host_cannot_start": QCoreApplication.translate("Tools", "Hunch's part for tools cannot be started."),
+        "arguments": QCoreApplication.translate("Tools", "What it was to be called with is not valid."),
     }
     if problem in plain or not (problem in whole and program):
         unclear = QCoreApplication.translate("Tools", "It does not speak the protocol of tool servers (MCP).")

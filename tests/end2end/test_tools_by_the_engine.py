@@ -15,10 +15,12 @@ from app.storage import ReplyStatus
 from app.system.paths import Paths
 from app.tools.definitions import Answer
 from app.view_models.tools import CallState
-from app.view_models.transcript import TranscriptMessage
+from app.view_models.transcript import TranscriptMessage, transcript_row
 from engine import Engine, MessageRole, Request, RequestId, Sink
+from tests.end2end.process import running, said
 from tests.engine.test_tool_calls import TEMPLATE
 from tests.helpers.app_harness import reset_process
+from tests.helpers.controller_harness import open_harness
 from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
 
 _PATIENCE_MS = 60_000
@@ -36,6 +38,44 @@ class Demanding(Engine):
         if tools and request.messages[-1].role is MessageRole.USER:
             request = replace(request, must_call=(self.demanded,), several_calls=False)
         return super().submit(request, sink)
+
+
+_CALL = """
+import json, sys
+from pathlib import Path
+from app.application import Application
+from app.storage.parts import Call, CallStage, of_kind
+from app.system.paths import Paths
+from app.system.qt_application import qt_application
+from PySide6.QtCore import QTimer
+from tests.end2end.test_tools_by_the_engine import Demanding
+from tests.helpers.tool_calls import FakeServers, tool
+qt = qt_application()
+Demanding.demanded = "files__send"
+application = Application(Paths.for_user(Path(sys.argv[1])), Demanding)
+servers = FakeServers(holds=True)
+servers.put(tool("send"))
+asked = []
+def look():
+    rows = application.chats.transcript.messages
+    if application.engine.state().main is not None and not asked:
+        asked.append(1)
+        application.chats.send("Go")
+    elif rows and rows[-1].consent is not None:
+        application.chats.exchanges.answer(rows[-1].id, "chat")
+    elif servers.ran:
+        parts = application.storage.read.messages.message(rows[-1].id).parts
+        print([each.stage.value for each in of_kind(Call, parts)], flush=True)
+timer = QTimer(interval=50)
+timer.timeout.connect(look)
+def begin():
+    application.chats.tools.use_servers(servers)
+    application.chats.tools.set_on(["files/send"], True)
+    timer.start()
+application.opened.connect(begin)
+application.show()
+qt.exec()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +114,9 @@ def test_a_reply_calls_a_tool_and_goes_on(tmp_path: Path, qtbot: QtBot, model: P
         ends = (ReplyStatus.DONE, ReplyStatus.LENGTH)
         if demanded == "list_folder":
             qtbot.waitUntil(lambda: last(application).status is ReplyStatus.WAITS_FOR_YOU, timeout=_PATIENCE_MS)
-            application.chats.exchanges.answer(last(application).id, Answer.ONCE)
+            asked = last(application)
+            assert asked.consent is not None
+            application.chats.exchanges.answer(asked.id, Answer.ONCE, asked.consent)
         qtbot.waitUntil(lambda: last(application).status in ends, timeout=_PATIENCE_MS)
         (step,) = last(application).steps
         assert step.calls[0].tool == demanded
@@ -86,3 +128,20 @@ def test_a_reply_calls_a_tool_and_goes_on(tmp_path: Path, qtbot: QtBot, model: P
     finally:
         application.window.close_at_once()
         reset_process(application)
+
+
+@pytest.mark.slow
+def test_a_call_that_ran_when_the_app_was_killed_is_not_known_to_have_run(
+    tmp_path: Path, model: Path, qtbot: QtBot
+) -> None:
+    paths = Paths.for_user(tmp_path)
+    paths.settings.write_text(json.dumps({"main_folder": str(model), "draft_folder": "", "automatic_titles": False}))
+    with running(_CALL, tmp_path) as process:
+        assert said(process) == "['sent']\n"
+        process.kill()
+    with open_harness(tmp_path, qtbot) as harness:
+        (chat,) = harness.storage.read.chats.ids()
+        reply = harness.storage.read.messages.shown_branch(chat)[-1]
+        row = transcript_row(reply)
+        assert (row.status, row.steps[0].calls[0].state) == (ReplyStatus.INTERRUPTED, CallState.UNKNOWN)
+        assert row.can_continue

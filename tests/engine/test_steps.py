@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tokenizers import AddedToken
 
-from engine import Message, MessageRole, Picture, Request, Sampling, Speculation, ToolCall, ToolCalled
+from engine import Effort, Message, MessageRole, Picture, Request, Sampling, Speculation, ToolCall, ToolCalled
 from engine.caches.making import CacheMaker
 from engine.decoding.steps import Steps
 from engine.decoding.text import encode, prompt_tokens, turn_end
@@ -117,9 +117,21 @@ OTHERS: dict[str, Request] = {
     "tools": then(FIRST, REPLY, RESULT, tools=()),
     "variables": then(FIRST, REPLY, RESULT, template_variables={"more": "x"}),
     "thinking": then(FIRST, REPLY, RESULT, thinking=True),
+    "effort": then(FIRST, REPLY, RESULT, effort=Effort.HIGH),
     "owner": then(FIRST, REPLY, RESULT, owner="another program"),
     "picture": then(FIRST, REPLY, replace(RESULT, pictures=(Picture(1, 1, b"abc", "x"),))),
 }
+
+
+def test_arguments_of_another_kind_are_other_arguments() -> None:
+    """Though 1, 1.0 and true are equal in Python."""
+    steps = Steps()
+    made = [
+        replace(REPLY, tool_calls=(replace(CALL, arguments=f'{{"at": {value}}}'),)) for value in ("1", "true", " 1")
+    ]
+    steps.keep(FIRST, [1, 2], made[0])
+    found = [steps.before(then(FIRST, each, RESULT)) is not None for each in made]
+    assert found == [True, False, True]
 
 
 @pytest.mark.parametrize("what", OTHERS)
@@ -227,20 +239,23 @@ def run(harness: Harness, request: Request) -> tuple[Message, Recorder]:
     return Message(ASSISTANT, heard.text, tool_calls=calls), heard
 
 
+PLACES = {"type": "object", "properties": {"at": {"enum": ["sky", "sea"]}}, "additionalProperties": False}
+LOOKING = Request(
+    (Message(USER, "What is above? " * 9),),
+    tools=({"type": "function", "function": {"name": "look", "parameters": PLACES}},),
+    must_call=("look",),
+    several_calls=False,
+    sampling=Sampling(0.9, seed=5),
+    speculation=Speculation.fixed(3),
+)
+
+
 @pytest.mark.parametrize("kind", ["qwen3", "gemma3_text", "qwen3_5", "lfm2", "falcon_h1"])
 def test_caches_of_every_kind_go_on_from_the_step_before(caller: LoadedModel, kind: str) -> None:
     """Windows and recurrent states too, and step after step; the reply is that to the same tokens without caches."""
     model = of_kind(caller, kind)
     harness = Harness(model)
-    place = {"type": "object", "properties": {"at": {"enum": ["sky", "sea"]}}, "additionalProperties": False}
-    asked = Request(
-        (Message(USER, "What is above? " * 9),),
-        tools=({"type": "function", "function": {"name": "look", "parameters": place}},),
-        must_call=("look",),
-        several_calls=False,
-        sampling=Sampling(0.9, seed=5),
-        speculation=Speculation.fixed(3),
-    )
+    asked = LOOKING
     reply, heard = run(harness, asked)
     for result in ("blue", "grey"):
         committed = heard.reply.sequence.tokens
@@ -253,6 +268,24 @@ def test_caches_of_every_kind_go_on_from_the_step_before(caller: LoadedModel, ki
         assert heard.finished.stats.cached_tokens >= len(committed) - 1
         (fresh,) = written({"main": model}, "", replace(asked, messages=(), tokens=tuple(tokens)))
         assert fresh.tokens == heard.tokens
+
+
+@pytest.mark.parametrize("changes", [{}, {"transient": True}, {"conversation": "deleted"}, {"conversation": "kept"}])
+def test_of_a_deleted_chat_no_step_stays(caller: LoadedModel, changes: dict[str, Any]) -> None:
+    """Deleted while its reply is written; nor of one that leaves nothing."""
+    model = of_kind(caller, "qwen3")
+    harness = Harness(model)
+    heard = harness.submit(replace(LOOKING, **changes))
+    harness.until_written(heard, 1)
+    harness.scheduler.keep_only(["kept"])
+    harness.run_dry()
+    calls = tuple(event.call for event in heard.events if isinstance(event, ToolCalled))
+    result = Message(MessageRole.TOOL, "blue", tool_call_id=calls[0].id)
+    after = then(LOOKING, Message(ASSISTANT, heard.text, tool_calls=calls), result)
+    stays = changes in ({}, {"conversation": "kept"})
+    assert (Steps.of(model).before(after) is not None) is stays
+    harness.scheduler.keep_only([])
+    assert (Steps.of(model).before(after) is not None) is (changes == {})
 
 
 KEEPING = {

@@ -76,6 +76,7 @@ class FakeChatTools(QObject):
         self.able: tuple[str, ...] = ()
         self.folders: tuple[str, ...] = ()
         self.asked = 0
+        self.looked = 0  # how often it was asked which there are
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -85,6 +86,7 @@ class FakeChatTools(QObject):
         self.asked += 1
 
     def chat_tools(self) -> tuple[ServerRow, ...]:
+        self.looked += 1
         return self.servers
 
     def can_call(self) -> CanCall:

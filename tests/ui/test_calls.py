@@ -300,6 +300,15 @@ def test_the_question_shows_everything_and_nothing_is_hidden(open_transcript: Op
     assert not lines(harness), "a call that waits is in the question only"
 
 
+def test_a_line_of_a_value_cannot_pass_for_a_name(open_transcript: Opener) -> None:
+    arguments = json.dumps({"note": "ok\npath\n/safe", "path": "\u05d0/../b"})
+    document = card(open_transcript([asking(a_call(arguments=arguments))])).text.document()
+    blocks = (document.findBlockByNumber(number) for number in range(document.blockCount()))
+    at = {block.text(): (block.blockFormat().leftMargin(), block.textDirection()) for block in blocks}
+    assert at["note"][0] == 0 < at["/safe"][0] == at["ok"][0]
+    assert at["\u05d0/../b"][1] is Qt.LayoutDirection.LeftToRight
+
+
 def test_arguments_named_twice_are_shown_as_they_are() -> None:
     twice = '{"path": "/safe", "path": "/etc"}'
     assert named_values(twice) == [("", twice)]
@@ -308,7 +317,7 @@ def test_arguments_named_twice_are_shown_as_they_are() -> None:
 def test_nothing_answers_in_the_first_moment(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
     given: list[tuple[int, Answer]] = []
-    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    harness.view.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
     asked = card(harness)
     always = asked.answers[Answer.ALWAYS]
     asked.early.start()
@@ -329,6 +338,45 @@ def test_a_new_question_in_the_same_place_has_its_own_first_moment(open_transcri
     harness.model.change(2, consent=replace(harness.model.messages[0].consent, calls=(a_call(7),)))  # type: ignore[type-var]
     assert card(harness) is asked
     assert asked.early.isActive()
+
+
+def test_the_same_call_asked_about_for_another_reason_has_its_own_first_moment(open_transcript: Opener) -> None:
+    """A double click on the first question is no answer to the second."""
+    harness = open_transcript([asking(a_call())])
+    given: list[object] = []
+    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    asked = card(harness)
+    asked.early.stop()
+    consent = harness.model.messages[0].consent
+    assert consent is not None
+    asked.answers[Answer.ONCE].click()
+    harness.model.change(2, consent=None)
+    harness.model.change(2, consent=replace(consent))
+    card(harness).answers[Answer.ONCE].click()
+    harness.model.change(2, consent=replace(consent, reason=AskReason.CHANGED))
+    card(harness).answers[Answer.ONCE].click()
+    assert len(given) == 1
+
+
+def test_a_question_can_be_answered_after_its_window_was_hidden(open_transcript: Opener) -> None:
+    harness = open_transcript([asking(a_call())])
+    given: list[tuple[int, Answer]] = []
+    harness.view.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
+    harness.view.hide()
+    harness.view.show()
+    still()
+    asked = card(harness)
+    asked.early.stop()
+    asked.answers[Answer.ONCE].click()
+    assert given == [(2, Answer.ONCE)]
+
+
+def test_names_in_a_question_are_whole_and_on_one_line(open_transcript: Opener) -> None:
+    name = "a" * 190
+    call = a_call(tool=name, arguments=json.dumps({"": "empty name", "path\n/etc": "x"}))
+    words = card(open_transcript([asking(call)])).text.toPlainText().split("\n")
+    assert words[0] == f"github · {name}"
+    assert words[2:] == ["", "empty name", "path\\n/etc", "x"]
 
 
 def test_a_held_key_answers_nothing(open_transcript: Opener) -> None:
@@ -483,6 +531,30 @@ def test_stop_answers_it_with_a_refusal(window: Window) -> None:
     assert not window.cards
     assert not window.servers.ran
     assert window.lines == ["Files · write · stopped"]
+
+
+def test_a_question_in_quick_ask_is_answered_there(window: Window, qtbot: QtBot) -> None:
+    app = window.app
+    app.window.composer.button.click()
+    app.wait_until_quiet(qtbot)
+    app.chats.new_chat()
+    app.chats.tools.set_on(("files/write",), True)
+    app.engine.scripts.clear()
+    app.engine.scripts.extend((calls(tool_call("files__write", {"path": "/b"})), says("Written.")))
+    app.window.menu.quick_ask.trigger()
+    quick = app.window.tools.desktop.quick_ask
+    quick.edit.set_text("Write it.")
+    quick.button.click()
+
+    def cards() -> list[ConsentPart]:
+        return [part.widget for part, _ in quick.answer.visible_parts.shown() if isinstance(part.widget, ConsentPart)]
+
+    qtbot.waitUntil(lambda: bool(cards()))
+    (asked,) = cards()
+    asked.early.stop()
+    asked.answers[Answer.ONCE].click()
+    qtbot.waitUntil(lambda: not quick.writing)
+    assert window.servers.ran == [("files/write", '{"path": "/b"}')]
 
 
 def test_one_that_waits_in_the_background_is_said(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:

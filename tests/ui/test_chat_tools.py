@@ -168,6 +168,14 @@ def test_a_dot_says_that_some_are_on(app: AppHarness, tools: FakeChatTools, pane
     assert button.accessibleName() == "Tools"
 
 
+def test_without_tools_in_use_nothing_is_asked_about_them(app: AppHarness) -> None:
+    """So that nothing of them is imported or counted before the panel is opened."""
+    tools = FakeChatTools((replace(BUILT_IN, tools=()),))
+    app.window.composer.bind_tools(tools, str, lambda: pytest.fail("no panel is made"))
+    tools.changed.emit()
+    assert tools.looked == 0
+
+
 def test_the_text_ends_left_of_the_buttons(app: AppHarness, panel: ChatToolsPanel, qtbot: QtBot) -> None:
     composer = app.window.composer
     composer.edit.insertPlainText("word " * 200)

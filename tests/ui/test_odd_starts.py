@@ -170,6 +170,24 @@ def test_a_start_deletes_what_a_write_left_that_was_killed(tmp_path: Path, qtbot
         qtbot.waitUntil(lambda: not left.exists())
 
 
+def test_a_home_that_is_a_link(tmp_path: Path, qtbot: QtBot) -> None:
+    """Also one that leads to another place by the next start, where the folder was moved to."""
+    home, link = tmp_path / "disk", tmp_path / "home"
+    home.mkdir()
+    link.symlink_to(home)
+    with AppHarness(link) as harness:
+        harness.open(qtbot)
+        harness.ask(qtbot, "On another disk")
+        assert harness.paths.data.is_relative_to(link)
+    link.unlink()
+    link.symlink_to(home.rename(tmp_path / "moved"))
+    with AppHarness(link) as harness:
+        harness.open(qtbot)
+        assert [row.title for row in harness.chats.conversations.rows if row.chat_id] == ["On another disk"]
+    assert link.is_symlink()
+    assert not home.exists()
+
+
 @pytest.mark.parametrize("place", fair(["database", "unsent.txt", "left.json"], "database"))
 def test_megabytes_that_were_not_sent_wait_as_an_attachment(tmp_path: Path, qtbot: QtBot, place: str) -> None:
     """A field that gets them holds up the start."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.storage import ReplyStatus
+from app.storage import ReplyStatus, portable
 from app.storage.parts import Call, CallStage, Parts, Result, Text, Thinking, all_parts, of_kind
+from app.system.worker import ignore
+from app.tools import steps as rules
 from app.tools.definitions import Answer, AskReason
 from app.view_models.tools import CallState, CallView, ConsentView
 from app.view_models.transcript import TranscriptMessage
@@ -18,6 +21,7 @@ from engine import MessageRole, ToolCall
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import Script, model_info
 from tests.helpers.picture_files import image, written
+from tests.helpers.portable_chat import CHAT, say
 from tests.helpers.tool_calls import MODELS, FakeServers, call, calls, says, tool
 
 PLAIN = model_info("/models/Plain")
@@ -49,7 +53,7 @@ class Exchange:
         )
 
     def answer(self, answer: Answer) -> None:
-        self.chat.exchanges.answer(self.row.id, answer)
+        self.chat.exchanges.answer(self.row.id, answer, self.consent)
 
     def finish(self, answer: Answer) -> None:
         self.wait()
@@ -230,10 +234,13 @@ def test_a_tool_that_changes_while_the_user_looks_is_shown_again(exchange: Excha
     exchange.ask("Send", calls(call("mail__send", {"path": "a"})), says("Done."))
     exchange.wait()
     exchange.servers.put(tool("send", "mail", "Sends to everybody."))
+    seen = exchange.consent
     exchange.answer(Answer.ALWAYS)
     exchange.harness.qtbot.waitUntil(
         lambda: exchange.row.consent is not None and exchange.consent.reason is AskReason.CHANGED
     )
+    exchange.chat.exchanges.answer(exchange.row.id, Answer.ALWAYS, seen)  # a second click on what was there before
+    exchange.harness.settle()
     assert exchange.servers.ran == []
     exchange.finish(Answer.ONCE)
     assert len(exchange.servers.ran) == 1
@@ -254,6 +261,18 @@ def test_after_words_from_outside_what_may_change_things_is_asked_each_time(exch
     exchange.finish(Answer.CHAT)
     exchange.say("Read", calls(call("files__read", {"path": "d"})), says("Done."))
     assert exchange.servers.ran[-1] == ("files/read", '{"path": "d"}')
+
+
+def test_an_address_in_words_that_were_imported_was_not_typed(exchange: Exchange) -> None:
+    address = "http://127.0.0.1:1/"
+    chat = replace(CHAT, messages=(say(1, None, f"Look at {address}"), say(2, 1, "Yes.", "assistant")), shown=2)
+    exchange.harness.change(lambda stores: portable.add(stores, chat))
+    (copy,) = exchange.harness.database.rows("SELECT max(id) FROM chats")
+    exchange.chat.open_chat(copy[0])
+    exchange.chat.tools.set_on(["/fetch_page"], True)
+    exchange.ask("Go on", calls(call("fetch_page", {"address": address})), says("So."))
+    exchange.finish(Answer.ONCE)
+    assert "within this machine" in exchange.calls[0].result or "with a port" in exchange.calls[0].result
 
 
 def test_within_a_step_what_a_result_brings_counts_for_the_calls_after_it(exchange: Exchange) -> None:
@@ -349,8 +368,9 @@ def test_stopping_while_it_waits_for_consent(exchange: Exchange) -> None:
     exchange.ask("Read", calls(call("files__read", {"path": "a"})))
     exchange.wait()
     message = exchange.row.id
+    seen = exchange.consent
     exchange.chat.stop()
-    exchange.chat.exchanges.answer(message, Answer.ALWAYS)
+    exchange.chat.exchanges.answer(message, Answer.ALWAYS, seen)
     exchange.harness.wait_until_quiet()
     assert exchange.servers.ran == []
     assert exchange.row.consent is None
@@ -524,3 +544,36 @@ def test_pictures_of_a_result_are_decoded_apart_stored_and_shown(exchange: Excha
     assert exchange.harness.storage.pictures.get(shown.digest)
     assert [type(each).__name__ for each in exchange.stored()] == ["Call", "Result", "Attachment", "Text"]
     assert "Picture that is not shown" in exchange.harness.engine.requests[-1].messages[-1].content
+
+
+def test_where_the_context_is_nearly_full_the_model_has_to_answer_and_that_is_said(
+    exchange: Exchange, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "MOST_CONTEXT", 0.001)
+    one = [calls(call("calculator", {"expression": f"{at}"}), said="So.") for at in range(2)]
+    exchange.say("Go", *one, says("Never."))
+    assert [each.may_call for each in exchange.harness.engine.requests] == [True, False]
+    assert "context is nearly full" in exchange.calls[0].result
+    assert exchange.row.status is ReplyStatus.DONE, "a call that comes all the same does not run"
+    assert exchange.calls[-1].state is CallState.STOPPED
+
+
+def test_consent_for_every_chat_is_shown_and_can_be_taken_back(exchange: Exchange) -> None:
+    exchange.ask("Read", calls(call("files__read", {"path": "a"})), says("Done."))
+    exchange.finish(Answer.ALWAYS)
+    always = [row.id for group in exchange.chat.tools.chat_tools() for row in group.tools if row.always]
+    assert always == ["files/read"]
+    exchange.chat.tools.ask_again("files/read")
+    exchange.ask("Read", calls(call("files__read", {"path": "b"})), says("Done."))
+    exchange.finish(Answer.DONT)
+    assert len(exchange.servers.ran) == 1
+
+
+def test_quick_ask_has_no_tools(exchange: Exchange) -> None:
+    """They are chosen for the next new chat, and no question could be answered there."""
+    exchange.harness.engine.scripts.append(says("Hi."))
+    exchange.chat.asking.ask_quickly("Hello", ignore, lambda: None)
+    exchange.harness.qtbot.waitUntil(lambda: bool(exchange.harness.engine.requests))
+    exchange.harness.wait_until_quiet()
+    assert exchange.harness.engine.requests[-1].tools == ()
+    assert exchange.chat.tools.chosen != ()

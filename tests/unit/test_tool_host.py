@@ -5,21 +5,27 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import queue
 import resource
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.tools.definitions import Tool
-from app.tools.host.failure import HostFailure
+from app.tools.host.failure import HostFailure, Tail
 from app.tools.host.http import LimitedTransport, is_allowed
+from app.tools.host.results import result_of
 from app.tools.host_process import Connected, ConnectionPhase, ServerFailed, ToolHost
 from app.tools.servers import Reach, ServerConfig, ServerFault, may_be_address
-from app.tools.wire import MOST_ARGUMENTS, MOST_TOOLS, PICTURE_BYTES, Patience, Problem
+from app.tools.wire import MOST_ARGUMENTS, MOST_TOOLS, PICTURE_BYTES, TAIL_LINE_BYTES, TAIL_LINES, Patience, Problem
 from tests.helpers.http_tool_server import http_tool_server
 from tests.helpers.malicious_server import modes
 from tests.helpers.tool_hosts import HostUnderTest, alive, runs, wait_until
@@ -211,6 +217,20 @@ def test_a_call_is_cancelled_at_once(one_host: HostUnderTest) -> None:
     assert results.empty()
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_server_that_is_stopped_while_it_connects_leaves_nothing(tmp_path: Path, waits: bool) -> None:
+    host = HostUnderTest(tmp_path)
+    server, noted = host.malicious("silent")
+    answers: queue.Queue[object] = queue.Queue()
+    host.host.connect(server, answers.put)
+    if waits:
+        wait_until(lambda: alive(noted) != [], "the server does not start")
+    host.host.stop(server.id)
+    assert answers.get(timeout=60) == ServerFailed(Problem.STOPPED)
+    host.host.close(60)
+    assert alive(noted) == []
+
+
 def test_what_is_no_call_is_not_sent(one_host: HostUnderTest) -> None:
     one_host.connect(one_host.malicious("changes")[0])
     for wrong in ("[]", "{", '"text"', "[" * 100_000, '{"a": "' + "x" * MOST_ARGUMENTS + '"}'):
@@ -331,6 +351,7 @@ def test_without_a_server_there_is_no_thread_process_or_import(tmp_path: Path) -
     code = """
 import sys, threading
 from pathlib import Path
+from app.tools.host.results import result_of
 from app.tools.host_process import ToolHost
 host = ToolHost(Path(sys.argv[1]), lambda _: None)
 host.end_leftovers()
@@ -404,6 +425,8 @@ def test_what_http_refuses(one_host: HostUnderTest) -> None:
         ("a.example", ["::1"], None),
         ("a.example", ["::ffff:127.0.0.1"], None),
         ("a.example", ["fe80::1%en0"], None),
+        ("a.example", ["2002:7f00:1::"], None),
+        ("a.example", ["64:ff9b::7f00:1"], None),
         ("a.example", [], None),
         ("localhost", ["93.184.216.34"], None),
         ("localhost", ["127.0.0.1"], "127.0.0.1"),
@@ -429,3 +452,46 @@ def test_only_public_addresses_are_reached_unless_this_machine_was_typed(
 def test_the_host_reaches_what_may_be_typed() -> None:
     for each in ("http://a.example", "https://a.example", "http://[::1]:1/x", "https://[", "", "https://a:port"):
         assert is_allowed(each) == may_be_address(each)
+
+
+_ITEM = st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "image", "audio", "resource", "resource_link", "x"]) | st.none()},
+    optional={
+        each: st.text(max_size=20)
+        | st.integers()
+        | st.none()
+        | st.dictionaries(st.sampled_from(["text", "uri"]), st.text())
+        for each in ("text", "data", "mimeType", "resource", "uri", "name")
+    },
+)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["content", "isError", "structuredContent"]), st.lists(_ITEM | st.text()) | st.none()
+    )
+)
+def test_any_result_becomes_text(raw: dict[str, Any]) -> None:
+    result = result_of(raw)
+    assert isinstance(result.text, str)
+    assert result.failed is False
+
+
+@given(st.lists(st.binary(max_size=200).map(lambda each: each.replace(b"\n", b"")), min_size=1), st.randoms())
+def test_a_tail_is_the_last_lines_however_they_come(lines: list[bytes], random: Random) -> None:
+    data = b"\n".join(lines) + b"\n"
+    tail = Tail()
+    while data:
+        count = random.randint(1, 100)
+        tail.add(data[:count])
+        data = data[count:]
+    assert tail.lines() == [each.decode("utf-8", "replace").rstrip("\r") for each in lines[-TAIL_LINES:]]
+
+
+def test_a_tail_is_bounded() -> None:
+    tail = Tail()
+    for _ in range(100):
+        tail.add(b"x" * 100_000 + b"\n")
+    tail.add(b"y" * 100_000)
+    assert [len(each) for each in tail.lines()] == [TAIL_LINE_BYTES] * TAIL_LINES
+    assert tail.lines()[-1] == "y" * TAIL_LINE_BYTES

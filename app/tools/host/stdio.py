@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
+import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -97,9 +98,9 @@ class StdioTransport(asyncio.SubprocessProtocol):
             self._process, _ = await asyncio.get_running_loop().subprocess_exec(
                 lambda: self,
                 *words,
-                stdin=-1,
-                stdout=-1,
-                stderr=-1,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 env=dict(self._command.environment) | {MARK: self._command.mark},
                 cwd=folder,
                 start_new_session=True,
@@ -110,8 +111,8 @@ class StdioTransport(asyncio.SubprocessProtocol):
             raise HostFailure(Problem.CANNOT_START, getattr(error, "strerror", "") or type(error).__name__) from None
         self._to_session, receive = anyio.create_memory_object_stream[Received](0)
         send, self._from_session = anyio.create_memory_object_stream[SessionMessage](0)
-        self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._write())]
-        await self.note_family()
+        # Nothing is awaited from here on: a caller that is cancelled there would leave the process.
+        self._tasks = [asyncio.create_task(each) for each in (self._read(), self._write(), self.note_family())]
         return receive, send
 
     async def __aexit__(

@@ -206,8 +206,12 @@ class ChatToolsPanel(Translated, Panel):
         self.folders = FoldersRow(theme, tools)
         self._arrange()
         self.close_button.clicked.connect(self.leave)
-        tools.changed.connect(self.show_tools)
+        tools.changed.connect(self._on_changed)
         self._retranslate()
+
+    def _on_changed(self) -> None:
+        if self.isVisible():
+            self.show_tools()
 
     def _arrange(self) -> None:
         head = arrange(QHBoxLayout(), (self.title, 1), self.close_button)
@@ -343,13 +347,13 @@ class ChatToolsButton(Translated, IconButton):
     def _retranslate(self) -> None:
         if self._tools is None:
             return
-        servers = self._tools.chat_tools()
         self._on = len(self._tools.chosen)
         can = self._tools.can_call()
         if can is CanCall.MODEL_CANNOT:
             self.set_name(fill(self.tr("Tools: %1"), cannot_call(self._model_name())))
-        elif self._on:
-            self.set_name(fill(self.tr("Tools: %1"), tools_on_text(self._on, chosen_tokens(servers))))
+        elif self._on:  # where none is, nothing is imported or counted for them
+            tokens = chosen_tokens(self._tools.chat_tools())
+            self.set_name(fill(self.tr("Tools: %1"), tools_on_text(self._on, tokens)))
         else:
             self.set_name(self.tr("Tools"))
         self.update()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QW
 from app.controllers.chat import ChatController
 from app.controllers.message_changes import Then
 from app.theme import Theme
+from app.view_models.tools import ConsentView
 from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
 from app.views.shell.shell_window import ShellWindow
 from app.views.transcript import TranscriptView
@@ -31,6 +32,7 @@ class MessageActions(QObject):
         self._theme = theme
         self._window = window
         self._chat_id = chats.chat_id
+        self._question_shown: ConsentView | None = None
         view.regenerate_requested.connect(chats.asking.regenerate)
         view.continue_requested.connect(chats.asking.continue_reply)
         view.sibling_requested.connect(self._show_version)
@@ -58,7 +60,10 @@ class MessageActions(QObject):
     def _on_question(self, message_id: int, refuse: QWidget) -> None:
         """The button that refuses gets the focus, unless something is being typed; screen readers say who asks."""
         message = self._chats.transcript.message(message_id)
-        if message is not None and message.consent is not None:
+        if message is None or message.consent is self._question_shown:
+            return  # it was scrolled out of sight, and back
+        self._question_shown = message.consent
+        if message.consent is not None:
             words = spoken(consent_title(message.consent), consent_why(message.consent))
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._window, words))
         if self._window.isActiveWindow() and self._window.composer.is_empty and not self._is_typing_elsewhere():

@@ -189,7 +189,7 @@ def consent_lines(consent: ConsentView) -> tuple[ConsentLine, ...]:
     """All that there is to decide by: every call with each of its arguments, whole."""
     lines: list[ConsentLine] = []
     for call in consent.calls:
-        lines.append(tuple(_spans(SpanKind.TOOL, tool_name(call))))
+        lines.append(tuple(_spans(SpanKind.TOOL, _whole_name(call))))
         lines.append((Span(SpanKind.SENTENCE, _what_it_does(call)),))
         lines.extend(_argument_lines(call))
     if consent.reason is AskReason.CHANGED:
@@ -201,11 +201,17 @@ def consent_lines(consent: ConsentView) -> tuple[ConsentLine, ...]:
     return tuple(lines)
 
 
+def _whole_name(call: CallView) -> str:
+    own = tool_words(call.tool)[0] if not call.server else ""
+    return SEPARATOR.join(" ".join(name.split()) for name in (call.server or _APP, own or call.tool))
+
+
 def _argument_lines(call: CallView) -> list[ConsentLine]:
     lines: list[ConsentLine] = []
-    for name, value in named_values(call.arguments or "{}"):
-        if name:
-            lines.append(tuple(_spans(SpanKind.NAME, name)))
+    named = named_values(call.arguments or "{}")
+    for name, value in named:
+        if name or len(named) > 1:
+            lines.append(tuple(_spans(SpanKind.NAME, name.replace("\n", "\\n"))))
         lines.append(tuple(_spans(SpanKind.VALUE, value)))
     if not lines:
         lines.append((Span(SpanKind.NAME, QCoreApplication.translate("Tools", "No arguments")),))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QRect, QTimer
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtCore import QRect, Qt, QTimer
+from PySide6.QtGui import QFont, QHideEvent, QPainter, QPaintEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
@@ -40,6 +40,7 @@ _PAD_PX = 16
 _ICON_PX = 16
 _GAP_PX = 8
 _TOOL_GAP_PX = 14
+_VALUE_LEFT_PX = 12
 _UI_LEADING = 1.4
 _MONO = (SpanKind.VALUE, SpanKind.UNSEEN)
 
@@ -54,10 +55,6 @@ class ConsentContent:
     def of(cls, view: ConsentView) -> ConsentContent:
         lines = consent_lines(view)
         return cls(view, lines, "\n".join("".join(span.text for span in line) for line in lines))
-
-    @property
-    def calls(self) -> tuple[str, ...]:
-        return tuple(call.id for call in self.view.calls)
 
 
 class ConsentText(ReadOnlyText):
@@ -84,7 +81,8 @@ class ConsentPart(Hovered, Translated, QWidget):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, ConsentContent)
         content = part.content
-        is_new = self._content is None or (self._message_id, self._content.calls) != (part.message_id, content.calls)
+        before = None if self._content is None else (self._message_id, self._content.view)
+        is_new = before != (part.message_id, content.view)
         self._content = content
         self._message_id = part.message_id
         if is_new:
@@ -97,9 +95,15 @@ class ConsentPart(Hovered, Translated, QWidget):
             self._write(content.lines)
         return self._arrange(width_px)
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What it is shown for next may be another question with the same words."""
+        super().hideEvent(event)
+        if self.isHidden():  # and not only its window
+            self._content = None
+
     def _give(self, answer: Answer) -> None:
-        if not self.early.isActive():
-            self._context.consent_answered.emit(self._message_id, answer)
+        if self._content is not None and not self.early.isActive():
+            self._context.consent_answered.emit(self._message_id, answer, self._content.view)
 
     @property
     def buttons(self) -> list[PillButton]:
@@ -157,6 +161,9 @@ class ConsentPart(Hovered, Translated, QWidget):
             result.setTopMargin(theme.px(_TOOL_GAP_PX))
         if kind is SpanKind.NAME:
             result.setTopMargin(theme.px(6))
+        if kind in _MONO:  # a line of a value must not look like a name, nor be reordered
+            result.setLeftMargin(theme.px(_VALUE_LEFT_PX))
+            result.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         return result
 
     def _span_format(self, kind: SpanKind) -> QTextCharFormat:
