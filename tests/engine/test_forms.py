@@ -19,7 +19,7 @@ from tests.engine.test_thinking_limit import said
 ENDS = {'"': 12.0, "]": 8.0, "}": 8.0, ",": 4.0}
 COLUMNS = ["name", "값", 'a "b"']
 NONE = "no draft"
-TYPES = {"string": str, "number": (int, float), "boolean": bool, "array": list, "object": dict, "integer": int}
+TYPES: dict[str, Any] = {"string": str, "number": (int, float), "boolean": bool, "array": list, "object": dict, "integer": int}
 
 
 def conforms(value: Any, schema: dict[str, Any]) -> bool:
@@ -45,7 +45,8 @@ def conforms(value: Any, schema: dict[str, Any]) -> bool:
 def test_the_checker_tells_them_apart() -> None:
     table = json.loads(table_schema(["a"]))
     assert conforms([{"a": 1}], table)
-    assert not any(conforms(each, table) for each in ([], [{}], [{"a": 1, "b": 2}], [{"a": []}], [{"a": None}], {}))
+    wrong: list[Any] = [[], [{}], [{"a": 1, "b": 2}], [{"a": []}], [{"a": None}], {}]
+    assert not any(conforms(each, table) for each in wrong)
     assert not conforms([1], json.loads(list_schema()))
     assert not conforms({"a": None}, json.loads(keys_schema()))
 
