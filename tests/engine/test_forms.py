@@ -19,7 +19,14 @@ from tests.engine.test_thinking_limit import said
 ENDS = {'"': 12.0, "]": 8.0, "}": 8.0, ",": 4.0}
 COLUMNS = ["name", "값", 'a "b"']
 NONE = "no draft"
-TYPES: dict[str, Any] = {"string": str, "number": (int, float), "boolean": bool, "array": list, "object": dict, "integer": int}
+TYPES: dict[str, Any] = {
+    "string": str,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "integer": int,
+}
 
 
 def conforms(value: Any, schema: dict[str, Any]) -> bool:
