@@ -129,7 +129,7 @@ def read_table(folder: Path) -> TokenTable | None:
 
 
 def backend_of(tokenizer: Any) -> Any:
-    """The tokenizer of the `tokenizers` library behind mlx-lm's wrapper; None if it is another kind."""
+    """The tokenizer of the `tokenizers` library in mlx-lm's wrapper; None if it is another kind."""
     return getattr(tokenizer._tokenizer, "backend_tokenizer", None)  # noqa: SLF001  not forwarded
 
 
