@@ -223,6 +223,11 @@ class ChatOptions(QObject):
         return self.generation(self.chat_id).picture_detail
 
     @property
+    def schema(self) -> str:
+        """That replies in the open chat are held to; "": none."""
+        return str(self.generation(self.chat_id).values["schema"])
+
+    @property
     def has_own_speculation(self) -> bool:
         """Whether drafting is set by the open chat, its preset or the model's defaults, not by the settings."""
         layers = self._model_values(), self._preset_values(self.chat_id), self._own(self.chat_id)

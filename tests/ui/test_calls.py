@@ -315,6 +315,12 @@ def test_a_line_of_a_value_cannot_pass_for_a_name(open_transcript: Opener) -> No
     assert at["\u05d0/../b"][1] is Qt.LayoutDirection.LeftToRight
 
 
+def test_a_line_says_what_the_tool_goes_by() -> None:
+    arguments = json.dumps({"page": "https://safe.example/", "address": "https://evil.example/"})
+    words = call_words(a_call(server="", tool="fetch_page", arguments=arguments))
+    assert words.title == "Loaded https://evil.example/"
+
+
 def test_arguments_named_twice_are_shown_as_they_are() -> None:
     twice = '{"path": "/safe", "path": "/etc"}'
     assert named_values(twice) == [("", twice)]
