@@ -522,6 +522,7 @@ def window(tmp_path: Path, qtbot: QtBot) -> Iterator[Window]:
 def test_an_answer_by_keyboard_lets_the_call_run(window: Window) -> None:
     (asked,) = window.cards
     assert "Allow Files to use write?" in asked.title.text()
+    still()  # its first button has the focus
     asked.early.stop()
     asked.answers[Answer.DONT].setFocus(Qt.FocusReason.TabFocusReason)
     QTest.keyClick(asked.answers[Answer.DONT], Qt.Key.Key_Tab)

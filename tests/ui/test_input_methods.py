@@ -106,7 +106,7 @@ def test_korean_is_searched_for_while_it_is_composed(harness: AppHarness, qtbot:
     qtbot.waitUntil(lambda: rows.query == "번역" and bool(rows.rows))
 
     window = harness.show_settings("chat")
-    prompt = window.findChild(PromptField)
+    prompt = window.pages["chat"].findChild(PromptField)
     assert prompt is not None
     prompt.setFocus()
     compose(prompt, "", "짧게 ")

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -207,13 +207,16 @@ def test_what_a_full_disk_has_refused_is_kept_once_there_is_room(tmp_path: Path,
         assert edit.text == LONG
 
 
-def test_words_of_a_run_without_chats_stay_until_the_chats_have_them(tmp_path: Path, qtbot: QtBot) -> None:
+def test_words_of_a_run_without_chats_stay_until_the_chats_have_them(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with AppHarness(tmp_path) as harness:
         application, file = harness.application, harness.paths.unsent
         file.write_text("precious", encoding="utf-8")
         free = threading.Event()
         hold = partial(application.storage.write, lambda _stores: free.wait(60), lambda _: None, lambda _: None)
-        application.window.painted_first.connect(lambda: QTimer.singleShot(0, hold))  # behind the opening
+        opens = application.open
+        monkeypatch.setattr(application, "open", lambda: (opens(), hold()))
         application.show()
         qtbot.waitUntil(lambda: application.storage.pending > 0)
         assert file.exists()
