@@ -263,6 +263,24 @@ def test_after_words_from_outside_what_may_change_things_is_asked_each_time(exch
     assert exchange.servers.ran[-1] == ("files/read", '{"path": "d"}')
 
 
+def test_words_of_one_server_do_not_reach_another_that_says_it_only_reads(exchange: Exchange) -> None:
+    exchange.servers.put(tool("search", "mail", reads_only=True))
+    exchange.chat.tools.set_on(["mail/search"], True)
+    exchange.ask("Search", calls(call("mail__search", {"q": "a"})), says("Done."))
+    exchange.finish(Answer.ALWAYS)
+    exchange.say("Search", calls(call("mail__search", {"q": "b"})), says("Done."))
+    assert exchange.servers.ran[-1] == ("mail/search", '{"q": "b"}')
+    exchange.ask(
+        "Read", calls(call("files__read", {"path": "p"})), calls(call("mail__search", {"q": "c"})), says("Done.")
+    )
+    exchange.wait()
+    exchange.answer(Answer.ONCE)
+    exchange.wait()
+    assert exchange.consent.reason is AskReason.OUTSIDE
+    assert exchange.servers.ran[-1][0] == "files/read"
+    exchange.finish(Answer.DONT)
+
+
 def test_an_address_in_words_that_were_imported_was_not_typed(exchange: Exchange) -> None:
     address = "http://127.0.0.1:1/"
     chat = replace(CHAT, messages=(say(1, None, f"Look at {address}"), say(2, 1, "Yes.", "assistant")), shown=2)
