@@ -186,7 +186,7 @@ def _ask_with_tools(settings: Settings, paths: Paths, pair: tuple[str, str], opt
     names = [each.strip() for each in options.tools.split(",") if each.strip()]
     terminal = Terminal(names, frozenset(options.allow), tuple(options.folder), paths.database)
     try:
-        return run(_folders(*pair)[1::2], request, text, terminal, servers)
+        return run(_folders(*pair)[1::2], request, " ".join(options.text), terminal, servers)
     finally:
         servers.close()
 

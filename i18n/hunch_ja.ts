@@ -4587,6 +4587,10 @@
         <translation>ドラフト</translation>
     </message>
     <message>
+        <source>%1 cannot keep to a form. Choose Free text in the chat settings.</source>
+        <translation>%1 は形式に従えません。チャットの設定で「自由な文章」を選んでください。</translation>
+    </message>
+    <message>
         <source>Random</source>
         <translation>ランダム</translation>
     </message>

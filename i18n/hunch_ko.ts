@@ -4587,6 +4587,10 @@
         <translation>초안 모델</translation>
     </message>
     <message>
+        <source>%1 cannot keep to a form. Choose Free text in the chat settings.</source>
+        <translation>%1 모델은 형식을 지킬 수 없어요. 채팅 설정에서 자유 형식을 선택하세요.</translation>
+    </message>
+    <message>
         <source>Random</source>
         <translation>무작위</translation>
     </message>

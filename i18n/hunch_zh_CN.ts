@@ -4587,6 +4587,10 @@
         <translation>草稿模型</translation>
     </message>
     <message>
+        <source>%1 cannot keep to a form. Choose Free text in the chat settings.</source>
+        <translation>%1 无法遵守格式。请在对话设置中选择“自由文本”。</translation>
+    </message>
+    <message>
         <source>Random</source>
         <translation>随机</translation>
     </message>

@@ -21,7 +21,7 @@ from app.controllers.replies import LiveReply, RunningReplies
 from app.controllers.tools import Cancel, ToolsController, built_in_tools
 from app.storage import Attachments, ReplyStatus, Storage, Stores
 from app.storage.parts import Call, CallStage, Part, Parts, Result, Text, all_parts, of_kind
-from app.storage.portable import IMPORTED
+from app.storage.portable import is_foreign
 from app.tools.builtin.tool import BUILT_IN
 from app.tools.definitions import Answer, AskReason, Tool, ToolResult
 from app.tools.gate import Circumstances, Gate, NoPermit, Permit, Wanted, described, offers, weightiest
@@ -53,7 +53,7 @@ class Branch:
     """What matters of the messages before a reply."""
 
     outside: bool = False  # words that the user did not write are in it: files, results, an imported chat
-    typed: frozenset[str] = frozenset()  # addresses in the user's own words
+    typed: frozenset[str] = frozenset()  # addresses in the user's own words; none where others may have written those
     unknown: frozenset[tuple[str, str]] = frozenset()  # calls of which it is not known whether they ran
 
 
@@ -109,13 +109,13 @@ class ExchangeController(QObject):
         """Messages that wait for the user's answer."""
         return tuple(each.message_id for each in self._live.values() if each.asked)
 
-    def answer(self, message_id: int, answer: Answer) -> None:
-        """The user's answer to the question that the message shows; another one is ignored."""
+    def answer(self, message_id: int, answer: Answer, seen: ConsentView) -> None:
+        """The user's answer to the question that they saw; if the message has another one by now, it is ignored."""
         exchange = self._live.get(message_id)
         reply = self._replies.live.get(message_id)
-        if exchange is None or reply is None or reply.consent is None or answer not in reply.consent.offers:
+        if exchange is None or reply is None or reply.consent != seen or answer not in seen.offers:
             return
-        reason = reply.consent.reason
+        reason = seen.reason
         asked = exchange.asked
         exchange.asked = []
         exchange.in_a_row = 0
@@ -382,14 +382,14 @@ def _branch_of(message_id: int, chat_id: int, stores: Stores) -> Branch:
     """On the thread that reads. What cannot be read counts as from outside."""
     try:
         branch = stores.messages.branch(message_id)
-        outside = IMPORTED in stores.states.options(chat_id)
+        foreign = outside = is_foreign(stores.states.options(chat_id))
     except sqlite3.Error:
         return Branch(outside=True)
     typed: set[str] = set()
     unknown: set[tuple[str, str]] = set()
     for message in branch:
         outside = outside or any(each.outside for each in of_kind(Result, message.parts)) or bool(message.attachments)
-        if message.role is MessageRole.USER:
+        if message.role is MessageRole.USER and not foreign:
             typed |= {found for each in of_kind(Text, all_parts(message)) for found in addresses_in(each.text)}
         if message.id != message_id:
             unknown |= {

@@ -103,6 +103,12 @@ class ModelController(PairLoading):
         off = ("off",) if info.about.thinking_off else ()
         return (*off, *info.efforts(loaded=self.pair.state is PairState.READY))
 
+    @property
+    def keeps_forms(self) -> bool:
+        """Whether the chosen main model can be held to a schema, as far as that is known."""
+        info = self.main_info()
+        return info is None or not info.no_grammar
+
     def info_of(self, folder: str) -> ModelInfo | None:
         return next((model.info for model in self.library.installed if model.folder == folder), None)
 

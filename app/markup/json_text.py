@@ -100,7 +100,8 @@ def _word(value: Any) -> str:
 
 
 def _pieces(table: JsonTable) -> Iterator[str]:
-    head = f"{_line(table.columns)}\n{'|---' * len(table.columns)}|"
+    marks = ["---:" if _is_numeric(cells) else "---" for cells in zip(*table.rows, strict=True)]
+    head = f"{_line(table.columns)}\n|{'|'.join(marks)}|"
     rows: list[str] = []
     size = 0
     for row in table.rows:
@@ -112,6 +113,11 @@ def _pieces(table: JsonTable) -> Iterator[str]:
             size = 0
     if rows:
         yield "\n".join([head, *rows])
+
+
+def _is_numeric(cells: tuple[Any, ...]) -> bool:
+    given = [cell for cell in cells if cell is not None]
+    return bool(given) and all(isinstance(cell, Spelled) for cell in given)
 
 
 def _line(cells: tuple[Any, ...]) -> str:
@@ -127,14 +133,15 @@ def _tree(value: Any, depth: int) -> Iterator[str]:
     """Items of a nested list; a list's items without names."""
     indent = "  " * depth
     named = isinstance(value, dict)
-    for name, each in value.items() if named else ((None, each) for each in value):
-        label = f"**{_escaped(name) or ' '}**" if named and name is not None else ""
+    for name, each in value.items() if named else enumerate(value, 1):
+        label = f"**{_escaped(str(name)) or ' '}**" if named else ""
         nested = isinstance(each, dict | list) and bool(each)
         if nested and depth < _DEEPEST:
-            yield f"{indent}- {label}" if label else f"{indent}- ·"
+            yield f"{indent}- {label or name}"
             yield from _tree(each, depth + 1)
         else:
-            text = _escaped(json.dumps(each, ensure_ascii=False) if isinstance(each, dict | list) else _word(each))
+            is_empty = isinstance(each, dict | list) and not each
+            text = _escaped(json.dumps(each, ensure_ascii=False) if nested else _word(None if is_empty else each))
             yield f"{indent}- {f'{label}: ' if label else ''}{text or '–'}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -83,7 +84,7 @@ def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str], results
         case Attachment():
             return _attachment(part, words, pictures.get(part.digest, ""))
         case Call():
-            name = " · ".join(filter(None, (_line(part.server), _line(part.tool or part.name))))
+            name = " · ".join(filter(None, (_in_html(part.server), _in_html(part.tool or part.name))))
             inner = [fenced(part.arguments, "json"), *(fenced(each.text) for each in results.get(part.id, ()))]
             return "\n\n".join([f"<details><summary>{words.tool}: {name}</summary>", *inner, "</details>"])
         case Result() if part.id not in results:
@@ -105,6 +106,11 @@ def fenced(text: str, language: str = "") -> str:
     """The text as code, in a longer fence than any within it."""
     fence = max(("```", *(found + "`" for found in _FENCES.findall(text))), key=len)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def _in_html(text: str) -> str:
+    """In a line of HTML, where a backslash is only a backslash."""
+    return html.escape(" ".join(text.split()))
 
 
 def _line(text: str) -> str:

@@ -24,10 +24,12 @@ NEW_CHAT = 0  # the unsent text before a chat's first message
 LONGEST = 1_000_000  # longest unsent text, in characters, that a field is given at a start
 QUICK_ASK = LARGEST_NUMBER  # id of Quick Ask's unsent text: kept by a rescue, and never a chat's
 
-# The columns that a copied chat shares with its original; not where it was imported from.
+# The columns that a copied chat shares with its original; of where it was imported from only that it was.
 _COPY_REST = """
 UPDATE chats SET (folder_id, renamed, options) = (SELECT folder_id, renamed, iif(json_valid(options),
-json_remove(options, '$.imported'), options) FROM chats AS original WHERE original.id = ?) WHERE id = ?
+iif(json_type(options, '$.imported') IS NULL, options,
+json_set(json_remove(options, '$.imported'), '$.foreign', json('true'))), options)
+FROM chats AS original WHERE original.id = ?) WHERE id = ?
 """
 
 # Folders that chats name and that do not exist. The cost grows only with the number of folders.

@@ -32,6 +32,7 @@ Json = dict[str, Any] | None
 # its origin, the new messages are added; messages written here stay. The same holds for a chat of this database that
 # was continued elsewhere.
 IMPORTED = "imported"  # key in a chat's options: origin, and the time of its last change there
+FOREIGN = "foreign"  # key in a chat's options: it has messages that the user did not write here
 _OURS = "hunch:"  # our own chats may come from several Macs with different messages, so no single time applies
 
 AddMessage = Callable[[Connection, int, "PortableMessage", dict[int, int]], int]
@@ -52,6 +53,11 @@ class Grown:
 def imported_from(chat: PortableChat) -> dict[str, Any]:
     """Options with the origin of a chat."""
     return {IMPORTED: {"from": chat.origin, "as_of": chat.updated_at}}
+
+
+def is_foreign(options: dict[str, Any]) -> bool:
+    """Whether messages of a chat with these options came from elsewhere: with it, with what it copies, or later."""
+    return IMPORTED in options or FOREIGN in options
 
 
 def origin_in(options: dict[str, Any]) -> tuple[str, float] | None:
@@ -144,6 +150,7 @@ def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> G
         stores.chats.set_leaf(chat_id, ids.get(chat.shown or 0, added[-1]))
         sql = "UPDATE chats SET updated_at = max(updated_at, ?) WHERE id = ?"
         stores.database.execute(sql, (chat.updated_at, chat_id))
+        stores.states.put_options(chat_id, {FOREIGN: True})
     if IMPORTED in options:
         stores.states.put_options(chat_id, imported_from(chat))
     return Grown(chat_id, leaf, options.get(IMPORTED), tuple(added))
@@ -360,7 +367,7 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str, folder: tuple[str
 
 
 def _for_elsewhere(options: Json) -> Json:
-    left_out = (IMPORTED, *OF_THIS_MACHINE)
+    left_out = (IMPORTED, FOREIGN, *OF_THIS_MACHINE)
     return {name: value for name, value in (options or {}).items() if name not in left_out} or None
 
 

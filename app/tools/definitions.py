@@ -25,6 +25,10 @@ _ANY_OBJECT = '{"properties":{},"type":"object"}'
 # Besides control characters: format characters, such as zero-width ones and those that change the direction of text,
 # halves of surrogate pairs, and private and unassigned ones. What joins emoji and letters of some scripts goes as well.
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+# Selectors of variants, which can spell any words, and letters without ink.
+_NO_INK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
 
 
 class Answer(StrEnum):
@@ -122,9 +126,13 @@ def cleaned(text: str, limit: int, *, lines: bool = True) -> str:
     """Without control characters and invisible ones, and of bounded length. `lines`: line breaks and tabs stay."""
     kept = "\n\t" if lines else ""
     text = storable(text[: 4 * limit])
-    shown = (each if each in kept or unicodedata.category(each) not in _UNSEEN else " " for each in text)
+    shown = (each if each in kept or not is_unseen(each) else " " for each in text)
     result = "".join(shown).strip()
     return result if len(result) <= limit else result[: limit - 1] + "…"
+
+
+def is_unseen(character: str) -> bool:
+    return unicodedata.category(character) in _UNSEEN or _NO_INK.match(character) is not None
 
 
 def cut(text: str, limit: int = LONGEST_RESULT) -> str:

@@ -35,10 +35,21 @@ _LONGEST_VALUE = 20_000
 _LONGEST_NAME = 80
 _LONGEST_ID = 24
 _MOST_BYTES = 4 << 20
+_REMOVED = "removed"  # in the file: ids of servers that were removed
+_MOST_REMOVED = 500
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 # Variables that have a program run other code than its command shows.
 _RUNS_CODE = re.compile(r"(LD_|DYLD_).*|NODE_OPTIONS|BASH_ENV|ENV|PYTHONSTARTUP|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS")
+# Variables that say where a program finds code, packages and settings: they are part of the command that is shown.
+_STEERS = re.compile(
+    r"PATH|HOME|SHELL|ZDOTDIR|CLASSPATH|RUBYLIB|PERL5\w*|PS4|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|LESSOPEN"
+    r"|\w*(CA_BUNDLE|CERT_FILE|CERT_DIR|CA_CERTS|REGISTRY|PROXY)"
+    r"|(PYTHON|NODE_|NPM_|YARN_|PNPM_|COREPACK_|UV_|PIP_|PIPX_|BUN_|DENO_|DOCKER_|CARGO_|RUST|GIT_|XDG_|JAVA_|GEM_"
+    r"|BUNDLE_|GO(PROXY|FLAGS|PATH|ROOT)|ELECTRON_|BROWSER|CHROME_|PLAYWRIGHT_|PUPPETEER_).*",
+    re.IGNORECASE,
+)
+_IS_SECRET = re.compile(r"TOKEN|PASSWORD|PASSWD|SECRET|_KEY|AUTH|CREDENTIAL", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
 
@@ -67,26 +78,29 @@ class ServerConfig:
     folder: str = ""  # where the command runs; "": the home folder
     confirmed: str = ""  # digest of what the user has seen
     is_on: bool = False
+    variables: tuple[str, ...] = ()  # "NAME=value", of those that are part of the command
 
     @property
     def shown(self) -> str:
         """The whole command, or the address, without any character that is not seen."""
-        text = self.address + "?…" * self.has_query or shlex.join((self.command, *self.args))
+        words = (*self.variables, self.command, *self.args)
+        text = self.address + "?…" * self.has_query or shlex.join(words)
         if self.folder:
             text += f"  (in {self.folder})"
         return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
     @property
     def identity(self) -> str:
-        """What a consent is for: the command with its arguments and folder, or the address's origin."""
+        """What a consent is for: the command with its arguments, folder and variables, or the address's origin."""
         if self.address:
             url = urlsplit(self.address)
             return f"{url.scheme}://{url.netloc}"
-        return json.dumps([self.command, *self.args, self.folder])
+        return json.dumps([self.command, *self.args, self.folder, *([self.variables] if self.variables else [])])
 
     @property
     def digest(self) -> str:
         seen = [self.command, self.args, self.address, self.has_query, self.folder, self.env, self.headers]
+        seen += [self.variables] if self.variables else []
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
 
     @property
@@ -114,7 +128,7 @@ class ToolServers:
         self._lock = threading.Lock()
         self._servers: dict[str, ServerConfig] | None = None
         self._is_unread = False
-        self._others: dict[str, Any] = {}  # of another version
+        self._others: dict[str, Any] = {}  # what else is in the file, also of another version
 
     def all(self) -> tuple[ServerConfig, ...]:
         with self._lock:
@@ -132,10 +146,14 @@ class ToolServers:
             known = self._known()
             if len(known) >= MOST_SERVERS:
                 raise ServerFault(Problem.TOO_MANY, str(MOST_SERVERS))
-            env, headers = env or {}, headers or {}
-            names = (tuple(dict.fromkeys((*server.env, *env))), tuple(dict.fromkeys((*server.headers, *headers))))
-            new_id = _new_id(server.name or PurePath(server.command).name, known)
+            headers = headers or {}
+            steering, env = _parted(env or {})
+            env_names = dict.fromkeys(each for each in (*server.env, *env) if each not in steering)
+            names = (tuple(env_names), tuple(dict.fromkeys((*server.headers, *headers))))
+            server = replace(server, name=_new_name(server.name or PurePath(server.command).name, known.values()))
+            new_id = _new_id(server.name or PurePath(server.command).name, [*known, *self._removed_ids])
             new = replace(server, id=new_id, env=names[0], headers=names[1], confirmed="", is_on=False)
+            new = replace(new, variables=tuple(f"{name}={value}" for name, value in steering.items()))
             new = self._without_query(checked(replace(new, command=find_command(new.command) or new.command)))
             self._keep(new.id, "env", env)
             self._keep(new.id, "header", headers)
@@ -192,10 +210,16 @@ class ToolServers:
                 self._known()[server_id] = replace(server, is_on=is_on and server.confirmed == server.digest)
 
     def remove(self, server_id: str) -> None:
-        """With its secrets."""
+        """With its secrets. No other server gets its id, by which chats and consents know its tools."""
         with self._lock:
-            self._known().pop(server_id, None)
+            if self._known().pop(server_id, None) is not None:
+                self._others[_REMOVED] = [*self._removed_ids, server_id][-_MOST_REMOVED:]
             self._secrets.forget_tool(server_id)
+
+    @property
+    def _removed_ids(self) -> list[str]:
+        stored = self._others.get(_REMOVED)
+        return [each for each in stored if isinstance(each, str)] if isinstance(stored, list) else []
 
     def reach(self, server: ServerConfig) -> Reach:
         """With its secrets. Raises ServerFault, also where it is not this server that is on now.
@@ -213,6 +237,7 @@ class ToolServers:
         command = server.command
         if not Path(command).is_absolute() or not find_command(command):
             raise ServerFault(Problem.NO_COMMAND, PROGRAMS.get(PurePath(command).name, command))
+        env |= {name: value for name, _, value in (each.partition("=") for each in server.variables)}
         return Reach((command, *server.args), server_environment(command, env), server.folder)
 
     def write(self) -> None:
@@ -279,14 +304,15 @@ def checked(server: ServerConfig) -> ServerConfig:
     """With bounded and plain values. Raises ServerFault: for one that cannot be a server."""
     if bool(server.command) == bool(server.address):
         raise ServerFault(Problem.NO_COMMAND, "")
-    words = (server.command, *server.args, server.folder)
+    words = (server.command, *server.args, server.folder, *server.variables)
     if len(words) > MOST_WORDS or any(len(each) > _LONGEST_WORD or "\0" in each for each in words):
         raise ServerFault(Problem.TOO_MANY, str(MOST_WORDS))
     if not (server.command + server.folder).isprintable() or any(each != storable(each) for each in words):
         raise ServerFault(Problem.CHARACTERS, server.shown)
     if server.address and not may_be_address(server.address):
         raise ServerFault(Problem.ADDRESS, server.address[:_LONGEST_NAME])
-    for names, kind in ((server.env, _VARIABLE), (server.headers, _HEADER)):
+    steering = tuple(each.partition("=")[0] for each in server.variables)
+    for names, kind in ((server.env, _VARIABLE), (steering, _VARIABLE), (server.headers, _HEADER)):
         for name in names:
             if (
                 len(names) > MOST_WORDS
@@ -296,6 +322,15 @@ def checked(server: ServerConfig) -> ServerConfig:
                 raise ServerFault(Problem.NAME, name[:_LONGEST_NAME])
     shown = cleaned(server.name, _LONGEST_NAME, lines=False) or PurePath(server.command).name or "server"
     return replace(server, name=shown)
+
+
+def _parted(env: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Variables that are part of the command, and secrets. Raises ServerFault for one that would be both."""
+    steering = {name: env[name] for name in env if _STEERS.fullmatch(name) and not _IS_SECRET.search(name)}
+    for name, value in steering.items():
+        if "://" in value and "@" in value:  # a password, which is neither shown nor stored
+            raise ServerFault(Problem.VALUE, name)
+    return steering, {name: value for name, value in env.items() if name not in steering}
 
 
 def may_be_address(address: str) -> bool:
@@ -332,6 +367,7 @@ def _from_file(stored: Iterable[Any]) -> Iterable[ServerConfig]:
                 _text(each["folder"]),
                 _text(each["confirmed"]),
                 each["is_on"] is True,
+                tuple(map(_text, each.get("variables", ()))),
             )
             if re.fullmatch(rf"[a-z0-9-]{{1,{_LONGEST_ID + 4}}}", server.id):
                 yield checked(server)
@@ -343,7 +379,15 @@ def _text(value: object) -> str:
     return value
 
 
+def _new_name(name: str, known: Iterable[ServerConfig]) -> str:
+    """Unlike that of another server, and of the app, whose own tools bear its name."""
+    taken = {"hunch", *(each.name.casefold() for each in known)}
+    shown = cleaned(name, _LONGEST_NAME - 4, lines=False)
+    names = (shown, *(f"{shown} {number}" for number in range(2, MOST_SERVERS + 3)))
+    return next(each for each in names if each.casefold() not in taken) if shown else ""
+
+
 def _new_id(name: str, taken: Iterable[str]) -> str:
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST_ID].strip("-") or "server"
-    ids = (base, *(f"{base}-{number}" for number in range(2, MOST_SERVERS + 2)))
+    ids = (base, *(f"{base}-{number}" for number in range(2, MOST_SERVERS + _MOST_REMOVED + 2)))
     return next(each for each in ids if each not in set(taken))

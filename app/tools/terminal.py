@@ -21,7 +21,7 @@ from app.storage.database import ReadConnection, address_of
 from app.storage.parts import Call, CallStage, Parts, Result, of_kind
 from app.tools.builtin import offered
 from app.tools.builtin.tool import BUILT_IN, Reach
-from app.tools.definitions import Answer, AskReason, Tool, ToolResult, by_flat_name
+from app.tools.definitions import Answer, AskReason, Tool, ToolResult, by_flat_name, is_unseen
 from app.tools.gate import Circumstances, Gate, NoPermit, Wanted
 from app.tools.steps import (
     MOST_STEPS,
@@ -119,7 +119,8 @@ def shown(tool: Tool, arguments: str) -> str:
     name = f"{tool.server} · {tool.name}" if tool.server else tool.name
     whole = f"{name}\n{text}"
     return "".join(
-        each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode() for each in whole
+        each if each == "\n" or (each.isprintable() and not is_unseen(each)) else each.encode("unicode_escape").decode()
+        for each in whole
     )
 
 
@@ -249,12 +250,15 @@ class Terminal:
     database: Path
 
 
-def run(folders: Sequence[str], request: Request, text: str, terminal: Terminal, servers: Servers) -> int:
-    """`folders`: of the main model, and perhaps its draft. Returns the exit status, as `engine generate` does."""
+def run(folders: Sequence[str], request: Request, typed: str, terminal: Terminal, servers: Servers) -> int:
+    """`folders`: of the main model, and perhaps its draft. `typed`: the user's own words; what a pipe brings is not.
+
+    Returns the exit status, as `engine generate` does.
+    """
     engine = Engine()
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     try:
-        return _run(engine, events, folders, request, text, terminal, servers)
+        return _run(engine, events, folders, request, typed, terminal, servers)
     except UnknownTool as unknown:
         _note(f"hunch ask: error: there is no tool {unknown}")
         return 2
@@ -275,7 +279,7 @@ def _run(
     events: queue.SimpleQueue[Event],
     folders: Sequence[str],
     request: Request,
-    text: str,
+    typed: str,
     terminal: Terminal,
     servers: Servers,
 ) -> int:
@@ -286,7 +290,7 @@ def _run(
     if not (info := engine.state().main) or not info.calls_tools:
         _note("This model cannot call tools.")
         return 1
-    reach = _reach(text, terminal.folders, terminal.database)
+    reach = _reach(typed, terminal.folders, terminal.database)
     ask = _ask_here if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty() else None
     exchange = Exchange(engine, events, tools, servers, reach, terminal.allowed, ask, _write, _note)
     end = exchange.run(request)
@@ -296,7 +300,7 @@ def _run(
     return int(isinstance(end, Failed))
 
 
-def _reach(text: str, folders: Sequence[str], database: Path) -> Reach:
+def _reach(typed: str, folders: Sequence[str], database: Path) -> Reach:
     """What built-in tools may reach: addresses in the words, these folders, the chats on this machine."""
 
     @contextmanager
@@ -306,7 +310,7 @@ def _reach(text: str, folders: Sequence[str], database: Path) -> Reach:
             yield stores
 
     paths = tuple(Path(each).expanduser().resolve() for each in folders)
-    return Reach(typed=addresses_in(text), folders=paths, stores=reader)
+    return Reach(typed=addresses_in(typed), folders=paths, stores=reader)
 
 
 def _await_models(events: queue.SimpleQueue[Event], count: int) -> None:

@@ -83,6 +83,11 @@ class TranscriptMessage:
         return not (self.text or self.thinking or self.steps)
 
     @property
+    def written(self) -> str:
+        """The words of all its steps, without thinking and calls."""
+        return "\n\n".join(filter(None, (*(step.text for step in self.steps), self.text)))
+
+    @property
     def under_way(self) -> bool:
         return self.status.under_way
 

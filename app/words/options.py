@@ -26,6 +26,12 @@ def option_name(name: str) -> str:
     }[name]
 
 
+def no_form_words(model: str) -> str:
+    return fill(
+        QCoreApplication.translate("Options", "%1 cannot keep to a form. Choose Free text in the chat settings."), model
+    )
+
+
 def empty_words(name: str) -> str:
     """What applies if the field is empty."""
     return {

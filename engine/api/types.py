@@ -377,6 +377,7 @@ class ModelInfo:
     sees: bool = False  # whether messages to it may have pictures
     calls_tools: bool = False  # whether requests to it may have tools; before it is loaded, by what its files say
     ends_thinking: bool = False  # whether its thinking can be limited, once it is loaded: its markers are known
+    no_grammar: bool = False  # whether its tokenizer rules out `Request.constraint`, once it is loaded
     holds_calls: bool = False  # whether `Request.strict_tools` are held to, once it is loaded: its calls have a grammar
 
     def efforts(self, *, loaded: bool = True) -> tuple[Effort, ...]:

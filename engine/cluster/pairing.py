@@ -44,18 +44,20 @@ class Invitation:
     def __init__(self) -> None:
         self.code = f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
         self._until = time.monotonic() + INVITED_S
+        self._until_by_clock = time.time() + INVITED_S  # a sleeping Mac counts no time in the other
         self._tries = TRIES
         self._lock = threading.Lock()
 
     @property
     def left_s(self) -> float:
         """0: they no longer hold."""
-        return max(0.0, self._until - time.monotonic()) if self._tries else 0.0
+        left_s = min(self._until - time.monotonic(), self._until_by_clock - time.time())
+        return max(0.0, left_s) if self._tries else 0.0
 
     def take_try(self) -> str:
         """The digits, for one try; raises Declined if there is none left."""
         with self._lock:
-            if not self._tries or time.monotonic() > self._until:
+            if not self.left_s:
                 raise Declined(MachineRefusal.NOT_INVITING)
             self._tries -= 1
             return self.code

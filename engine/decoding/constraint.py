@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import InvalidRequest
 from engine.api.types import Constraint, ConstraintKind
-from engine.models.vocabulary import LETTERS, is_control
+from engine.models.vocabulary import LETTERS, backend_of, is_control
 
 if TYPE_CHECKING:
     from llguidance import LLMatcher, LLTokenizer
@@ -50,7 +50,7 @@ class GrammarVocabulary:
         """Raises InvalidRequest for a tokenizer that has no bytes of its tokens."""
         from llguidance import LLTokenizer, TokenizerWrapper
 
-        backend = getattr(model.tokenizer._tokenizer, "backend_tokenizer", None)  # noqa: SLF001  not forwarded
+        backend = backend_of(model.tokenizer)
         if backend is None or not model.ends:
             raise refusal("this model's tokenizer cannot be constrained")
         self.width = model.logit_width

@@ -188,9 +188,10 @@ def _prompt(request: Request) -> bytes:
     return hashlib.blake2b(repr(held).encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-def _words(reply: Message) -> tuple[str, list[tuple[str, str, Any]]]:
-    """What a reply said and called, however its arguments are spelled."""
-    return reply.content.strip(), [(call.id, call.name, _value(call.arguments)) for call in reply.tool_calls]
+def _words(reply: Message) -> tuple[str, list[tuple[str, str, str]]]:
+    """What a reply said and called, however its arguments are spelled. 1, 1.0 and true are three values."""
+    calls = ((call.id, call.name, _value(call.arguments)) for call in reply.tool_calls)
+    return reply.content.strip(), [(number, name, json.dumps(value, sort_keys=True)) for number, name, value in calls]
 
 
 def _value(arguments: str) -> Any:

@@ -72,6 +72,7 @@ from engine.models.numbers import MOST_ADDED, check_groups, check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
 from engine.models.vision_config import VisionConfig, encoding_bytes, read_vision_config
+from engine.models.vocabulary import backend_of
 from engine.models.watch import Aborted, Question, TooLong, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
@@ -257,6 +258,7 @@ def loading(
     calls = tokenizer.has_tool_calling and (template is None or template.takes_tools)
     info = replace(info, ends_thinking=bool(model.thinking_end), calls_tools=calls)
     info = replace(info, holds_calls=model.call_opener is not None)
+    info = replace(info, no_grammar=backend_of(tokenizer) is None or not model.ends)
     words = main.control_words if main is not None else read_text(lambda: ControlWords.of(tokenizer))
     info = replace(info, sees=info.sees and front is None)
     if main is None and template is not None:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from engine.api.errors import TokenizerBroken
 from engine.models.kept_files import read_kept, write_kept
@@ -125,6 +126,11 @@ def read_table(folder: Path) -> TokenTable | None:
         return None if path.name in _OPAQUE else _table(path)
     except FileError as error:
         raise TokenizerBroken(str(folder), str(error)) from error
+
+
+def backend_of(tokenizer: Any) -> Any:
+    """The tokenizer of the `tokenizers` library in mlx-lm's wrapper; None if it is another kind."""
+    return getattr(tokenizer._tokenizer, "backend_tokenizer", None)  # noqa: SLF001  not forwarded
 
 
 def is_control(text: str, special: bool) -> bool:

@@ -114,7 +114,9 @@ def test_a_reply_calls_a_tool_and_goes_on(tmp_path: Path, qtbot: QtBot, model: P
         ends = (ReplyStatus.DONE, ReplyStatus.LENGTH)
         if demanded == "list_folder":
             qtbot.waitUntil(lambda: last(application).status is ReplyStatus.WAITS_FOR_YOU, timeout=_PATIENCE_MS)
-            application.chats.exchanges.answer(last(application).id, Answer.ONCE)
+            asked = last(application)
+            assert asked.consent is not None
+            application.chats.exchanges.answer(asked.id, Answer.ONCE, asked.consent)
         qtbot.waitUntil(lambda: last(application).status in ends, timeout=_PATIENCE_MS)
         (step,) = last(application).steps
         assert step.calls[0].tool == demanded

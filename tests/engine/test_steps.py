@@ -123,6 +123,17 @@ OTHERS: dict[str, Request] = {
 }
 
 
+def test_arguments_of_another_kind_are_other_arguments() -> None:
+    """Though 1, 1.0 and true are equal in Python."""
+    steps = Steps()
+    made = [
+        replace(REPLY, tool_calls=(replace(CALL, arguments=f'{{"at": {value}}}'),)) for value in ("1", "true", " 1")
+    ]
+    steps.keep(FIRST, [1, 2], made[0])
+    found = [steps.before(then(FIRST, each, RESULT)) is not None for each in made]
+    assert found == [True, False, True]
+
+
 @pytest.mark.parametrize("what", OTHERS)
 def test_another_chat_does_not_continue_it(base: LoadedModel, what: str) -> None:
     model = family(base, "qwen3")

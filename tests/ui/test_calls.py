@@ -21,7 +21,7 @@ from app.view_models.transcript import Attachment, AttachmentKind, ReplyStatus, 
 from app.views.transcript.call_parts import CallPart, CallTextPart, TextRole
 from app.views.transcript.call_words import call_words, consent_title
 from app.views.transcript.consent_part import ConsentPart
-from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.message_footer import MessageFooter, MessageMenu
 from app.views.transcript.overlay import Overlay, OverlayMode
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import AttachmentsPart
@@ -267,6 +267,12 @@ def test_a_copied_message_has_the_words_of_all_steps(open_transcript: Opener) ->
     assert QGuiApplication.clipboard().text() == "Let me look.\n\nDone."
 
 
+def test_words_before_a_call_can_be_copied(open_transcript: Opener) -> None:
+    harness = open_transcript([with_calls(a_call(), text="")])
+    menu = MessageMenu(harness.view.context, harness.model.messages[0], harness.view)
+    assert next(each for each in menu.actions() if each.objectName() == "message copy").isEnabled()
+
+
 def test_the_selection_goes_through_a_result(open_transcript: Opener) -> None:
     harness = open_transcript([with_calls(a_call(result="one\ntwo"))])
     harness.view.context.fold_requested.emit(2)
@@ -300,6 +306,21 @@ def test_the_question_shows_everything_and_nothing_is_hidden(open_transcript: Op
     assert not lines(harness), "a call that waits is in the question only"
 
 
+def test_a_line_of_a_value_cannot_pass_for_a_name(open_transcript: Opener) -> None:
+    arguments = json.dumps({"note": "ok\npath\n/safe", "path": "\u05d0/../b"})
+    document = card(open_transcript([asking(a_call(arguments=arguments))])).text.document()
+    blocks = (document.findBlockByNumber(number) for number in range(document.blockCount()))
+    at = {block.text(): (block.blockFormat().leftMargin(), block.textDirection()) for block in blocks}
+    assert at["note"][0] == 0 < at["/safe"][0] == at["ok"][0]
+    assert at["\u05d0/../b"][1] is Qt.LayoutDirection.LeftToRight
+
+
+def test_a_line_says_what_the_tool_goes_by() -> None:
+    arguments = json.dumps({"page": "https://safe.example/", "address": "https://evil.example/"})
+    words = call_words(a_call(server="", tool="fetch_page", arguments=arguments))
+    assert words.title == "Loaded https://evil.example/"
+
+
 def test_arguments_named_twice_are_shown_as_they_are() -> None:
     twice = '{"path": "/safe", "path": "/etc"}'
     assert named_values(twice) == [("", twice)]
@@ -308,7 +329,7 @@ def test_arguments_named_twice_are_shown_as_they_are() -> None:
 def test_nothing_answers_in_the_first_moment(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
     given: list[tuple[int, Answer]] = []
-    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    harness.view.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
     asked = card(harness)
     always = asked.answers[Answer.ALWAYS]
     asked.early.start()
@@ -351,8 +372,8 @@ def test_the_same_call_asked_about_for_another_reason_has_its_own_first_moment(o
 
 def test_a_question_can_be_answered_after_its_window_was_hidden(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
-    given: list[object] = []
-    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    given: list[tuple[int, Answer]] = []
+    harness.view.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
     harness.view.hide()
     harness.view.show()
     still()
@@ -364,10 +385,10 @@ def test_a_question_can_be_answered_after_its_window_was_hidden(open_transcript:
 
 def test_names_in_a_question_are_whole_and_on_one_line(open_transcript: Opener) -> None:
     name = "a" * 190
-    call = a_call(tool=name, arguments=json.dumps({"path\n/etc": "x"}))
+    call = a_call(tool=name, arguments=json.dumps({"": "empty name", "path\n/etc": "x"}))
     words = card(open_transcript([asking(call)])).text.toPlainText().split("\n")
     assert words[0] == f"github · {name}"
-    assert "path\\n/etc" in words
+    assert words[2:] == ["", "empty name", "path\\n/etc", "x"]
 
 
 def test_a_held_key_answers_nothing(open_transcript: Opener) -> None:
@@ -522,6 +543,30 @@ def test_stop_answers_it_with_a_refusal(window: Window) -> None:
     assert not window.cards
     assert not window.servers.ran
     assert window.lines == ["Files · write · stopped"]
+
+
+def test_a_question_in_quick_ask_is_answered_there(window: Window, qtbot: QtBot) -> None:
+    app = window.app
+    app.window.composer.button.click()
+    app.wait_until_quiet(qtbot)
+    app.chats.new_chat()
+    app.chats.tools.set_on(("files/write",), True)
+    app.engine.scripts.clear()
+    app.engine.scripts.extend((calls(tool_call("files__write", {"path": "/b"})), says("Written.")))
+    app.window.menu.quick_ask.trigger()
+    quick = app.window.tools.desktop.quick_ask
+    quick.edit.set_text("Write it.")
+    quick.button.click()
+
+    def cards() -> list[ConsentPart]:
+        return [part.widget for part, _ in quick.answer.visible_parts.shown() if isinstance(part.widget, ConsentPart)]
+
+    qtbot.waitUntil(lambda: bool(cards()))
+    (asked,) = cards()
+    asked.early.stop()
+    asked.answers[Answer.ONCE].click()
+    qtbot.waitUntil(lambda: not quick.writing)
+    assert window.servers.ran == [("files/write", '{"path": "/b"}')]
 
 
 def test_one_that_waits_in_the_background_is_said(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:

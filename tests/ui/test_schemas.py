@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from app.controllers.schemas import columns_in, keys_schema, kind_of, list_schem
 from app.option_checks import LONGEST_SCHEMA, schema
 from app.view_models.chat_options import Scope
 from app.views.settings.schema_field import SchemaField
-from engine import Constraint, ConstraintKind
+from engine import Constraint, ConstraintKind, FinishReason
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.fake_engine import MAIN, Script
+from tests.helpers.tooltips import tooltip_text
 
 pytestmark = pytest.mark.usefixtures("qapp")
 CHAT = Scope.CHAT
@@ -85,6 +88,36 @@ def test_a_preset_holds_it(app: AppHarness) -> None:
     assert app.application.settings.presets[0]["values"] == {"schema": list_schema()}
     assert options.generation(0).request((), "").constraint is not None
     assert field_of(app).choice.text() == "List"
+
+
+def test_a_reply_that_goes_on_is_not_begun_again(app: AppHarness, qtbot: QtBot) -> None:
+    app.chats.options.put(CHAT, "schema", list_schema())
+    app.engine.scripts.append(Script(pieces=('["a', '", "b'), finish=FinishReason.LENGTH))
+    app.ask(qtbot, "One")
+    app.engine.scripts.append(Script(pieces=('"]',)))
+    app.chats.asking.continue_reply(app.chats.transcript.messages[-1].id)
+    app.wait_until_quiet(qtbot)
+    assert app.chats.transcript.messages[-1].text == '["a", "b"]'
+    assert [each.constraint is None for each in app.engine.requests] == [False, True]
+
+
+def test_a_model_that_cannot_keep_to_a_form_says_so_before_anything_is_sent(app: AppHarness, qtbot: QtBot) -> None:
+    free = replace(MAIN, folder="/models/Free-8B", name="Free-8B", no_grammar=True)
+    app.engine.models[free.folder] = free
+    app.models.choose_main(free.folder)
+    qtbot.waitUntil(app.is_settled)
+    assert not app.models.keeps_forms
+    app.chats.options.put(CHAT, "schema", list_schema())
+    field = field_of(app)
+    words = "Free 8B cannot keep to a form. Choose Free text in the chat settings."
+    assert (field.fault.isVisible(), field.fault.text()) == (True, words)
+    app.window.composer.send("One")
+    assert (app.engine.requests, tooltip_text()) == ([], words)
+    field.choice.choose("")
+    assert not field.fault.isVisible()
+    app.window.composer.send("One")
+    app.wait_until_quiet(qtbot)
+    assert len(app.engine.requests) == 1
 
 
 @pytest.mark.parametrize("value", [7, "{", "[]", "[" * 100_000, '{"a": "' + "x" * LONGEST_SCHEMA + '"}'])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.storage import ReplyStatus
+from app.storage import ReplyStatus, portable
 from app.storage.parts import Call, CallStage, Parts, Result, Text, Thinking, all_parts, of_kind
 from app.system.worker import ignore
 from app.tools import steps as rules
@@ -20,6 +21,7 @@ from engine import MessageRole, ToolCall
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import Script, model_info
 from tests.helpers.picture_files import image, written
+from tests.helpers.portable_chat import CHAT, say
 from tests.helpers.tool_calls import MODELS, FakeServers, call, calls, says, tool
 
 PLAIN = model_info("/models/Plain")
@@ -51,7 +53,7 @@ class Exchange:
         )
 
     def answer(self, answer: Answer) -> None:
-        self.chat.exchanges.answer(self.row.id, answer)
+        self.chat.exchanges.answer(self.row.id, answer, self.consent)
 
     def finish(self, answer: Answer) -> None:
         self.wait()
@@ -232,10 +234,13 @@ def test_a_tool_that_changes_while_the_user_looks_is_shown_again(exchange: Excha
     exchange.ask("Send", calls(call("mail__send", {"path": "a"})), says("Done."))
     exchange.wait()
     exchange.servers.put(tool("send", "mail", "Sends to everybody."))
+    seen = exchange.consent
     exchange.answer(Answer.ALWAYS)
     exchange.harness.qtbot.waitUntil(
         lambda: exchange.row.consent is not None and exchange.consent.reason is AskReason.CHANGED
     )
+    exchange.chat.exchanges.answer(exchange.row.id, Answer.ALWAYS, seen)  # a second click on what was there before
+    exchange.harness.settle()
     assert exchange.servers.ran == []
     exchange.finish(Answer.ONCE)
     assert len(exchange.servers.ran) == 1
@@ -256,6 +261,18 @@ def test_after_words_from_outside_what_may_change_things_is_asked_each_time(exch
     exchange.finish(Answer.CHAT)
     exchange.say("Read", calls(call("files__read", {"path": "d"})), says("Done."))
     assert exchange.servers.ran[-1] == ("files/read", '{"path": "d"}')
+
+
+def test_an_address_in_words_that_were_imported_was_not_typed(exchange: Exchange) -> None:
+    address = "http://127.0.0.1:1/"
+    chat = replace(CHAT, messages=(say(1, None, f"Look at {address}"), say(2, 1, "Yes.", "assistant")), shown=2)
+    exchange.harness.change(lambda stores: portable.add(stores, chat))
+    (copy,) = exchange.harness.database.rows("SELECT max(id) FROM chats")
+    exchange.chat.open_chat(copy[0])
+    exchange.chat.tools.set_on(["/fetch_page"], True)
+    exchange.ask("Go on", calls(call("fetch_page", {"address": address})), says("So."))
+    exchange.finish(Answer.ONCE)
+    assert "within this machine" in exchange.calls[0].result or "with a port" in exchange.calls[0].result
 
 
 def test_within_a_step_what_a_result_brings_counts_for_the_calls_after_it(exchange: Exchange) -> None:
@@ -351,8 +368,9 @@ def test_stopping_while_it_waits_for_consent(exchange: Exchange) -> None:
     exchange.ask("Read", calls(call("files__read", {"path": "a"})))
     exchange.wait()
     message = exchange.row.id
+    seen = exchange.consent
     exchange.chat.stop()
-    exchange.chat.exchanges.answer(message, Answer.ALWAYS)
+    exchange.chat.exchanges.answer(message, Answer.ALWAYS, seen)
     exchange.harness.wait_until_quiet()
     assert exchange.servers.ran == []
     assert exchange.row.consent is None

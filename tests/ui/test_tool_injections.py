@@ -102,7 +102,7 @@ class Victim:
             if last.consent is None:
                 return
             self.asked += [(last.consent.reason, each.tool) for each in last.consent.calls]
-            self.chat.exchanges.answer(last.id, Answer.DONT)
+            self.chat.exchanges.answer(last.id, Answer.DONT, last.consent)
 
 
 @pytest.fixture

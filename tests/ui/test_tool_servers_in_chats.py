@@ -69,8 +69,9 @@ def test_a_server_is_added_called_and_removed(chat: Chat, qtbot: QtBot) -> None:
     chat.harness.engine.scripts.extend([calls(call(f"{server}__{tool}")), says("Done.")])
     chat.harness.controller.send("Act")
     chat.wait_for(ReplyStatus.WAITS_FOR_YOU)
-    message = chat.harness.rows[-1].id
-    chat.harness.controller.exchanges.answer(message, Answer.ALWAYS)
+    reply = chat.harness.rows[-1]
+    assert reply.consent is not None
+    chat.harness.controller.exchanges.answer(reply.id, Answer.ALWAYS, reply.consent)
     chat.wait_for(ReplyStatus.DONE)
     made = chat.harness.rows[-1].steps[0].calls[0]
     assert (made.state, made.result, made.outside) == (CallState.DONE, "done", True)
@@ -100,7 +101,7 @@ def test_a_server_that_changes_its_tool_each_time_never_runs_it(chat: Chat, qtbo
         reply = chat.harness.rows[-1]
         assert reply.consent is not None
         reasons.append(reply.consent.reason)
-        chat.harness.controller.exchanges.answer(reply.id, Answer.ALWAYS)
+        chat.harness.controller.exchanges.answer(reply.id, Answer.ALWAYS, reply.consent)
     chat.wait_for(ReplyStatus.DONE)
     assert reasons == [AskReason.NEW, AskReason.CHANGED, AskReason.CHANGED]
     made = chat.harness.rows[-1].steps[0].calls[0]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,12 +14,16 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.tools.definitions import LONGEST_DESCRIPTION
-from app.view_models.tools import AddedServers, ConnectionState, RefusedServer, ServerRow, ToolRow
+from app.view_models.tools import AddedServers, Answer, CallState, ConnectionState, RefusedServer, ServerRow, ToolRow
 from app.views.settings.search import places, search
 from app.views.settings.tools import RemovedCard, RunSheet, ServerCard, ToolsPage
+from app.views.transcript.consent_part import ConsentPart
 from app.words.tools import problem_text, program_page
+from tests.helpers.app_harness import open_app
 from tests.helpers.fake_tools import GITHUB, SIGNED_OUT, FakeChatTools, FakeServers
 from tests.helpers.stillness import still
+from tests.helpers.tool_calls import MODELS, call, calls, says
+from tests.helpers.tool_hosts import MALICIOUS
 
 FILES = ServerRow(
     "files",
@@ -234,3 +240,40 @@ def test_the_search_finds_servers_and_adding(setup: Setup) -> None:
     found = search("github", places({"tools": setup.page}, {"tools": "Tools"}))
     assert found[0].control is setup.card("github").on
     assert search("JSON", places({"tools": setup.page}, {"tools": "Tools"}))
+
+
+def test_from_adding_a_server_to_its_answer_in_a_chat(tmp_path: Path, qtbot: QtBot) -> None:
+    """A server that really runs: typed into the page, seen, switched on, chosen in the panel, allowed in the chat."""
+    noted = tmp_path / "noted"
+    noted.mkdir()
+    with open_app(tmp_path / "profile", qtbot, models=MODELS) as app:
+        page = app.show_settings("tools").pages["tools"]
+        assert isinstance(page, ToolsPage)
+        page.add_card.field.insertPlainText(f"TOKEN=hush {sys.executable} {MALICIOUS} good {noted}")
+        page.add_card.add_button.click()
+        (server,) = page.cards
+        card = page.cards[server]
+        assert isinstance(card, ServerCard)
+        card.ask().accept()
+        qtbot.waitUntil(lambda: "1 tool" in card.offers.text(), timeout=90_000)
+        app.window.activateWindow()
+        app.window.composer.tools_button.click()
+        panel = app.window.composer.tools_button.panel
+        panel.heads[server].switch.click()
+        panel.leave()
+        (name,) = app.chats.tools.chosen
+        flat = next(tool.flat_name for tool in app.application.tool_servers.known(server) if tool.id == name)
+        app.engine.scripts.extend((calls(call(flat, {"text": "hello"})), says("Done.")))
+        app.window.composer.send("Try it.")
+
+        def asked() -> list[ConsentPart]:
+            widgets = [part.widget for part, _ in app.transcript.visible_parts.shown()]
+            return [each for each in widgets if isinstance(each, ConsentPart)]
+
+        qtbot.waitUntil(lambda: bool(asked()), timeout=90_000)
+        (question,) = asked()
+        question.early.stop()
+        question.answers[Answer.CHAT].click()
+        qtbot.waitUntil(lambda: not app.chats.generating, timeout=90_000)
+        (step,) = app.chats.transcript.messages[-1].steps
+        assert (step.calls[0].state, step.calls[0].result) == (CallState.DONE, "done")

@@ -24,6 +24,7 @@ from app.tools.builtin.offered import BY_NAME, call
 from app.tools.builtin.page_text import text_of_page
 from app.tools.builtin.tool import Reach, Refusal
 from app.tools.definitions import ToolResult
+from app.tools.public import is_public
 from tests.helpers.pdf_files import pdf_bytes
 
 
@@ -180,17 +181,27 @@ def test_other_chats_are_searched(stores: Stores) -> None:
             "100.64.0.1",
             "224.0.0.1",
         ),
-        *("::1", "::", "fe80::1", "fe80::1%en0", "fc00::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1"),
+        *(
+            "::1",
+            "::",
+            "fe80::1",
+            "fec0::1",
+            "fe80::1%en0",
+            "fc00::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+        ),
         *("64:ff9b::7f00:1", "2002:7f00:1::", "255.255.255.255", "240.0.0.1", "::127.0.0.1", "", "example.org"),
     ],
 )
 def test_what_is_not_public(place: str) -> None:
-    assert not addresses.is_public(place)
+    assert not is_public(place)
 
 
 @pytest.mark.parametrize("place", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1"])
 def test_what_is_public(place: str) -> None:
-    assert addresses.is_public(place)
+    assert is_public(place)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
@@ -183,6 +184,15 @@ def test_digits_hold_for_two_minutes(lending: Lending, monkeypatch: pytest.Monke
     monkeypatch.setattr(pairing, "INVITED_S", -1.0)
 
     assert refusal(lending.paired) is MachineRefusal.NOT_INVITING
+
+
+def test_digits_do_not_outlast_a_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    invitation, now = Invitation(), time.time
+    assert invitation.take_try() == invitation.code
+    monkeypatch.setattr(time, "time", lambda: now() + 600)
+    assert invitation.left_s == 0
+    with pytest.raises(Declined):
+        invitation.take_try()
 
 
 def test_a_man_in_the_middle_is_paired_with_neither(lending: Lending, tmp_path: Path) -> None:

@@ -132,13 +132,14 @@ def test_numbers_stay_as_they_are_written() -> None:
 
 
 def test_markdown_has_every_word_and_none_of_their_marks() -> None:
-    shown = as_markdown(read(json.dumps({"*a*": ["[x](y)", {"b": "$1$", "c": []}], "d": "two\nlines"})))
+    shown = as_markdown(read(json.dumps({"*a*": ["[x](y)", {"b": "$1$", "c": [], "f": False}], "d": "two\nlines"})))
     assert html.unescape(shown).splitlines() == [
         "- ***a***",
         "  - [x](y)",
-        "  - ·",
+        "  - 2",
         "    - **b**: $1$",
-        "    - **c**: []",
+        "    - **c**: –",
+        "    - **f**: false",
         "- **d**: two lines",
     ]
     assert "[" not in shown

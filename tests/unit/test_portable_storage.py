@@ -23,7 +23,7 @@ from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWr
 from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json, write_markdown_folder
 from app.storage import Database, Question, Stores, portable
-from app.storage.portable import STEP_CHATS, Importing, Known, PortableChat, origins, shrink
+from app.storage.portable import STEP_CHATS, Importing, Known, PortableChat, is_foreign, origins, shrink
 from app.storage.records import ReplyText
 from app.storage.tree import Tree
 from app.system.limited_child import ChildStopped, Stop
@@ -140,8 +140,12 @@ def test_where_many_were_written_at_one_moment_none_is_known_by_it(tmp_path: Pat
 def test_a_copy_of_an_imported_chat_was_not_imported(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
         (number,) = run(stores, spool(tmp_path, CHAT)).ids
-        stores.chats.duplicate(number, iter(["Copy"]))
+        copy = stores.chats.duplicate(number, iter(["Copy"]))
         assert len({each.origin for each in all_chats(stores)}) == 2
+        again = stores.chats.duplicate(copy, iter(["Copy 2"]))
+        mine = stores.chats.duplicate(stores.chats.create("Mine"), iter(["Mine 2"]))
+        foreign = [is_foreign(stores.states.options(each)) for each in (number, copy, again, mine)]
+        assert foreign == [True, True, True, False], "words in it were not written here all the same"
 
 
 @pytest.mark.expect_log("the database was damaged")
@@ -422,7 +426,9 @@ def test_an_own_chat_that_went_on_elsewhere_gets_what_was_written_there(tmp_path
         here.messages.insert(number, asked, MessageRole.USER, "Put between")
         here.messages.add_user(number, reply, "Written here")
         assert (Known(here).has(exported), Known(here).has(back)) == (True, False)
+        assert not is_foreign(here.states.options(number))
         (grown,) = run(here, spool(tmp_path, back)).grown
+        assert is_foreign(here.states.options(number))
         texts = [message.text for message in here.messages.shown_branch(number)]
         assert texts == ["Where?", "Put between", "To the sea.", "Written there"]
         assert (len(grown.messages), run(here, spool(tmp_path, back, exported)).skipped) == (1, 2)

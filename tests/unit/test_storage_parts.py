@@ -34,6 +34,7 @@ from app.storage.parts import (
     of_kind,
     parts_from_json,
 )
+from app.storage.portable import PortableChat, PortableMessage
 from app.storage.searching import Searching
 from app.view_models.tools import CallState
 from app.view_models.transcript import transcript_row
@@ -342,3 +343,10 @@ def test_a_migration_that_is_cut_begins_anew(tmp_path: Path, version: int, monke
     monkeypatch.setattr(schema, "_statements", statements)
     with closing(Database(path)) as database:
         assert [each.text for each in Stores(database).messages.branch(2)] == ["How many?", "Three."]
+
+
+def test_names_of_tools_are_no_html_in_markdown() -> None:
+    call = Call("c", "x", "{}", server='<img src="//evil">', tool="a & b")
+    chat = PortableChat("x", "T", (PortableMessage(1, None, "assistant", "", parts=(call,)),), shown=1)
+    (line,) = [each for each in markdown_of(chat, WORDS).splitlines() if "<summary>" in each]
+    assert line == "<details><summary>Tool: &lt;img src=&quot;//evil&quot;&gt; · a &amp; b</summary>"

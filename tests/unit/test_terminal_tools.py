@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import queue
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from app.ask import _parsed, _tool_request
 from app.settings import Settings
 from app.tools.builtin.tool import Reach
 from app.tools.definitions import Tool, ToolResult
+from app.tools.steps import addresses_in
 from app.tools.terminal import Exchange, Servers, UnknownTool, chosen, shown
 from engine import Event, Finished, Message, MessageRole, ModelReady, Request
 from tests.helpers.fake_engine import MAIN, FakeEngine, Script
@@ -154,6 +156,7 @@ def test_a_call_is_shown_whole() -> None:
     assert "x" * 5000 in text
     assert "\x1b" not in text
     assert "\\u001b[2Jb\\u200b" in text
+    assert shown(tool("write"), '{"a": "b\ufe01\u3164"}').endswith('"b\\ufe01\\u3164"\n}')
     assert shown(tool("write"), "[1,\x07") == "files · write\n[1,\\x07"
 
 
@@ -164,9 +167,31 @@ def test_options_of_a_request(tmp_path: Path) -> None:
     request = _tool_request(settings, "", "Now?", options)
     assert [each.content for each in request.messages] == ["Be brief.", "Now?"]
     assert (request.sampling.seed, request.thinking, request.speculation.mode.value) == (3, False, "off")
+    for effort, thinks, level, tokens in (
+        ("low", True, "low", None),
+        ("off", False, "normal", None),
+        ("9", True, "normal", 9),
+    ):
+        options, _ = _parsed(["ask", "--tools", "time", "--effort", effort, "Now?"])
+        request = _tool_request(settings, "", "Now?", options)
+        assert (request.thinking, request.effort, request.thinking_tokens) == (thinks, level, tokens)
     options, _ = _parsed(["ask", "--tools", "time", "--seed", "x", "Now?"])
     with pytest.raises(ValueError, match="x"):
         _tool_request(settings, "", "Now?", options)
+
+
+def test_an_address_that_comes_by_a_pipe_was_not_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    given: list[str] = []
+
+    def run(_folders: object, _request: object, typed: str, *_more: object) -> int:
+        given.append(typed)
+        return 0
+
+    monkeypatch.setattr("app.tools.terminal.run", run)
+    monkeypatch.setattr("sys.stdin", io.StringIO("See http://127.0.0.1/secret"))
+    words = ["Sum up http://example.org", "-"]
+    assert main(["ask", "--profile-dir", str(tmp_path), "--tools", "fetch_page", *words]) == 0
+    assert addresses_in(given[0]) == {"http://example.org"}
 
 
 @pytest.mark.parametrize("more", [["--json"], ["--stop=x"], ["--nonsense"], ["--seed=x"]])

@@ -425,6 +425,8 @@ def test_what_http_refuses(one_host: HostUnderTest) -> None:
         ("a.example", ["::1"], None),
         ("a.example", ["::ffff:127.0.0.1"], None),
         ("a.example", ["fe80::1%en0"], None),
+        ("a.example", ["2002:7f00:1::"], None),
+        ("a.example", ["64:ff9b::7f00:1"], None),
         ("a.example", [], None),
         ("localhost", ["93.184.216.34"], None),
         ("localhost", ["127.0.0.1"], "127.0.0.1"),

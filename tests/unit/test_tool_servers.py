@@ -172,6 +172,26 @@ def test_what_can_be_no_server_is_refused(server: ServerConfig, problem: Problem
     assert fault.value.problem is problem
 
 
+def test_variables_that_say_where_code_comes_from_are_part_of_the_command(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    given = {"UV_INDEX_URL": "https://evil.example/", "PYTHONPATH": "/tmp/my evil", "npm_config_registry": "https://e"}
+    added = servers.add(ServerConfig("", "a", "sh", ("-c", "x")), given | {"NODE_AUTH_TOKEN": "hush"})
+    assert added.shown.startswith("UV_INDEX_URL=https://evil.example/ 'PYTHONPATH=/tmp/my evil' npm_config_registry=")
+    assert added.env == ("NODE_AUTH_TOKEN",)
+    assert servers.confirm(added.id, added.shown)
+    servers.write()
+    (again,) = _servers(tmp_path).all()
+    assert (again.enabled, again.shown) == (True, added.shown)
+    now = servers.get(added.id)
+    assert now is not None
+    assert servers.reach(now).environment.items() >= given.items()
+    plain = servers.add(ServerConfig("", "a", "sh", ("-c", "x")))
+    assert len({plain.digest, added.digest}) == len({plain.identity, added.identity}) == 2
+    for name, value in (("PIP_INDEX_URL", "https://me:hush@host/"), ("NODE_OPTIONS", "--require=/tmp/evil.js")):
+        with pytest.raises(ServerFault):
+            servers.add(ServerConfig("", "a", "sh"), {name: value})
+
+
 def test_the_command_is_shown_whole_with_what_is_not_seen() -> None:
     server = ServerConfig("", "a", "/bin/sh", ("-c", "a\nb\u202ec\x1b[2K", "x y"), folder="/tmp")
     assert server.shown == r"/bin/sh -c 'a\nb\u202ec\x1b[2K' 'x y'  (in /tmp)"
@@ -199,6 +219,20 @@ def test_the_command_is_shown_whole_with_what_is_not_seen() -> None:
 )
 def test_addresses(address: str, may: bool) -> None:
     assert may_be_address(address) == may
+
+
+def test_no_server_bears_the_name_of_another_or_of_the_app(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    names = [servers.add(replace(_FILES, name=each)).name for each in ("github", "GitHub", "Hunch", "github ", "")]
+    assert names == ["github", "GitHub 2", "Hunch 2", "github 3", "sh"]
+
+
+def test_the_id_of_a_removed_server_is_not_used_again(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    assert servers.add(_FILES).id == "files"
+    servers.remove("files")
+    servers.write()
+    assert [each.add(_FILES).id for each in (servers, _servers(tmp_path))] == ["files-2"] * 2
 
 
 def test_ids_are_their_own_and_few(tmp_path: Path) -> None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from app.tools.builtin.tool import Refusal
+from app.tools.public import is_public
 
 _PORTS = {"http": 80, "https": 443}
 _LONGEST = 4_000
-_IPV4_WITHIN = (  # networks of IPv6 whose addresses contain one of IPv4, and at which bit it ends
-    (ipaddress.IPv6Network("64:ff9b::/96"), 0),
-    (ipaddress.IPv6Network("2002::/16"), 80),
-    (ipaddress.IPv6Network("::/96"), 0),
-)
-
-IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,31 +73,3 @@ def places_of(target: Target, *, typed: bool) -> list[tuple[socket.AddressFamily
     if not typed and not all(is_public(place) for _, place in places):
         raise Refusal("addresses within this machine or its network are only fetched if the user typed them")
     return places
-
-
-def is_public(place: str) -> bool:
-    try:
-        address = ipaddress.ip_address(place.partition("%")[0])
-    except ValueError:
-        return False
-    return all(_is_global(each) for each in _with_inner(address))
-
-
-def _with_inner(address: IpAddress) -> list[IpAddress]:
-    """The address and any of IPv4 that it contains."""
-    found: list[IpAddress] = [address]
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped is not None:
-            return [address.ipv4_mapped]
-        found += [
-            ipaddress.IPv4Address((int(address) >> bits) & 0xFFFFFFFF)
-            for network, bits in _IPV4_WITHIN
-            if address in network
-        ]
-        found += list(address.teredo or ())
-    return found
-
-
-def _is_global(address: IpAddress) -> bool:
-    is_special = address.is_multicast or address.is_reserved or address.is_loopback or address.is_link_local
-    return address.is_global and not is_special

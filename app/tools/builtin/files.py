@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from app.documents.pictures import kind_of
@@ -15,6 +15,7 @@ from app.tools.definitions import LONGEST_RESULT, ToolResult, cleaned
 from engine import open_plain
 
 _MOST_ENTRIES = 500
+_MOST_LOOKED_AT = 100_000
 _MOST_PICTURE_BYTES = 8 << 20
 _LONGEST_NAME = 255
 
@@ -86,23 +87,33 @@ def _list(arguments: Arguments, reach: Reach) -> ToolResult:
     if not folder.is_dir():
         raise Refusal("that is a file; read it")
     try:
-        lines = sorted(_lines(folder))
+        with os.scandir(folder) as entries:
+            every = sorted(_counted(entries, reach), key=lambda entry: entry.name)
+        lines = list(_lines(every[:_MOST_ENTRIES]))
     except OSError as error:
         raise Refusal(f"the folder cannot be read: {os.strerror(error.errno or 0)}") from None
-    more = len(lines) - _MOST_ENTRIES
-    return ToolResult("\n".join([*lines[:_MOST_ENTRIES], *([f"[{more} more]"] if more > 0 else [])]), outside=True)
+    more = len(every) - _MOST_ENTRIES
+    return ToolResult("\n".join([*lines, *([f"[{more} more]"] if more > 0 else [])]), outside=True)
 
 
-def _lines(folder: Path) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            name = cleaned(os.fsencode(entry.name).decode("utf-8", "replace"), _LONGEST_NAME, lines=False)
-            if entry.is_symlink():
-                yield f"{name} (a link, which is not followed)"
-            elif entry.is_dir(follow_symlinks=False):
-                yield f"{name}/"
-            else:
-                yield f"{name} ({entry.stat(follow_symlinks=False).st_size} bytes)"
+def _counted(entries: Iterable[os.DirEntry[str]], reach: Reach) -> Iterator[os.DirEntry[str]]:
+    for number, entry in enumerate(entries):
+        if number % 100 == 0:
+            reach.stop.check()
+        if number >= _MOST_LOOKED_AT:
+            raise Refusal(f"the folder has more than {_MOST_LOOKED_AT} files; list one within it")
+        yield entry
+
+
+def _lines(entries: Iterable[os.DirEntry[str]]) -> Iterator[str]:
+    for entry in entries:
+        name = cleaned(os.fsencode(entry.name).decode("utf-8", "replace"), _LONGEST_NAME, lines=False)
+        if entry.is_symlink():
+            yield f"{name} (a link, which is not followed)"
+        elif entry.is_dir(follow_symlinks=False):
+            yield f"{name}/"
+        else:
+            yield f"{name} ({entry.stat(follow_symlinks=False).st_size} bytes)"
 
 
 def _read(arguments: Arguments, reach: Reach) -> ToolResult:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from app.tools.host.failure import HostFailure
+from app.tools.public import is_public
 from app.tools.wire import MESSAGE_BYTES, Problem
 
 _CONNECT_S = 20.0
@@ -78,11 +79,11 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
             raise httpx2.ConnectError(str(error)) from None
-        addresses = [ip_address(str(each[4][0]).partition("%")[0]) for each in found]
-        may_be_here = is_loopback(host)
-        if not addresses or not all(each.is_loopback if may_be_here else each.is_global for each in addresses):
+        addresses = [str(each[4][0]).partition("%")[0] for each in found]
+        may_be = is_loopback if is_loopback(host) else is_public
+        if not addresses or not all(map(may_be, addresses)):
             raise HostFailure(Problem.ADDRESS, host)
-        return str(addresses[0])
+        return addresses[0]
 
 
 class _Limited(httpx2.AsyncByteStream):

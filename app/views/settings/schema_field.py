@@ -25,6 +25,7 @@ from app.views.widgets.fields import LineField
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, number
+from app.words.options import no_form_words
 
 _READY = {SchemaKind.NONE: "", SchemaKind.LIST: list_schema(), SchemaKind.KEYS: keys_schema()}
 
@@ -36,6 +37,7 @@ class SchemaField(Translated, QWidget):
         super().__init__()
         self._schema = ""
         self._problem: SchemaProblem | None = None
+        self._unable = ""  # the model that cannot be held to a schema
         self.choice = ChoiceButton(theme, self)
         self.choice.set_value(SchemaKind.NONE)
         self.columns = LineField(theme, parent=self)
@@ -63,6 +65,11 @@ class SchemaField(Translated, QWidget):
         self._problem = None
         self._show_parts()
 
+    def set_possible(self, possible: bool, model_name: str) -> None:
+        """Whether the model can be held to a schema."""
+        self._unable = "" if possible else model_name
+        self._show_parts()
+
     def setAccessibleName(self, name: str) -> None:  # noqa: N802 - Qt's name
         self.choice.setAccessibleName(name)
 
@@ -75,9 +82,11 @@ class SchemaField(Translated, QWidget):
             self._take(_READY[kind])
         elif kind is SchemaKind.TABLE:
             self._take_columns()
+            self._show_parts()
             self.columns.setFocus(Qt.FocusReason.OtherFocusReason)
         else:
             self.own.set_value(self._schema)
+            self._show_parts()
             self.own.setFocus(Qt.FocusReason.OtherFocusReason)
         self._show_parts()
 
@@ -101,8 +110,9 @@ class SchemaField(Translated, QWidget):
     def _show_parts(self) -> None:
         self.columns.setVisible(self.choice.value == SchemaKind.TABLE)
         self.own.setVisible(self.choice.value == SchemaKind.OWN)
-        self.fault.setText(self._words_of(self._problem))
-        self.fault.setVisible(self._problem is not None)
+        unable = self._unable and self._schema
+        self.fault.setText(no_form_words(self._unable) if unable else self._words_of(self._problem))
+        self.fault.setVisible(bool(self.fault.text()))
         self.own.setAccessibleDescription(self.fault.text())
 
     def _words_of(self, problem: SchemaProblem | None) -> str:

@@ -470,7 +470,7 @@ class RunSheet(Dialog):
     def _words(self) -> DialogText:
         row = self._row
         detail = fill(self.tr("It gets the values of %1."), listed(*row.secrets)) if row.secrets else ""
-        if "://" in row.place.partition(" ")[0]:
+        if row.place.startswith(("https://", "http://")):
             title = fill(self.tr("Connect to %1?"), quoted(row.name))
             sentence = self.tr("What a model gives to its tools is sent to this address.")
         else:

@@ -386,6 +386,9 @@ class ChatSettingsButton(Translated, IconButton):
         pair = self._models.pair
         limits = pair.state is not PairState.READY or (model is not None and model.ends_thinking)
         sees = model is not None and model.sees
+        schema = self.panel.fields[_SCHEMA].field
+        assert isinstance(schema, SchemaField)
+        schema.set_possible(self._models.keeps_forms, human_name(pair.main_name))
         self.panel.show_options(view, human_name(pair.main_name), self._models.efforts(), limits=limits, sees=sees)
 
     def _close(self) -> None:

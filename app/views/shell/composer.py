@@ -39,6 +39,7 @@ from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, percent, sentences, size, spoken
 from app.words.hub import install_text
 from app.words.model_names import human_name, question_hint
+from app.words.options import no_form_words
 
 _GROWS_TO = 0.4  # of the window's height
 _WORDS_NEED_PX = 180  # beside the buttons
@@ -333,6 +334,7 @@ class Composer(Translated, QWidget):
         self._theme = theme
         self._chats: ChatController | None = None
         self._generating = False
+        self.unable_to_keep_form = ""  # the model's name, where the chat wants a form that it cannot keep to
         self._main = ""  # as the settings name it
         self._lacks_picture = False
         self._tokens = _Tokens()
@@ -552,6 +554,8 @@ class Composer(Translated, QWidget):
             self._say(self.tr("Still reading an attachment."))
         elif self.attached.unseen:
             self._say(self.unseen_note.sentence())
+        elif self.unable_to_keep_form:
+            self._say(no_form_words(self.unable_to_keep_form))
         elif excess := self._tokens.excess(self.text()):
             self._say(fill(self.tr("%1 tokens too many."), count(excess)))
         elif self._can_submit(text) and self.unsent.is_on_its_way:

@@ -450,6 +450,8 @@ class MainWindow(Translated, ShellWindow):
         assert self._models is not None
         self.composer.ring.set_room(*self._models.context_room())
         self._show_pair(self._chats.options.pair_here(self._models.pair))
+        able = self._models.keeps_forms or not self._chats.options.schema
+        self.composer.unable_to_keep_form = "" if able else human_name(self._models.pair.main_name)
 
     def _show_pair(self, pair: PairView) -> None:
         """Show the pair in the chip, the composer and an empty chat."""

@@ -16,6 +16,13 @@ from app.words.tools import tool_words
 
 _LONGEST_NAME = 80  # of what a call is about, in its line
 _LONGEST_REASON = 160
+_GOES_BY = {  # of tools that are built in
+    "calculator": "expression",
+    "search_chats": "query",
+    "read_file": "path",
+    "list_folder": "path",
+    "fetch_page": "address",
+}
 _APP = "Hunch"
 
 
@@ -75,7 +82,7 @@ def _built_in(call: CallView) -> str:
     if call.server:
         return ""
     is_over = call.state is CallState.DONE
-    about = _about(call.arguments) or (_chosen_text() if call.tool == "list_folder" else "")
+    about = _about(call) or (_chosen_text() if call.tool == "list_folder" else "")
     if not about and call.tool != "time":
         return ""
     sentence = {
@@ -113,14 +120,14 @@ class _Done:
     to_do: str
 
 
-def _about(arguments: str) -> str:
-    """The first of them that is a text; of a path its last part."""
+def _about(call: CallView) -> str:
+    """The argument that the tool goes by, whatever others there are; of a path its last part."""
     try:
-        values = json.loads(arguments)
+        values = json.loads(call.arguments)
     except (ValueError, RecursionError):
         return ""
-    texts = (each for each in values.values() if isinstance(each, str)) if isinstance(values, dict) else iter(())
-    text = next(filter(None, map(str.strip, texts)), "")
+    value = values.get(_GOES_BY.get(call.tool)) if isinstance(values, dict) else None
+    text = value.strip() if isinstance(value, str) else ""
     is_path = text.startswith(("/", "~", "./")) and "\n" not in text
     return _short(text.rstrip("/").rpartition("/")[2] if is_path else text, _LONGEST_NAME)
 
@@ -208,8 +215,9 @@ def _whole_name(call: CallView) -> str:
 
 def _argument_lines(call: CallView) -> list[ConsentLine]:
     lines: list[ConsentLine] = []
-    for name, value in named_values(call.arguments or "{}"):
-        if name:
+    named = named_values(call.arguments or "{}")
+    for name, value in named:
+        if name or len(named) > 1:
             lines.append(tuple(_spans(SpanKind.NAME, name.replace("\n", "\\n"))))
         lines.append(tuple(_spans(SpanKind.VALUE, value)))
     if not lines:

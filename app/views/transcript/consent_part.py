@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QRect, QTimer
+from PySide6.QtCore import QRect, Qt, QTimer
 from PySide6.QtGui import QFont, QHideEvent, QPainter, QPaintEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
@@ -40,6 +40,7 @@ _PAD_PX = 16
 _ICON_PX = 16
 _GAP_PX = 8
 _TOOL_GAP_PX = 14
+_VALUE_LEFT_PX = 12
 _UI_LEADING = 1.4
 _MONO = (SpanKind.VALUE, SpanKind.UNSEEN)
 
@@ -102,7 +103,7 @@ class ConsentPart(Hovered, Translated, QWidget):
 
     def _give(self, answer: Answer) -> None:
         if self._content is not None and not self.early.isActive():
-            self._context.consent_answered.emit(self._message_id, answer)
+            self._context.consent_answered.emit(self._message_id, answer, self._content.view)
 
     @property
     def buttons(self) -> list[PillButton]:
@@ -160,6 +161,9 @@ class ConsentPart(Hovered, Translated, QWidget):
             result.setTopMargin(theme.px(_TOOL_GAP_PX))
         if kind is SpanKind.NAME:
             result.setTopMargin(theme.px(6))
+        if kind in _MONO:  # a line of a value must not look like a name, nor be reordered
+            result.setLeftMargin(theme.px(_VALUE_LEFT_PX))
+            result.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         return result
 
     def _span_format(self, kind: SpanKind) -> QTextCharFormat:

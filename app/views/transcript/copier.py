@@ -12,7 +12,7 @@ from app.views.transcript.call_parts import CallText
 from app.views.transcript.consent_part import ConsentContent
 from app.views.transcript.layout import Layout
 from app.views.transcript.message_footer import COPY_CSV, COPY_PLAIN
-from app.views.transcript.message_item import MessageItem, Unread, written_text
+from app.views.transcript.message_item import MessageItem, Unread
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.selection import TextRange, TranscriptSelection
@@ -51,7 +51,7 @@ class CopiedText:
 
     def _message(self, item: MessageItem, row: int) -> str:
         if self._selection.takes_all_of(row) and (self._markdown or item.message.from_user):
-            return written_text(item.message)
+            return item.message.written
         pieces = [piece for part in item.parts for piece in self._pieces(part)]
         return "".join(self._joined(pieces))
 
@@ -157,14 +157,12 @@ class Copier(QObject):
 
     def _read(self, selection: TranscriptSelection, *, markdown: bool = False) -> str:
         messages = self._model.messages
-        return CopiedText(self.context, selection, markdown=markdown).of(
-            self.item, lambda row: written_text(messages[row])
-        )
+        return CopiedText(self.context, selection, markdown=markdown).of(self.item, lambda row: messages[row].written)
 
     def copy_message(self, message_id: int) -> None:
         message = self._model.message(message_id)
         if message is not None:
-            self.copy_text(written_text(message))
+            self.copy_text(message.written)
             self.message_copied.emit(message_id)
 
     def copy_as_text(self, message_id: int) -> None:

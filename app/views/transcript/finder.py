@@ -20,7 +20,7 @@ from app.view_models.transcript import TranscriptModel
 from app.views.transcript.call_parts import CallText
 from app.views.transcript.consent_part import ConsentContent
 from app.views.transcript.layout import Layout
-from app.views.transcript.message_item import MessageItem, Unread, blocks_of, written_text
+from app.views.transcript.message_item import MessageItem, Unread, blocks_of
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part, PartKind
 from app.views.transcript.selection import Address
@@ -464,7 +464,7 @@ class Finder(QObject):
         found: dict[Address, PartRead] = {}
         before = self.found.of(message_id)
         message = self._model.messages[row]
-        text = "\n".join((written_text(message), *(step.thinking for step in message.steps), message.thinking))
+        text = "\n".join((message.written, *(step.thinking for step in message.steps), message.thinking))
         may_have = False
         for start, end in slices(text, _HIDDEN_CHARS + max(map(overlap_for, self._wanted.words))):
             may_have = self._wanted.may_be_in(text[start:end])

@@ -108,7 +108,7 @@ def can_change(message: TranscriptMessage) -> bool:
 
 
 def _entries(message: TranscriptMessage) -> Iterator[Entry]:
-    has_words = bool(message.text.strip())
+    has_words = bool(message.written.strip())
     value = None if message.from_user or message.under_way else json_text.read(message.text)
     markdown = QCoreApplication.translate("MessageActs", "Copy as Markdown")
     yield "copy", markdown if value is None else QCoreApplication.translate("MessageActs", "Copy as JSON"), has_words

@@ -326,7 +326,7 @@ class MessageItem:
     def shown_text(self) -> str:
         """Of its answer, with the thinking that is open."""
         message = self.message
-        shown = [written_text(message)]
+        shown = [message.written]
         for step, thought in enumerate([*(each.thinking for each in message.steps), message.thinking]):
             shown.append(thought if (3 * step + 1, 0) in self.opened else "")
         return "\n".join(shown)
@@ -630,11 +630,6 @@ def _estimated_lines(block: Block, width_px: int, scale: float) -> int:
     paragraphs = [token for token in block.tokens if token.type == "inline"]
     per_line = max(1.0, width_px / (REPLY_PX * 0.55 * scale))
     return sum(1 + token.content.count("\n") + int(len(token.content) / per_line) for token in paragraphs) or 1
-
-
-def written_text(message: TranscriptMessage) -> str:
-    """The words of all steps of a reply, without their thinking and calls."""
-    return "\n\n".join(filter(None, (*(step.text for step in message.steps), message.text)))
 
 
 def message_name(model: TranscriptModel, message_id: int) -> str:

@@ -279,7 +279,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     act_requested = Signal(int, str)  # message id, one of those in message_footer.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
     picture_requested = Signal(object)  # an Attachment, of a tool's result
-    consent_answered = Signal(int, object)  # message id, Answer
+    consent_answered = Signal(int, object, object)  # message id, Answer, the ConsentView that was seen
     consent_shown = Signal(int, object)  # message id, and the button that refuses
     quote_requested = Signal()  # of what is selected
     resized = Signal()

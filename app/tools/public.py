@@ -1,0 +1,42 @@
+"""Which addresses of the internet are public. The tool host uses this, so it imports nothing of the app."""
+
+from __future__ import annotations
+
+import ipaddress
+
+_IPV4_WITHIN = (  # networks of IPv6 whose addresses contain one of IPv4, and at which bit it ends
+    (ipaddress.IPv6Network("64:ff9b::/96"), 0),
+    (ipaddress.IPv6Network("2002::/16"), 80),
+    (ipaddress.IPv6Network("::/96"), 0),
+)
+
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def is_public(place: str) -> bool:
+    try:
+        address = ipaddress.ip_address(place.partition("%")[0])
+    except ValueError:
+        return False
+    return all(_is_global(each) for each in _with_inner(address))
+
+
+def _with_inner(address: IpAddress) -> list[IpAddress]:
+    """The address and any of IPv4 that it contains."""
+    found: list[IpAddress] = [address]
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return [address.ipv4_mapped]
+        found += [
+            ipaddress.IPv4Address((int(address) >> bits) & 0xFFFFFFFF)
+            for network, bits in _IPV4_WITHIN
+            if address in network
+        ]
+        found += list(address.teredo or ())
+    return found
+
+
+def _is_global(address: IpAddress) -> bool:
+    is_special = address.is_multicast or address.is_reserved or address.is_loopback or address.is_link_local
+    is_special |= isinstance(address, ipaddress.IPv6Address) and address.is_site_local
+    return address.is_global and not is_special

@@ -1,0 +1,15 @@
+"""What a server says of a tool, as it is shown and given to the model."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.tools.definitions import Tool
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\u200b", "\u202e", "\U000e0041", "\ufe00", "\U000e0100", "\u3164", "\u2800", "\u034f"]
+)
+def test_a_description_has_no_words_that_only_a_model_sees(hidden: str) -> None:
+    made = Tool.of("files", f"re{hidden}ad", f"Reads.{hidden * 3}", {"description": f"a{hidden}b"})
+    assert hidden not in made.name + made.description + made.schema
