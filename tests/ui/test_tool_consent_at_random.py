@@ -121,8 +121,8 @@ class Witness:
             if answer in (Answer.CHAT, Answer.ALWAYS):
                 scope = self.chat.chat_id if answer is Answer.CHAT else 0
                 self.more.add((scope, wanted.id, wanted.description))
-        self.chat.exchanges.answer(row.id, answer)
-        self.chat.exchanges.answer(row.id, Answer.ALWAYS)  # a second answer counts for nothing
+        self.chat.exchanges.answer(row.id, answer, row.consent)
+        self.chat.exchanges.answer(row.id, Answer.ALWAYS, row.consent)  # a second answer counts for nothing
         self.counts[f"answered {answer.value}"] += 1
 
 
