@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 
 from app.storage import ReplyStatus, portable
 from app.storage.parts import Call, CallStage, Parts, Result, Text, Thinking, all_parts, of_kind
-from app.system.worker import ignore
 from app.tools import steps as rules
 from app.tools.definitions import Answer, AskReason
 from app.view_models.tools import CallState, CallView, ConsentView
@@ -585,13 +584,3 @@ def test_consent_for_every_chat_is_shown_and_can_be_taken_back(exchange: Exchang
     exchange.ask("Read", calls(call("files__read", {"path": "b"})), says("Done."))
     exchange.finish(Answer.DONT)
     assert len(exchange.servers.ran) == 1
-
-
-def test_quick_ask_has_no_tools(exchange: Exchange) -> None:
-    """They are chosen for the next new chat, and no question could be answered there."""
-    exchange.harness.engine.scripts.append(says("Hi."))
-    exchange.chat.asking.ask_quickly("Hello", ignore, lambda: None)
-    exchange.harness.qtbot.waitUntil(lambda: bool(exchange.harness.engine.requests))
-    exchange.harness.wait_until_quiet()
-    assert exchange.harness.engine.requests[-1].tools == ()
-    assert exchange.chat.tools.chosen != ()
