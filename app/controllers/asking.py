@@ -38,7 +38,6 @@ from app.storage import (
 )
 from app.storage.codec import storable
 from app.storage.parts import Text, all_parts, of_kind, settled
-from app.storage.portable import OF_THIS_MACHINE
 from app.system.energy import Slowdown
 from app.system.worker import ignore
 from app.tools.definitions import Tool, by_flat_name
@@ -165,7 +164,7 @@ class Asking(QObject):
         if not text or self.is_storing(_ASIDE) or not self.can_reply():
             return False
         self._models.leave_eyes()
-        question = self._question(0, None, text, aside=True)
+        question = self._question(0, None, text)
 
         def stored(asked: Asked) -> None:
             self._request(asked.chat_id, asked.reply_id)
@@ -247,16 +246,9 @@ class Asking(QObject):
         """The replies of this chat whose rows were deleted."""
         self._replies.stop(chat_id, lambda message_id: self._messages.message(message_id) is None)
 
-    def _question(
-        self, chat_id: int, parent_id: int | None, text: str, attached: Attachments = (), *, aside: bool = False
-    ) -> Question:
-        """A message to be stored with an empty reply to it; a new chat takes the options that were set for it.
-
-        `aside`: by Quick Ask, without tools.
-        """
+    def _question(self, chat_id: int, parent_id: int | None, text: str, attached: Attachments = ()) -> Question:
+        """A message to be stored with an empty reply to it; a new chat takes the options that were set for it."""
         options = {} if chat_id else self._options.own_of(0)
-        if aside:  # no question can be answered there
-            options = {name: each for name, each in options.items() if name not in OF_THIS_MACHINE}
         title = title_from(text or title_of(attached))
         pair = self._models.pair
         return Question(chat_id, parent_id, text, title, pair.main_name, pair.draft_name, attached, options)

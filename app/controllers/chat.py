@@ -100,7 +100,6 @@ class ChatController(QObject):
         self.asking = Asking(storage, self.changes, models, self.options, self.replies, self.tools, self)
         self.exchanges = ExchangeController(storage, self.replies, self.asking, self.tools, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
-        self.quick_questions.consent_answered.connect(self.exchanges.answer)
         self.edits = MessageChanges(
             self.transcript, self.asking, storage, self.changes, self.keeping, self.deletions, self
         )

@@ -7,7 +7,7 @@ what a reply is requested with.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from engine import (
     ConstraintKind,
     Effort,
     Message,
+    MessageRole,
     PictureDetail,
     Request,
     Sampling,
@@ -76,6 +77,12 @@ class Generation:
         mode = SpeculationMode(self.values["speculation_mode"])
         return Speculation(mode, self.values["speculation_tokens"], acceptance, mode is SpeculationMode.FIXED)
 
+    def _constraint(self, messages: Sequence[Message]) -> Constraint | None:
+        """None for a reply that goes on: a grammar would begin again in the middle of it."""
+        schema = self.values["schema"]
+        goes_on = bool(messages) and messages[-1].role is MessageRole.ASSISTANT
+        return Constraint(ConstraintKind.JSON, schema) if schema and not goes_on else None
+
     def request(
         self, messages: tuple[Message, ...], conversation: str, speculation: Speculation | None = None
     ) -> Request:
@@ -86,7 +93,7 @@ class Generation:
             speculation=speculation or self.speculation(),
             max_tokens=self.values["max_tokens"],
             context_tokens=self.values["context_tokens"],
-            constraint=Constraint(ConstraintKind.JSON, schema) if (schema := self.values["schema"]) else None,
+            constraint=self._constraint(messages),
             **thinking_fields(self.values["thinking"]),
             picture_detail=self.picture_detail,
             conversation=conversation,

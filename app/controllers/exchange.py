@@ -20,7 +20,7 @@ from app.controllers.asking import Asking
 from app.controllers.replies import LiveReply, RunningReplies
 from app.controllers.tools import Cancel, ToolsController, built_in_tools
 from app.storage import Attachments, ReplyStatus, Storage, Stores
-from app.storage.parts import Call, CallStage, Part, Parts, Result, Text, all_parts, of_kind
+from app.storage.parts import Call, CallStage, Part, Parts, Text, all_parts, of_kind
 from app.storage.portable import is_foreign
 from app.tools.builtin.tool import BUILT_IN
 from app.tools.definitions import Answer, AskReason, Tool, ToolResult
@@ -38,6 +38,7 @@ from app.tools.steps import (
     is_full,
     key_of,
     object_of,
+    sources_of,
     with_call,
     with_note,
     without_running,
@@ -52,9 +53,12 @@ _log = logging.getLogger(__name__)
 class Branch:
     """What matters of the messages before a reply."""
 
-    outside: bool = False  # words that the user did not write are in it: files, results, an imported chat
+    sources: frozenset[str] = frozenset()  # of words that the user did not write: servers; "": files, an imported chat
     typed: frozenset[str] = frozenset()  # addresses in the user's own words; none where others may have written those
     unknown: frozenset[tuple[str, str]] = frozenset()  # calls of which it is not known whether they ran
+
+
+_UNREADABLE = Branch(frozenset({""}))
 
 
 @dataclass(eq=False, slots=True)
@@ -213,12 +217,13 @@ class ExchangeController(QObject):
         return Wanted(exchange.chat_id, tool, arguments, built_in.subject(values), free)
 
     def _circumstances(self, exchange: _Exchange, pending: _Pending, before: int = 0) -> Circumstances:
-        branch = exchange.branch or Branch(outside=True)
+        branch = exchange.branch or _UNREADABLE
         reply = self._replies.live[exchange.message_id]
-        results = of_kind(Result, reply.parts)
+        sources = branch.sources | sources_of(reply.parts)
         unknown = branch.unknown | _unknown_in(reply.parts)
         return Circumstances(
-            outside=branch.outside or any(each.outside for each in results),
+            outside=bool(sources),
+            elsewhere=bool(sources - {pending.wanted.tool.server}),
             is_repeat=key_of(pending.call) in unknown,
             in_a_row=exchange.in_a_row + before,
         )
@@ -382,13 +387,14 @@ def _branch_of(message_id: int, chat_id: int, stores: Stores) -> Branch:
     """On the thread that reads. What cannot be read counts as from outside."""
     try:
         branch = stores.messages.branch(message_id)
-        foreign = outside = is_foreign(stores.states.options(chat_id))
+        foreign = is_foreign(stores.states.options(chat_id))
     except sqlite3.Error:
-        return Branch(outside=True)
+        return _UNREADABLE
+    sources: set[str] = {""} if foreign else set()
     typed: set[str] = set()
     unknown: set[tuple[str, str]] = set()
     for message in branch:
-        outside = outside or any(each.outside for each in of_kind(Result, message.parts)) or bool(message.attachments)
+        sources |= sources_of(message.parts) | ({""} if message.attachments else set())
         if message.role is MessageRole.USER and not foreign:
             typed |= {found for each in of_kind(Text, all_parts(message)) for found in addresses_in(each.text)}
         if message.id != message_id:
@@ -397,7 +403,7 @@ def _branch_of(message_id: int, chat_id: int, stores: Stores) -> Branch:
                 for each in of_kind(Call, message.parts)
                 if each.stage in (CallStage.SENT, CallStage.UNKNOWN)
             }
-    return Branch(outside, frozenset(typed), frozenset(unknown))
+    return Branch(frozenset(sources), frozenset(typed), frozenset(unknown))
 
 
 def _unknown_in(parts: Parts) -> frozenset[tuple[str, str]]:

@@ -16,7 +16,6 @@ from app.view_models.transcript import TranscriptModel
 
 class QuickQuestions(QObject):
     looked_at = Signal(int)  # the chat shown in Quick Ask
-    consent_answered = Signal(int, object, object)  # as a transcript's
 
     def __init__(
         self, asking: Asking, replies: RunningReplies, storage: Storage, keeping: Keeping, parent: QObject

@@ -19,6 +19,7 @@ LONGEST_RESULT = 100_000
 _LONGEST_NAME = 200  # of a tool, as its server calls it
 _LONGEST_SCHEMA = 50_000
 _LONGEST_FLAT = 64
+JOINT = "__"  # in a flat name, between server and tool
 _DIGITS = 8
 _NOT_FLAT = re.compile(r"[^A-Za-z0-9_-]")
 _ANY_OBJECT = '{"properties":{},"type":"object"}'
@@ -82,7 +83,7 @@ class Tool:
     @cached_property
     def flat_name(self) -> str:
         """The name that the model sees: A-Z, a-z, 0-9, "_" and "-", at most 64 characters, another for each tool."""
-        whole = f"{self.server}__{self.name}" if self.server else self.name
+        whole = f"{self.server}{JOINT}{self.name}" if self.server else self.name
         flat = _NOT_FLAT.sub("-", whole)
         if flat == whole and len(flat) <= _LONGEST_FLAT and "_" not in self.server:
             return flat

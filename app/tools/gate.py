@@ -38,6 +38,7 @@ class Wanted:
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     outside: bool = False  # words from outside are in the branch: of a server, a file, the web
+    elsewhere: bool = False  # some of them are not of the called tool's own server
     is_repeat: bool = False  # an equal call was sent before, and it is not known whether it ran
     in_a_row: int = 0  # calls that ran without a question before this one
 
@@ -118,7 +119,9 @@ def _reason(tool: Tool, circumstances: Circumstances) -> AskReason | None:
     """Why a call is asked about for which there is consent."""
     if circumstances.is_repeat:
         return AskReason.REPEAT
-    if circumstances.outside and not tool.reads_only:
+    # A tool that only reads sends its arguments all the same, and that it only reads is what its server says.
+    sends_on = not tool.reads_only or (tool.server and circumstances.elsewhere)
+    if circumstances.outside and sends_on:
         return AskReason.OUTSIDE
     return AskReason.MANY if circumstances.in_a_row >= MOST_IN_A_ROW else None
 

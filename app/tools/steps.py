@@ -8,7 +8,7 @@ from collections.abc import Container
 from dataclasses import replace
 
 from app.storage.parts import Call, CallStage, Parts, Result, of_kind
-from app.tools.definitions import ToolResult, cut
+from app.tools.definitions import JOINT, ToolResult, cut
 from engine import RequestStats
 
 MOST_CALLS = 8  # of a step
@@ -53,6 +53,12 @@ def _earlier(call: Call, parts: Parts) -> list[Result]:
     """Results of equal calls of the same reply."""
     equal = [each.id for each in of_kind(Call, parts) if key_of(each) == key_of(call) and each.id != call.id]
     return [each for each in of_kind(Result, parts) if each.id in equal]
+
+
+def sources_of(parts: Parts) -> frozenset[str]:
+    """Servers whose words these results brought; "": words of files or the web."""
+    names = (each.name for each in of_kind(Result, parts) if each.outside)
+    return frozenset(server if joint else "" for server, joint, _ in (name.partition(JOINT) for name in names))
 
 
 def with_call(parts: Parts, call: Call) -> Parts:

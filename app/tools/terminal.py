@@ -197,7 +197,7 @@ class Exchange:
         free = built_in is not None and built_in.is_free(values, self.reach)
         subject = "" if built_in is None else built_in.subject(values)
         wanted = Wanted(0, tool, call.arguments, subject, free)
-        circumstances = Circumstances(outside=self._outside, in_a_row=self._in_a_row)
+        circumstances = Circumstances(outside=self._outside, elsewhere=self._outside, in_a_row=self._in_a_row)
         permit = self._gate.permit(wanted, circumstances)
         if permit is None:
             reason = self._gate.judge(wanted, circumstances).reason or AskReason.NEW

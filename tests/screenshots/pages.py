@@ -12,6 +12,7 @@ from app.view_models.tools import AskReason, StepView
 from app.view_models.transcript import ReplyStatus
 from app.views.files.picture_viewer import PictureViewer
 from app.views.link_dialog import ask_to_open
+from app.views.settings.schema_field import SchemaField
 from app.views.settings.tools import ServerCard, ToolsPage
 from app.views.shell.chat_tools import ChatToolsPanel
 from app.views.transcript.overlay import OverlayMode
@@ -128,6 +129,22 @@ def picture_unseen(harness: ScreenshotHarness) -> QWidget:
 
 def trash(harness: ScreenshotHarness) -> QWidget:
     return harness.application.window.sidebar.show_trash()
+
+
+def chat_form(harness: ScreenshotHarness) -> QWidget:
+    """The form of replies, with a schema that is being typed; and how much a model thinks, beside the message."""
+    window = harness.application.window
+    window.composer.effort.show_effort("low", ("off", "low", "normal", "high"), "", own=True)
+    panel = window.chat_settings.panel
+    if not panel.isVisible():
+        window.chat_settings.toggle_panel()
+    field = panel.fields["schema"].field
+    assert isinstance(field, SchemaField)
+    field.choice.choose("own")
+    field.own.setPlainText('{"type": "array",\n "items"')
+    harness.settle()
+    panel.page.ensureWidgetVisible(field.fault)
+    return window
 
 
 def chat_settings(harness: ScreenshotHarness) -> QWidget:
@@ -280,6 +297,7 @@ PAGES: dict[str, Page] = {
     "inspector": inspector,
     "race": race,
     "chat-settings": chat_settings,
+    "chat-form": chat_form,
     "trash": trash,
     "calls": calls,
     "consent": partial(consent, AskReason.NEW),

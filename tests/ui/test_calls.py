@@ -306,6 +306,23 @@ def test_the_question_shows_everything_and_nothing_is_hidden(open_transcript: Op
     assert not lines(harness), "a call that waits is in the question only"
 
 
+def test_what_is_higher_than_the_page_is_allowed_only_after_its_beginning_was_seen(open_transcript: Opener) -> None:
+    arguments = json.dumps({"path": "/etc", "content": "and so on\n" * 300})
+    harness = open_transcript([*long_chat(4), asking(a_call(arguments=arguments))])
+    given: list[Answer] = []
+    harness.view.consent_answered.connect(lambda _message, answer, _seen: given.append(answer))
+    asked = card(harness)
+    asked.early.stop()
+    assert asked.y() < 0
+    asked.answers[Answer.ALWAYS].click()
+    harness.settle()
+    assert not given
+    assert 0 <= asked.y() < 100
+    asked.answers[Answer.ONCE].click()
+    asked.answers[Answer.DONT].click()
+    assert given == [Answer.ONCE, Answer.DONT]
+
+
 def test_a_line_of_a_value_cannot_pass_for_a_name(open_transcript: Opener) -> None:
     arguments = json.dumps({"note": "ok\npath\n/safe", "path": "\u05d0/../b"})
     document = card(open_transcript([asking(a_call(arguments=arguments))])).text.document()
@@ -544,30 +561,6 @@ def test_stop_answers_it_with_a_refusal(window: Window) -> None:
     assert not window.cards
     assert not window.servers.ran
     assert window.lines == ["Files · write · stopped"]
-
-
-def test_a_question_in_quick_ask_is_answered_there(window: Window, qtbot: QtBot) -> None:
-    app = window.app
-    app.window.composer.button.click()
-    app.wait_until_quiet(qtbot)
-    app.chats.new_chat()
-    app.chats.tools.set_on(("files/write",), True)
-    app.engine.scripts.clear()
-    app.engine.scripts.extend((calls(tool_call("files__write", {"path": "/b"})), says("Written.")))
-    app.window.menu.quick_ask.trigger()
-    quick = app.window.tools.desktop.quick_ask
-    quick.edit.set_text("Write it.")
-    quick.button.click()
-
-    def cards() -> list[ConsentPart]:
-        return [part.widget for part, _ in quick.answer.visible_parts.shown() if isinstance(part.widget, ConsentPart)]
-
-    qtbot.waitUntil(lambda: bool(cards()))
-    (asked,) = cards()
-    asked.early.stop()
-    asked.answers[Answer.ONCE].click()
-    qtbot.waitUntil(lambda: not quick.writing)
-    assert window.servers.ran == [("files/write", '{"path": "/b"}')]
 
 
 def test_one_that_waits_in_the_background_is_said(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,9 @@ from app.controllers.schemas import columns_in, keys_schema, kind_of, list_schem
 from app.option_checks import LONGEST_SCHEMA, schema
 from app.view_models.chat_options import Scope
 from app.views.settings.schema_field import SchemaField
-from engine import Constraint, ConstraintKind
+from engine import Constraint, ConstraintKind, FinishReason
 from tests.helpers.app_harness import AppHarness
-from tests.helpers.fake_engine import MAIN
+from tests.helpers.fake_engine import MAIN, Script
 from tests.helpers.tooltips import tooltip_text
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -88,6 +88,17 @@ def test_a_preset_holds_it(app: AppHarness) -> None:
     assert app.application.settings.presets[0]["values"] == {"schema": list_schema()}
     assert options.generation(0).request((), "").constraint is not None
     assert field_of(app).choice.text() == "List"
+
+
+def test_a_reply_that_goes_on_is_not_begun_again(app: AppHarness, qtbot: QtBot) -> None:
+    app.chats.options.put(CHAT, "schema", list_schema())
+    app.engine.scripts.append(Script(pieces=('["a', '", "b'), finish=FinishReason.LENGTH))
+    app.ask(qtbot, "One")
+    app.engine.scripts.append(Script(pieces=('"]',)))
+    app.chats.asking.continue_reply(app.chats.transcript.messages[-1].id)
+    app.wait_until_quiet(qtbot)
+    assert app.chats.transcript.messages[-1].text == '["a", "b"]'
+    assert [each.constraint is None for each in app.engine.requests] == [False, True]
 
 
 def test_a_model_that_cannot_keep_to_a_form_says_so_before_anything_is_sent(app: AppHarness, qtbot: QtBot) -> None:

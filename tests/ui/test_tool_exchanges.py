@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 
 from app.storage import ReplyStatus, portable
 from app.storage.parts import Call, CallStage, Parts, Result, Text, Thinking, all_parts, of_kind
-from app.system.worker import ignore
 from app.tools import steps as rules
 from app.tools.definitions import Answer, AskReason
 from app.view_models.tools import CallState, CallView, ConsentView
@@ -261,6 +260,24 @@ def test_after_words_from_outside_what_may_change_things_is_asked_each_time(exch
     exchange.finish(Answer.CHAT)
     exchange.say("Read", calls(call("files__read", {"path": "d"})), says("Done."))
     assert exchange.servers.ran[-1] == ("files/read", '{"path": "d"}')
+
+
+def test_words_of_one_server_do_not_reach_another_that_says_it_only_reads(exchange: Exchange) -> None:
+    exchange.servers.put(tool("search", "mail", reads_only=True))
+    exchange.chat.tools.set_on(["mail/search"], True)
+    exchange.ask("Search", calls(call("mail__search", {"q": "a"})), says("Done."))
+    exchange.finish(Answer.ALWAYS)
+    exchange.say("Search", calls(call("mail__search", {"q": "b"})), says("Done."))
+    assert exchange.servers.ran[-1] == ("mail/search", '{"q": "b"}')
+    exchange.ask(
+        "Read", calls(call("files__read", {"path": "p"})), calls(call("mail__search", {"q": "c"})), says("Done.")
+    )
+    exchange.wait()
+    exchange.answer(Answer.ONCE)
+    exchange.wait()
+    assert exchange.consent.reason is AskReason.OUTSIDE
+    assert exchange.servers.ran[-1][0] == "files/read"
+    exchange.finish(Answer.DONT)
 
 
 def test_an_address_in_words_that_were_imported_was_not_typed(exchange: Exchange) -> None:
@@ -567,13 +584,3 @@ def test_consent_for_every_chat_is_shown_and_can_be_taken_back(exchange: Exchang
     exchange.ask("Read", calls(call("files__read", {"path": "b"})), says("Done."))
     exchange.finish(Answer.DONT)
     assert len(exchange.servers.ran) == 1
-
-
-def test_quick_ask_has_no_tools(exchange: Exchange) -> None:
-    """They are chosen for the next new chat, and no question could be answered there."""
-    exchange.harness.engine.scripts.append(says("Hi."))
-    exchange.chat.asking.ask_quickly("Hello", ignore, lambda: None)
-    exchange.harness.qtbot.waitUntil(lambda: bool(exchange.harness.engine.requests))
-    exchange.harness.wait_until_quiet()
-    assert exchange.harness.engine.requests[-1].tools == ()
-    assert exchange.chat.tools.chosen != ()

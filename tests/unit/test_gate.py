@@ -79,8 +79,8 @@ class Oracle:
             self.never.add(id(permit))
 
     def rests(self, tool: Tool, circumstances: Circumstances) -> bool:
-        changes_after_words_from_outside = circumstances.outside and tool.name == "send"
-        return circumstances.is_repeat or circumstances.in_a_row >= 10 or changes_after_words_from_outside
+        sends_on = tool.name == "send" or (tool.server != "" and circumstances.elsewhere)
+        return circumstances.is_repeat or circumstances.in_a_row >= 10 or (circumstances.outside and sends_on)
 
     def has_consent(self, wanted: Wanted) -> bool:
         for scope in (wanted.chat_id, 0):
@@ -124,7 +124,9 @@ class World:
 
     def circumstances(self) -> Circumstances:
         chance = self.random.random
-        return Circumstances(chance() < 0.4, chance() < 0.05, self.some(0, 0, 3, 9, 10, 11))
+        outside = chance() < 0.4
+        elsewhere = outside and chance() < 0.5
+        return Circumstances(outside, elsewhere, chance() < 0.05, self.some(0, 0, 3, 9, 10, 11))
 
     def step(self) -> None:
         act = self.random.choices(
@@ -267,6 +269,7 @@ def test_what_a_consent_is_limited_to() -> None:
     [
         ("read", Circumstances(outside=True), None),
         ("send", Circumstances(outside=True), AskReason.OUTSIDE),
+        ("read", Circumstances(outside=True, elsewhere=True), AskReason.OUTSIDE),
         ("read", Circumstances(is_repeat=True), AskReason.REPEAT),
         ("read", Circumstances(in_a_row=9), None),
         ("read", Circumstances(in_a_row=10), AskReason.MANY),

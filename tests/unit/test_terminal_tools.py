@@ -167,6 +167,14 @@ def test_options_of_a_request(tmp_path: Path) -> None:
     request = _tool_request(settings, "", "Now?", options)
     assert [each.content for each in request.messages] == ["Be brief.", "Now?"]
     assert (request.sampling.seed, request.thinking, request.speculation.mode.value) == (3, False, "off")
+    for effort, thinks, level, tokens in (
+        ("low", True, "low", None),
+        ("off", False, "normal", None),
+        ("9", True, "normal", 9),
+    ):
+        options, _ = _parsed(["ask", "--tools", "time", "--effort", effort, "Now?"])
+        request = _tool_request(settings, "", "Now?", options)
+        assert (request.thinking, request.effort, request.thinking_tokens) == (thinks, level, tokens)
     options, _ = _parsed(["ask", "--tools", "time", "--seed", "x", "Now?"])
     with pytest.raises(ValueError, match="x"):
         _tool_request(settings, "", "Now?", options)

@@ -94,7 +94,6 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         TypeAnywhere(self, self.edit).watch(self.answer)
         self.open_button.clicked.connect(lambda: self._go_on(self._chat_id))
         self.answer.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
-        self.answer.consent_answered.connect(self._asides.consent_answered)
         # Other actions on messages are in the chat.
         for more in ("regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment"):
             getattr(self.answer, f"{more}_requested").connect(lambda *_: self._go_on(self._chat_id))

@@ -8,7 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QRect, Qt, QTimer
-from PySide6.QtGui import QFont, QHideEvent, QPainter, QPaintEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtGui import (
+    QFont,
+    QHideEvent,
+    QMoveEvent,
+    QPainter,
+    QPaintEvent,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
@@ -63,13 +72,17 @@ class ConsentText(ReadOnlyText):
 
 
 class ConsentPart(Hovered, Translated, QWidget):
-    """Nothing answers it in its first moment, by key or click, and the button that refuses comes first."""
+    """Nothing answers it in its first moment, by key or click, and the button that refuses comes first.
+
+    One that is higher than the page is shown from its end: the first button that allows it leads to its beginning then.
+    """
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
         self._content: ConsentContent | None = None
         self._message_id = 0
+        self._begin_was_seen = False
         self.title = TextLabel(context.theme, TextStyle.HEADING, self)
         self.why = TextLabel(context.theme, TextStyle.BODY, self)
         self.text = ConsentText(context, self)
@@ -86,6 +99,7 @@ class ConsentPart(Hovered, Translated, QWidget):
         self._content = content
         self._message_id = part.message_id
         if is_new:
+            self._begin_was_seen = False
             self.early.start()
             self._context.consent_shown.emit(part.message_id, self.answers[Answer.DONT])
         self._retranslate()
@@ -101,8 +115,22 @@ class ConsentPart(Hovered, Translated, QWidget):
         if self.isHidden():  # and not only its window
             self._content = None
 
+    def moveEvent(self, event: QMoveEvent) -> None:
+        super().moveEvent(event)
+        self._look()
+
+    def _look(self) -> None:
+        page = self.parentWidget()
+        assert page is not None
+        self._begin_was_seen |= -self.title.y() <= self.y() < page.height()
+
     def _give(self, answer: Answer) -> None:
-        if self._content is not None and not self.early.isActive():
+        self._look()
+        if self._content is None or self.early.isActive():
+            return
+        if answer is not Answer.DONT and not self._begin_was_seen:
+            self._context.begin_requested.emit(self.y())
+        else:
             self._context.consent_answered.emit(self._message_id, answer, self._content.view)
 
     @property

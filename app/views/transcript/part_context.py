@@ -109,6 +109,7 @@ class PartContext(QObject):
     fold_requested = Signal(int)  # all that can be opened in a message, or closed
     opening_requested = Signal(int, object)  # message id, and the key of what is to be opened or closed
     picture_requested = Signal(object)  # an Attachment that belongs to no message's own
+    begin_requested = Signal(int)  # of a part whose beginning is so many pixels below the top of the page
     consent_answered = Signal(int, object, object)  # message id, Answer, the ConsentView that was seen
     consent_shown = Signal(int, object)  # message id, and the button that refuses
     attachment_requested = Signal(int, int)  # message id, which of its attachments

@@ -353,6 +353,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         context.opening_requested.connect(self._toggle)
         context.act_requested.connect(self._on_act)
         context.picture_requested.connect(self.picture_requested)
+        bar = self.verticalScrollBar()
+        context.begin_requested.connect(lambda y_px: bar.setValue(bar.value() + y_px))
         context.consent_answered.connect(self.consent_answered)
         context.consent_shown.connect(self.consent_shown)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
