@@ -249,8 +249,8 @@ class Reply:
 
 def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt, text: TextDecoder) -> Sampler:
     sampling = request.sampling
-    opener = list(model.tokenizer.tool_call_start_tokens or ())
-    if request.tools and not request.may_call and len(opener) == 1 and opener[0] < model.logit_width:
+    opener = [] if request.may_call or not request.tools else list(model.tokenizer.tool_call_start_tokens or ())
+    if len(opener) == 1 and opener[0] < model.logit_width:
         sampling = replace(sampling, logit_bias=(*sampling.logit_bias, (opener[0], -inf)))
     sampler = Sampler(
         sampling,

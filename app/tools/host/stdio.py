@@ -87,6 +87,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._unrequested = 0
         self._stderr_bytes = 0
         self._is_ending = False
+        self._paused: set[int] = set()  # pipes that are not read (Python 3.11.2 has no `is_reading` of a pipe)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> tuple[MemoryObjectReceiveStream[Received], MemoryObjectSendStream[SessionMessage]]:
@@ -113,6 +114,8 @@ class StdioTransport(asyncio.SubprocessProtocol):
         send, self._from_session = anyio.create_memory_object_stream[SessionMessage](0)
         # Nothing is awaited from here on: a caller that is cancelled there would leave the process.
         self._tasks = [asyncio.create_task(each) for each in (self._read(), self._write(), self.note_family())]
+        for task in self._tasks:
+            task.add_done_callback(self._on_task_done)
         return receive, send
 
     async def __aexit__(
@@ -143,6 +146,11 @@ class StdioTransport(asyncio.SubprocessProtocol):
         if found != self._noted and len(found) <= MOST_NOTED:
             self._noted = found
             self._on_family(found)
+
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        """A fault in one of them would otherwise be a server that never answers."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.fail(Problem.NOT_PROTOCOL, type(error).__name__)
 
     # As asyncio calls them
 
@@ -191,8 +199,8 @@ class StdioTransport(asyncio.SubprocessProtocol):
             asyncio.get_running_loop().call_later(_STDERR_SAID_S, self._say_stderr)
         self._begin_second()
         self._stderr_bytes += len(data)
-        if self._stderr_bytes > _STDERR_PER_S:
-            self._pause(2, 1.0)
+        if self._stderr_bytes > _STDERR_PER_S and self._pause(2):
+            asyncio.get_running_loop().call_later(1.0, self._resume, 2)
 
     def _say_stderr(self) -> None:
         self._will_say_stderr = False
@@ -211,20 +219,23 @@ class StdioTransport(asyncio.SubprocessProtocol):
         if len(self._line) > MESSAGE_BYTES or self._queued_bytes > 2 * MESSAGE_BYTES:
             self._line.clear()
             self.fail(Problem.TOO_LARGE, str(MESSAGE_BYTES >> 20))
-        if self._queued_bytes > _QUEUED_BYTES and (pipe := self._pipe(1)) is not None:
-            pipe.pause_reading()
+        if self._queued_bytes > _QUEUED_BYTES:
+            self._pause(1)
         self._something.set()
 
-    def _pause(self, fd: int, seconds: float) -> None:
+    def _pause(self, fd: int) -> bool:
+        """Whether it was read until now."""
         pipe = self._pipe(fd)
-        if pipe is None or not pipe.is_reading():
-            return
+        if pipe is None or pipe.is_closing() or fd in self._paused:
+            return False
+        self._paused.add(fd)
         pipe.pause_reading()
-        asyncio.get_running_loop().call_later(seconds, self._resume, fd)
+        return True
 
     def _resume(self, fd: int) -> None:
         pipe = self._pipe(fd)
-        if pipe is not None and not pipe.is_closing() and not pipe.is_reading():
+        if pipe is not None and not pipe.is_closing() and fd in self._paused:
+            self._paused.discard(fd)
             pipe.resume_reading()
 
     async def _read(self) -> None:
