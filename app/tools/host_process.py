@@ -238,7 +238,8 @@ class ToolHost:
             selector.register(self._wake_read, selectors.EVENT_READ, self._on_wake)
             while self._is_running:
                 for key, _ in selector.select(self._next_look_s()):
-                    key.data()
+                    if key in selector.get_map().values():  # the host may have ended by an earlier one
+                        key.data()
                 self._look_at_time()
         os.close(self._wake_read)
         with self._lock:

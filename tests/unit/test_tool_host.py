@@ -7,6 +7,7 @@ import json
 import os
 import queue
 import resource
+import selectors
 import signal
 import subprocess
 import sys
@@ -270,6 +271,22 @@ def test_a_fault_of_the_configuration_starts_nothing(tmp_path: Path) -> None:
     under_test.host = ToolHost(tmp_path, no_secret)
     assert under_test.connect(ServerConfig("a", "a", "/bin/true")) == ServerFailed(Problem.NO_SECRET, "TOKEN")
     under_test.host.close(60)
+
+
+def test_a_host_that_ends_while_it_has_written_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends it and what it has written are seen at once; its thread would end by an error otherwise."""
+
+    class AllReady(selectors.DefaultSelector):
+        def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+            ready = super().select(timeout)
+            return [(key, key.events) for key in self.get_map().values()] if ready else []
+
+    monkeypatch.setattr(selectors, "DefaultSelector", AllReady)
+    under_test = HostUnderTest(tmp_path)
+    server, noted = under_test.malicious("elicits")
+    assert isinstance(under_test.connect(server), Connected)
+    under_test.host.close(60)
+    assert alive(noted) == []
 
 
 def test_an_idle_host_ends_and_the_next_call_starts_it_again(tmp_path: Path) -> None:
