@@ -6898,7 +6898,7 @@
     </message>
     <message>
         <source>Needs %1, which is not on this Mac.</source>
-        <translation>この Mac にない %1 が必要です。</translation>
+        <translation>%1 が必要ですが、この Mac にはありません。</translation>
     </message>
     <message>
         <source>Its folder %1 does not exist.</source>
