@@ -13,6 +13,7 @@ from typing import Any
 
 from markdown_it.token import Token
 
+from app.markup import json_text
 from app.markup.block import Block, BlockKind
 
 _MOST_PARSED = 200_000  # characters: longer JSON is shown as it is
@@ -89,29 +90,14 @@ def _is_unseen(text: str, at: int) -> bool:
 
 
 def table_of_json(text: str) -> Block | None:
-    """A list of flat objects as a table, with a column for each name."""
-    if not text.lstrip().startswith("["):
+    """A list of flat objects as a table, with a column for each name; None for one that is better read as text."""
+    table = json_text.table_of(json_text.read(text))
+    if table is None or not 1 < len(table.rows) <= _MOST_ROWS or len(table.columns) > _MOST_COLUMNS:
         return None
-    rows = _parsed(text)
-    if not isinstance(rows, list) or not 1 < len(rows) <= _MOST_ROWS or not all(map(_is_flat, rows)):
+    rows = [list(map(json_text.word, row)) for row in table.rows]
+    if any(len(cell) > _MOST_CELL for row in rows for cell in row):
         return None
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    if not 0 < len(names) <= _MOST_COLUMNS:
-        return None
-    cells = ([_cell(row.get(name)) for name in names] for row in rows)
-    return Block(BlockKind.TABLE, tuple(_table_tokens([names, *cells])))
-
-
-def _is_flat(row: object) -> bool:
-    if not isinstance(row, dict):
-        return False
-    return all(not isinstance(value, dict | list) and len(str(value)) <= _MOST_CELL for value in row.values())
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value)
+    return Block(BlockKind.TABLE, tuple(_table_tokens([list(table.columns), *rows])))
 
 
 def _table_tokens(rows: list[list[str]]) -> Iterator[Token]:

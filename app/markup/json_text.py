@@ -88,12 +88,12 @@ def as_csv(table: JsonTable) -> str:
 
 
 def _guarded(cell: Any) -> str:
-    text = _word(cell)
+    text = word(cell)
     is_number = isinstance(cell, Spelled)
     return f"'{text}" if text.startswith(_FORMULA) and not is_number else text
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -121,7 +121,7 @@ def _is_numeric(cells: tuple[Any, ...]) -> bool:
 
 
 def _line(cells: tuple[Any, ...]) -> str:
-    return f"| {' | '.join(_escaped(_word(cell)) for cell in cells)} |"
+    return f"| {' | '.join(_escaped(word(cell)) for cell in cells)} |"
 
 
 def _escaped(text: str) -> str:
@@ -141,7 +141,7 @@ def _tree(value: Any, depth: int) -> Iterator[str]:
             yield from _tree(each, depth + 1)
         else:
             is_empty = isinstance(each, dict | list) and not each
-            text = _escaped(json.dumps(each, ensure_ascii=False) if nested else _word(None if is_empty else each))
+            text = _escaped(json.dumps(each, ensure_ascii=False) if nested else word(None if is_empty else each))
             yield f"{indent}- {f'{label}: ' if label else ''}{text or '–'}"
 
 

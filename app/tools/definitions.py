@@ -46,7 +46,7 @@ class AskReason(StrEnum):
 
     NEW = "new"  # there is none for this tool yet
     CHANGED = "changed"  # there was, but the server describes the tool differently now
-    OUTSIDE = "outside"  # there is, but a result from outside is in the chat, and this tool may change or send
+    OUTSIDE = "outside"  # there is, but words from outside are in the chat, and this tool may change or send something
     REPEAT = "repeat"  # an equal call was sent before the app ended, and it is not known whether it ran
     MANY = "many"  # there is, but many calls ran without asking
     STEPS = "steps"  # the reply took many steps: whether it may go on
@@ -58,7 +58,7 @@ class Tool:
     name: str  # as the server calls it
     description: str
     schema: str  # JSON of its parameters
-    reads_only: bool = False  # the server's hint: chooses words, never consent
+    reads_only: bool = False  # the server's hint: chooses words, and when a consent rests (`gate`)
     origin: str = ""  # identity of the server: its absolute command and arguments, or the origin of its address
 
     @classmethod

@@ -150,7 +150,8 @@ class ToolHost:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()  # of the thread's start and end
         self._is_closed = False
-        self._wake_read, self._wake_write = -1, -1
+        self._wake_read = -1
+        self._wake_write = -1
         # Of the thread alone
         self._is_running = True
         self._requests: dict[int, _Request] = {}
@@ -475,7 +476,9 @@ class ToolHost:
             except FileNotFoundError:
                 continue
             except (OSError, ValueError):
-                owner, mark, noted = 0, "", {}
+                owner = 0
+                mark = ""
+                noted = {}
             if mark and is_child(mark, owner):
                 continue
             if mark and (left := end_family(mark, noted, _TERM_S)):
