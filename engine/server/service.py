@@ -25,7 +25,7 @@ from engine.server.options import ModelShelf, PictureDecoder, ServerOptions, Ser
 if TYPE_CHECKING:
     import uvicorn
 
-    from engine.server.connections import Connections
+    from engine.server.connections import ClientConnections
     from engine.server.replies import SharedEngine
 
 _log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class Server:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
         self._uvicorn: uvicorn.Server | None = None
-        self._connections: Connections | None = None
+        self._connections: ClientConnections | None = None
         self._shared: SharedEngine | None = None
 
     @property
@@ -124,7 +124,7 @@ class Server:
         import uvicorn
 
         from engine.server.app import make_app
-        from engine.server.connections import MOST_HEADER_BYTES, Connection, Connections
+        from engine.server.connections import MOST_HEADER_BYTES, ClientConnection, ClientConnections
         from engine.server.replies import SharedEngine
 
         loop = asyncio.get_running_loop()
@@ -132,7 +132,7 @@ class Server:
         shared = SharedEngine(self._engine, self._options, self._count, self._shelf, self._decode)
         config = uvicorn.Config(
             make_app(shared),
-            http=Connection,
+            http=ClientConnection,
             loop="asyncio",
             ws="none",
             lifespan="off",
@@ -145,7 +145,7 @@ class Server:
         )
         config.load()
         server = uvicorn.Server(config)
-        connections = Connections(server, self._options)
+        connections = ClientConnections(server, self._options)
         with self._lock:
             self._shared = shared
             self._uvicorn = server
