@@ -1,4 +1,4 @@
-"""Chats that begin alike, as those of a project do: the second reads what both begin with from what the first has left."""
+"""Chats that begin alike, as those of a project do: the second takes that from what the first has left."""
 
 from __future__ import annotations
 
