@@ -86,8 +86,8 @@ class QueuedReply(Submitted):
     def start(self, model: LoadedModel, store: PrefixStore, history: History, *, may_copy: bool = False) -> Reply:
         """Make the reply, with the kept cache that `PrefixStore.take` finds; waits until the prompt is made.
 
-        `may_copy`: False with a drafter, which would lack the hidden states of what was copied; what chats are told to
-        share is copied nevertheless.
+        `may_copy`: False with a drafter, which would lack the hidden states of what was copied; where the request
+        has `shared_characters` it is copied nevertheless.
         """
         ahead = self._prepared(model)
         self._prompt = None
