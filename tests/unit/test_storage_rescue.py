@@ -237,6 +237,8 @@ def test_a_copy_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path) -> N
         raw.execute("DROP INDEX messages_pinned")
         for column in ("reads_from", "pinned"):
             raw.execute(f"ALTER TABLE messages DROP COLUMN {column}")
+        for column in ("instructions", "options"):
+            raw.execute(f"ALTER TABLE folders DROP COLUMN {column}")
         raw.execute("PRAGMA user_version = 6")
     before = copy.read_bytes()
     garbage(path)
