@@ -76,6 +76,9 @@ build/mac/bin/uv: | venv
 	@build/mac/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
 		-r packaging/requirements-uv.lock
 
+# As packaging/bootstrap.sh says of uv.
+wheels app: export UV_SYSTEM_CERTS = 1
+
 wheels: build/mac/bin/uv ## See whether the locked wheels for Macs run on the macOS they are taken for; some 600 MB the first time
 	@$(PYTHON) packaging/mac/wheels.py build/mac
 
