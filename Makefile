@@ -79,7 +79,7 @@ build/mac/bin/uv: | venv
 # As packaging/bootstrap.sh says of uv.
 wheels app: export UV_SYSTEM_CERTS = 1
 
-wheels: build/mac/bin/uv ## See whether the locked wheels for Macs run on the macOS they are taken for; some 600 MB the first time
+wheels: build/mac/bin/uv ## See whether the locked wheels for Macs run on the macOS they are taken for
 	@$(PYTHON) packaging/mac/wheels.py build/mac
 
 app: build/mac/bin/uv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--python DIR" puts a relocatable Python in
