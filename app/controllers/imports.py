@@ -23,7 +23,7 @@ from app.documents.problems import Refused, WhyNot
 from app.documents.reading import Keep, Progress, kept
 from app.portable import own
 from app.portable.json_stream import loads
-from app.portable.reading import Found, find_chats
+from app.portable.reading import FoundChats, find_chats
 from app.storage import Attachment, AttachmentKind, NotStored, Storage, Stores, portable
 from app.storage.database import reason_of
 from app.storage.portable import Grown, Importing, Known, PortableChat, shrink, with_files
@@ -41,7 +41,7 @@ _SIGN = b'"kind": "picture"'  # as our own files have it
 class Preview:
     """What an import would add. `here`: existing chats; `presets`: new ones; `lost`: missing or damaged pictures."""
 
-    found: Found
+    found: FoundChats
     here: int
     presets: int = 0
     lost: int = 0
@@ -286,7 +286,7 @@ def _remove_unfinished(data: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _count_here(found: Found, known: Known) -> int:
+def _count_here(found: FoundChats, known: Known) -> int:
     with found.spool.open("rb") as lines:
         return sum(
             known.may_have(origin) and known.has(chat_of(line))

@@ -11,7 +11,7 @@ from app.view_models.matching import folded
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class SavedPrompt:
     name: str
     text: str
     id: str = ""  # "": it is not stored yet
@@ -21,12 +21,12 @@ class Prompts:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def all(self) -> Sequence[Prompt]:
+    def all(self) -> Sequence[SavedPrompt]:
         """By name."""
-        stored = [Prompt(each["name"], each["text"], each["id"]) for each in self._settings.prompts]
+        stored = [SavedPrompt(each["name"], each["text"], each["id"]) for each in self._settings.prompts]
         return sorted(stored, key=lambda prompt: folded(prompt.name))
 
-    def put(self, prompt: Prompt) -> None:
+    def put(self, prompt: SavedPrompt) -> None:
         """Store a prompt, in place of the one with its id."""
         stored = replace(prompt, id=prompt.id or uuid.uuid4().hex)
         self._settings.prompts = (*self._without(stored.id), asdict(stored))

@@ -36,14 +36,14 @@ class ContentKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TextKind:
+class LanguageAndContent:
     language: Language
     content: ContentKind
 
 
-def kind_of(text: str) -> TextKind:
+def kind_of(text: str) -> LanguageAndContent:
     outside, fenced = _parted(text)
-    return TextKind(_language("\n".join(outside) or text), _content(outside, fenced))
+    return LanguageAndContent(_language("\n".join(outside) or text), _content(outside, fenced))
 
 
 def _parted(text: str) -> tuple[list[str], int]:

@@ -40,7 +40,7 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundChats:
     """Chats found in files. `spool`: a chat in each line, in our own format; `missing`: pictures without files."""
 
     spool: Path
@@ -52,7 +52,7 @@ class Found:
     missing: int = 0
 
 
-def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callable[[float], None]) -> Found:
+def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callable[[float], None]) -> FoundChats:
     """Raises Stopped after `stop`. Problems include what cannot be read and a crash of the process."""
     notes = _Notes(progress)
     try:
@@ -63,7 +63,7 @@ def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callabl
         _cut_to_lines(spool)
     kept = tuple(notes.problems[:_MOST_PROBLEMS])
     more = len(notes.problems) - len(kept)
-    return Found(spool, tuple(notes.origins), notes.messages, kept, more, tuple(notes.presets), notes.missing)
+    return FoundChats(spool, tuple(notes.origins), notes.messages, kept, more, tuple(notes.presets), notes.missing)
 
 
 def _cut_to_lines(spool: Path) -> None:

@@ -39,7 +39,7 @@ _CLOSE_S = 10.0
 _REPORT_S = 0.2  # between two reports of a running search
 
 T = TypeVar("T")
-Found = Callable[[list[ChatSummary]], None]
+ChatsFound = Callable[[list[ChatSummary]], None]
 
 
 class Stores:
@@ -229,7 +229,7 @@ class Storage:
         """A reader for another thread, which calls this and closes the reader's database."""
         return Stores(ReadConnection(self._address))
 
-    def search(self, query: str, limit: int, done: Found, so_far: Found = lambda _chats: None) -> None:
+    def search(self, query: str, limit: int, done: ChatsFound, so_far: ChatsFound = lambda _chats: None) -> None:
         """Search; ends an earlier search, which is then never answered. Unreadable rows are skipped.
 
         `so_far` is called now and then with the first results of a long search.
@@ -386,7 +386,7 @@ def _forget_old(stores: Stores, path: Path | None) -> None:
 class _Search:
     """A search, which any thread may interrupt."""
 
-    def __init__(self, address: str, query: str, limit: int, known: KnownChats, report: Found) -> None:
+    def __init__(self, address: str, query: str, limit: int, known: KnownChats, report: ChatsFound) -> None:
         self.cancelled = False
         self.met_damage = False
         self._address = address

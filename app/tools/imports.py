@@ -12,8 +12,8 @@ from typing import Any
 
 from app.system.small_file import read_small
 from app.tools.definitions import cleaned
-from app.tools.servers import MOST_SERVERS, MOST_WORDS, ServerConfig, ServerFault, checked
-from app.tools.wire import Problem
+from app.tools.servers import MOST_SERVERS, MOST_WORDS, ServerConfig, checked
+from app.tools.wire import Problem, ServerFault
 
 _MOST_BYTES = 1 << 18
 _LONGEST_NAME = 80

@@ -9,6 +9,7 @@ from enum import StrEnum
 from app.storage import Attachment, Attachments
 from app.storage.parts import Call, CallStage, Part, Parts, Result, Text, Thinking
 from app.tools.definitions import Answer, AskReason
+from app.tools.wire import ConnectionState
 
 # Views import these from here.
 __all__ = [
@@ -146,16 +147,6 @@ class CanCall(StrEnum):
     YES = "yes"
     NO_MODEL = "no_model"
     MODEL_CANNOT = "model_cannot"
-
-
-class ConnectionState(StrEnum):
-    """Of a server of tools."""
-
-    OFF = "off"  # not enabled
-    STOPPED = "stopped"  # it is started on first use
-    STARTING = "starting"
-    READY = "ready"
-    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,6 +238,7 @@ class Request:
     guest: bool = False  # another program's: pauses while a request of the user's is queued or running
     picture_detail: PictureDetail = PictureDetail.NORMAL
     model: str = ""  # folder of the main model that it is for: with another it ends with MODEL_CHANGED; "": any
+    shared_characters: int = 0  # of the system message, from its beginning: other conversations begin with them, too
     conversation: str = ""  # name of its chat for `ChatEngine.keep_only`; "": not affected by that
     owner: str = ""  # who asks: kept caches of others are not used for it, nor its own for theirs; "": the user
 

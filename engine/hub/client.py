@@ -23,7 +23,7 @@ from engine.api.errors import (
 from engine.api.hub import HubAccess
 from engine.hub.http import Hub, HubHttp
 from engine.hub.repository import RemoteFile, choose_files, parts_of
-from engine.hub.stop import Patience, Retries, StopKind, Stopped, StopSignal, TryAgain, unreachable
+from engine.hub.stop import HubPatience, Retries, StopKind, Stopped, StopSignal, TryAgain, unreachable
 from engine.models.model_files import MIB
 from engine.models.names import is_commit
 
@@ -44,7 +44,7 @@ class HubClient:
     """One client, for one download with all its threads, one search or one page. `about` is in its errors."""
 
     def __init__(
-        self, hub: Hub, about: str, stop: StopSignal, patience: Patience, retries: Retries | None = None
+        self, hub: Hub, about: str, stop: StopSignal, patience: HubPatience, retries: Retries | None = None
     ) -> None:
         self.repository = about
         self.endpoint = hub.endpoint
@@ -208,7 +208,7 @@ class JsonQuestion:
     def ask(self) -> object:
         """None after `stop`. Raises DownloadError."""
         try:
-            client = HubClient(self._hub, self._hub.endpoint, self._stop, Patience(question_tries=1))
+            client = HubClient(self._hub, self._hub.endpoint, self._stop, HubPatience(question_tries=1))
             try:
                 return client.ask(self._name)[0]
             finally:

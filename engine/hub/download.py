@@ -59,7 +59,7 @@ from engine.hub.staging import (
     write_json,
     write_manifest,
 )
-from engine.hub.stop import LEAST_BYTES_PER_S, Patience, Retries, StopKind, Stopped, StopSignal, Throttle
+from engine.hub.stop import LEAST_BYTES_PER_S, HubPatience, Retries, StopKind, Stopped, StopSignal, Throttle
 from engine.hub.writer import OnBytes, Slot, fetch_file, is_right, part_path
 from engine.models.inspect import check_config, read_config
 from engine.models.model_files import MIB
@@ -78,7 +78,7 @@ _SPEED_AFTER_S = 1.0  # of bytes that arrive, until a speed is reported …
 _SURE_AFTER_S = 2.0  # … and until the remaining time is reported
 _FILES_SHOWN = 100
 NOT_FROM_PEER = (HubUnreachable, HubMisbehaved, RepositoryNotFound, FileMissing, AccessDenied, NothingToInstall)
-_PATIENCE = Patience(read_s=15.0, connect_s=5.0, question_tries=1, silent_tries=1, file_tries=2)
+_PATIENCE = HubPatience(read_s=15.0, connect_s=5.0, question_tries=1, silent_tries=1, file_tries=2)
 
 
 class Rate:
@@ -240,7 +240,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    patience: Patience = field(default_factory=Patience)
+    patience: HubPatience = field(default_factory=HubPatience)
     files_at_once: int = 4  # of one repository
     disk_reserve_bytes: int = 2_000_000_000
     disk_factor: float = 1.05
@@ -358,7 +358,7 @@ class Download:
         except NOT_FROM_PEER as error:
             raise unreached from error
 
-    def _install(self, hub: Hub, patience: Patience, meter: Meter, shares: Shares) -> None:
+    def _install(self, hub: Hub, patience: HubPatience, meter: Meter, shares: Shares) -> None:
         (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it exists, all other files are right
         client = HubClient(hub, self.repository, self.stop, patience, self.retries)
         try:

@@ -31,8 +31,8 @@ from engine.api.ranks import Machine
 from engine.cluster.identity import Identity
 from engine.hub.stop import (
     BEFORE_ANY_ANSWER,
-    Connections,
-    Patience,
+    HubConnections,
+    HubPatience,
     StopSignal,
     TryAgain,
     reason_of,
@@ -81,12 +81,12 @@ class Hub:
 class HubHttp:
     """The connections to one hub. `about` is in its errors. Raises HubOffline."""
 
-    def __init__(self, hub: Hub, about: str, stop: StopSignal, patience: Patience) -> None:
+    def __init__(self, hub: Hub, about: str, stop: StopSignal, patience: HubPatience) -> None:
         self._hub = hub
         self._about = about
         self._stop = stop
         self._patience = patience
-        self._connections = Connections(stop)
+        self._connections = HubConnections(stop)
         if hub.offline:
             raise HubOffline(without_password(about))
         self._http = self._open()

@@ -32,7 +32,7 @@ from engine.api.types import DrafterKind, ModelInfo
 from engine.hub.client import HubClient, from_any
 from engine.hub.http import Hub
 from engine.hub.repository import drafter_in, listed_files
-from engine.hub.stop import Jobs, Patience, StopKind, Stopped, StopSignal, without_password
+from engine.hub.stop import HubPatience, Jobs, StopKind, Stopped, StopSignal, without_password
 from engine.models.drafter_kinds import KINDS, drafter_kind, kind_in_name, searched_words
 from engine.models.drafters import MTP
 from engine.models.model_files import KIB, JsonObject, object_at
@@ -346,7 +346,7 @@ class _Search:
 
 
 class Searches:
-    def __init__(self, sink: Sink, patience: Patience, jobs: Jobs) -> None:
+    def __init__(self, sink: Sink, patience: HubPatience, jobs: Jobs) -> None:
         self._sink = sink
         self._jobs = jobs
         self._patience = replace(patience, longest_asked_s=_LONGEST_ASKED_S)

@@ -124,7 +124,7 @@ class Jobs:
         return [thread for _, _, thread in running]
 
 
-class Connections:
+class HubConnections:
     """The connections of one client, as its library reports them: a stop ends each of them at any time."""
 
     def __init__(self, stop: StopSignal) -> None:
@@ -215,7 +215,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class HubPatience:
     """How long to wait for a hub. Tests use shorter times."""
 
     read_s: float = 20.0

@@ -42,7 +42,7 @@ from engine.hub.library import Inspected, neighbours
 from engine.hub.repository import is_source
 from engine.hub.searches import Searches
 from engine.hub.staging import CannotDelete, delete_model, kept_bytes, listed_in, read_manifest, remove, repository_of
-from engine.hub.stop import Jobs, Patience, StopKind, Stopped, StopSignal, Throttle
+from engine.hub.stop import HubPatience, Jobs, StopKind, Stopped, StopSignal, Throttle
 from engine.hub.writer import is_right
 from engine.models.about import template_text
 from engine.models.names import is_commit
@@ -430,7 +430,7 @@ class _Reading:
         self._report(VerifyProgress(self._folder, self._done_bytes, self._total_bytes))
 
 
-def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSignal) -> UpdateChecked:
+def checked_for_update(folder: Path, hub: Hub, patience: HubPatience, stop: StopSignal) -> UpdateChecked:
     """Whether the hub has a newer version. Raises Stopped."""
     repository = repository_of(folder)
     installed = read_manifest(folder).get("revision")

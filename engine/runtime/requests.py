@@ -38,7 +38,9 @@ _TYPES: Mapping[str, type] = MappingProxyType(
         "effort": Effort,
     }
 )
-_LEAST: Mapping[str, int] = MappingProxyType({"max_tokens": 1, "context_tokens": 1, "thinking_tokens": 0})
+_LEAST: Mapping[str, int] = MappingProxyType(
+    {"max_tokens": 1, "context_tokens": 1, "thinking_tokens": 0, "shared_characters": 0}
+)
 _LARGEST_SHOWN = 10**40
 _DEEPEST = 100
 LARGEST_CONSTRAINT = 1 << 17  # characters

@@ -44,7 +44,7 @@ for _logger in (_log, logging.getLogger("uvicorn.error")):
     _logger.addFilter(_Seldom())
 
 
-class Connections:
+class ClientConnections:
     """All connections of a server, accepted one by one. On the loop's thread.
 
     A connection is silent until a whole header has come on it, with the key where one is asked for. Silent ones give
@@ -60,8 +60,8 @@ class Connections:
         most = _MOST if descriptors == resource.RLIM_INFINITY else min(_MOST, descriptors // _SHARE)
         self._most_shown = max(_LEAST, most)
         self._most_silent = max(_LEAST, most // _SHARE)
-        self._silent: dict[Connection, str] = {}  # with their machines, the oldest first
-        self._shown: dict[Connection, str] = {}
+        self._silent: dict[ClientConnection, str] = {}  # with their machines, the oldest first
+        self._shown: dict[ClientConnection, str] = {}
         self._listeners: set[socket.socket] = set()
         self._accepted: set[asyncio.Task[Any]] = set()
         self.buffer = memoryview(bytearray(_READ_BYTES))  # whose reader is called at once after it was filled
@@ -76,7 +76,7 @@ class Connections:
         while self._listeners:
             self._loop.remove_reader(self._listeners.pop())
 
-    def show(self, connection: Connection) -> bool:
+    def show(self, connection: ClientConnection) -> bool:
         """It has shown what it has to; False: there is no room for it."""
         if connection in self._shown:
             return True
@@ -89,7 +89,7 @@ class Connections:
             self._shown[connection] = self._silent.pop(connection)
         return True
 
-    def forget(self, connection: Connection) -> None:
+    def forget(self, connection: ClientConnection) -> None:
         self._silent.pop(connection, None)
         self._shown.pop(connection, None)
 
@@ -107,7 +107,7 @@ class Connections:
         if len(self._silent) >= self._most_silent and (first := gives_way(self._silent.items())) is not None:
             _log.info("a connection without a request gave way to a new one")
             self._end(first)
-        connection = Connection(self, self._server)
+        connection = ClientConnection(self, self._server)
         self._silent[connection] = machine_of(address[0])
         task = self._loop.create_task(self._loop.connect_accepted_socket(lambda: connection, accepted))
         self._accepted.add(task)
@@ -117,15 +117,15 @@ class Connections:
         if listener in self._listeners:
             self._loop.add_reader(listener, self._accept, listener)
 
-    def _end(self, connection: Connection) -> None:
+    def _end(self, connection: ClientConnection) -> None:
         self.forget(connection)
         connection.end()
 
 
-class Connection(H11Protocol, asyncio.BufferedProtocol):
+class ClientConnection(H11Protocol, asyncio.BufferedProtocol):
     """One to a client: `scope["state"]["connection"]`."""
 
-    def __init__(self, connections: Connections, server: uvicorn.Server) -> None:
+    def __init__(self, connections: ClientConnections, server: uvicorn.Server) -> None:
         super().__init__(server.config, server.server_state, {"connection": self})
         self._connections = connections
         self._header: asyncio.TimerHandle | None = None  # ends it where none comes
@@ -133,7 +133,7 @@ class Connection(H11Protocol, asyncio.BufferedProtocol):
         self._ended = False
 
     def show(self) -> bool:
-        """See `Connections.show`."""
+        """See `ClientConnections.show`."""
         return self._connections.show(self)
 
     @property

@@ -25,7 +25,7 @@ from engine.server.options import ModelShelf, PictureDecoder, ServerOptions, Ser
 if TYPE_CHECKING:
     import uvicorn
 
-    from engine.server.connections import Connections
+    from engine.server.connections import ClientConnections
     from engine.server.replies import SharedEngine
 
 _log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class Server:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
         self._uvicorn: uvicorn.Server | None = None
-        self._connections: Connections | None = None
+        self._connections: ClientConnections | None = None
         self._shared: SharedEngine | None = None
 
     @property
@@ -106,7 +106,7 @@ class Server:
             if self._options.beyond_loopback and not self._options.key:
                 last = ServerState(ServerPhase.FAILED, error="KeyMissing")
                 return
-            sockets = _listening(self._options.host, self._options.port)
+            sockets = listening(self._options.host, self._options.port)
             asyncio.run(self._serve(sockets))
         except OSError as error:
             last = ServerState(ServerPhase.FAILED, error=AddressProblem.of(error), detail=error.strerror or "")
@@ -124,7 +124,7 @@ class Server:
         import uvicorn
 
         from engine.server.app import make_app
-        from engine.server.connections import MOST_HEADER_BYTES, Connection, Connections
+        from engine.server.connections import MOST_HEADER_BYTES, ClientConnection, ClientConnections
         from engine.server.replies import SharedEngine
 
         loop = asyncio.get_running_loop()
@@ -132,7 +132,7 @@ class Server:
         shared = SharedEngine(self._engine, self._options, self._count, self._shelf, self._decode)
         config = uvicorn.Config(
             make_app(shared),
-            http=Connection,
+            http=ClientConnection,
             loop="asyncio",
             ws="none",
             lifespan="off",
@@ -145,7 +145,7 @@ class Server:
         )
         config.load()
         server = uvicorn.Server(config)
-        connections = Connections(server, self._options)
+        connections = ClientConnections(server, self._options)
         with self._lock:
             self._shared = shared
             self._uvicorn = server
@@ -183,7 +183,7 @@ class Server:
             _log.exception("the server's state could not be reported")
 
 
-def _listening(host: str, port: int) -> list[socket.socket]:
+def listening(host: str, port: int) -> list[socket.socket]:
     """Both loopback addresses where no host is given; the second where the machine has it."""
     if host not in {"", "localhost"}:
         return [_bound(host, port)]
@@ -199,7 +199,7 @@ def _listening(host: str, port: int) -> list[socket.socket]:
     raise taken
 
 
-def _is_answered(host: str, port: int) -> bool:
+def is_answered(host: str, port: int) -> bool:
     with suppress(OSError), socket.create_connection((host, port), timeout=_CONNECT_S):
         return True
     return False
@@ -207,7 +207,7 @@ def _is_answered(host: str, port: int) -> bool:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    if sys.platform == "darwin" and port and _is_answered(host, port):  # macOS lets us have what others hold on 0.0.0.0
+    if sys.platform == "darwin" and port and is_answered(host, port):  # macOS lets us have what others hold on 0.0.0.0
         raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -17,7 +17,7 @@ from engine import DownloadFinished, DownloadStopped, HubMisbehaved, HubSilence,
 from engine.hub import connecting, http
 from engine.hub.client import HubClient
 from engine.hub.http import Hub
-from engine.hub.stop import Patience, StopSignal
+from engine.hub.stop import HubPatience, StopSignal
 from tests.end2end.conftest import LARGE, REPO
 from tests.end2end.test_downloads import WEIGHTS, assert_installed, held, install, refusal
 from tests.helpers.event_recorder import EventRecorder, QuickStore
@@ -55,7 +55,7 @@ def serving(folder: Path) -> tuple[ssl.SSLContext, Path]:
     return context, certificate
 
 
-IMPATIENT = Patience(question_tries=1, read_s=20.0, connect_s=20.0)
+IMPATIENT = HubPatience(question_tries=1, read_s=20.0, connect_s=20.0)
 
 
 @pytest.fixture

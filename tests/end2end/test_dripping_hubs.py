@@ -20,7 +20,7 @@ from engine import (
     PageRead,
     SearchFailed,
 )
-from engine.hub.stop import Patience
+from engine.hub.stop import HubPatience
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS
 from tests.helpers.event_recorder import EventRecorder, QuickStore
@@ -119,6 +119,6 @@ def test_a_gateway_that_looks_through_a_file_before_it_hands_on_any_is_waited_fo
 
 
 def test_a_wait_for_half_a_minute_is_allowed_to_a_gateway_and_no_minute_to_lines_that_drip() -> None:
-    patience = Patience()
+    patience = HubPatience()
     assert patience.first_byte_s > 30
     assert patience.silent_tries * patience.read_s + patience.delay_s(1) < 60

@@ -42,7 +42,7 @@ from engine.hub.file_server import files_here
 from engine.hub.http import Hub, HubHttp
 from engine.hub.repository import choose_files
 from engine.hub.staging import write_manifest
-from engine.hub.stop import Patience, StopSignal
+from engine.hub.stop import HubPatience, StopSignal
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import assert_installed, install
 from tests.helpers.event_recorder import EventRecorder, QuickStore, SlowStore
@@ -104,7 +104,7 @@ class Macs:
         if identity is not None:
             known.pair_with(self.identity.machines()[0], Identity(self.main).certificate)
             supplied = PeerModel(REPO, "", supplied.endpoint, supplied.fingerprint, str(identity))
-        http = HubHttp(Hub(supplied.endpoint, peer=supplied), "test", StopSignal(), Patience())
+        http = HubHttp(Hub(supplied.endpoint, peer=supplied), "test", StopSignal(), HubPatience())
         try:
             return int(http._http.get(http.url(path)).status_code)
         except httpx2.TransportError:
@@ -397,7 +397,7 @@ def test_what_was_not_asked_for_last_is_not_taken(macs: Macs) -> None:
             offer_files(macs.helping, source, 9)
         assert refused.value.why is MachineRefusal.MISBEHAVED
         assert macs.ask() is MachineRefusal.NO_MODEL
-    macs.lender._fetches = False
+    macs.lender.fetches = False
     with pytest.raises(MachineUnavailable):
         offer_files(macs.helping, macs.source, 9)
     macs.models[macs.model.parent / "elsewhere"] = macs.source

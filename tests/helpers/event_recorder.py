@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from engine import DownloadFailed, DownloadFinished, DownloadId, DownloadStopped, Event, ModelStore
 from engine.hub.download import Tuning
-from engine.hub.stop import Patience
+from engine.hub.stop import HubPatience
 
 E = TypeVar("E")
 TIMEOUT_S = 30.0
@@ -19,7 +19,7 @@ TERMINAL = (DownloadFinished, DownloadStopped, DownloadFailed)
 
 class QuickStore(ModelStore):
     tuning = Tuning(
-        Patience(5.0, 5.0, question_tries=2, file_tries=4, last_tries=4, first_delay_s=0.001, longest_delay_s=0.01),
+        HubPatience(5.0, 5.0, question_tries=2, file_tries=4, last_tries=4, first_delay_s=0.001, longest_delay_s=0.01),
         disk_reserve_bytes=0,
     )
 

@@ -135,7 +135,12 @@ _TESTS = {
     "engine/caches/window": _CACHES,
     "engine/caches": (*_CACHES, "families/test_cache_contract"),
     "engine/prefix/file": ("engine/test_prefix_file", "engine/test_prefix_disk"),
-    "engine/prefix/memory": ("engine/test_prefix_choice", "engine/test_prefix_disk", "engine/test_prefix_limits"),
+    "engine/prefix/memory": (
+        "engine/test_prefix_choice",
+        "engine/test_shared_beginnings",
+        "engine/test_prefix_disk",
+        "engine/test_prefix_limits",
+    ),
     "engine/prefix": (
         "engine/test_prefix_disk",
         "engine/test_prefix_foreign",

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.prompts import Prompt
+from app.controllers.prompts import SavedPrompt
 from app.views.shell.prompts import PromptDialog, PromptList
 from app.views.widgets.message_edit import MessageEdit
 from tests.helpers.app_harness import AppHarness, open_app
@@ -20,7 +20,7 @@ from tests.helpers.composing import compose
 def offered(app: AppHarness) -> PromptList:
     texts = {"Translate": "Translate into English:", "요약": "요약해 주세요:", "Shorter": "Make it\nshorter"}
     for name, text in texts.items():
-        app.chats.prompts.put(Prompt(name, text))
+        app.chats.prompts.put(SavedPrompt(name, text))
     app.window.composer.take_focus()
     return app.window.prompts
 

@@ -27,7 +27,7 @@ class Chat:
         secrets = Secrets(folder / "token", lambda: None)
         self.servers = ToolServersController(folder, secrets, harness.calls.post, IN_PLACE, home=lambda: folder)
         harness.controller.tools.use_servers(self.servers)
-        self.servers.removed.connect(harness.controller.tools.forget_server)
+        self.servers.removed.connect(harness.controller.tools.consents.end_all)
 
     def add(self, mode: str) -> str:
         """A server, switched on; returns its id."""

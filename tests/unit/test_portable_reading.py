@@ -18,7 +18,7 @@ from app.documents.reading import MOST_CHARACTERS
 from app.portable import beside, child, own, reading
 from app.portable import chatgpt as chatgpt_reader
 from app.portable.problems import WhyNotRead
-from app.portable.reading import Found, find_chats
+from app.portable.reading import FoundChats, find_chats
 from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json
 from app.storage.parts import Attachment, AttachmentKind
@@ -30,7 +30,7 @@ ASKED = node("q", "root", "user", "Why?")
 ONE = json.dumps([chatgpt(ASKED)])
 
 
-def by_a_process(folder: Path, *paths: Path) -> Found:
+def by_a_process(folder: Path, *paths: Path) -> FoundChats:
     return find_chats(paths, folder / "spool", Stop(), lambda _share: None)
 
 
@@ -44,7 +44,7 @@ def printed(_flag: str, arguments: Sequence[str], *_: object) -> Iterator[bytes]
     return iter(lines.getvalue().splitlines())
 
 
-def find(folder: Path, *paths: Path) -> Found:
+def find(folder: Path, *paths: Path) -> FoundChats:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "lines_of", printed)
         return by_a_process(folder, *paths)
@@ -65,11 +65,11 @@ def archive(folder: Path, members: dict[str, str | bytes], name: str = "export.z
     return path
 
 
-def problems(found: Found) -> list[tuple[str, str, WhyNotRead]]:
+def problems(found: FoundChats) -> list[tuple[str, str, WhyNotRead]]:
     return [(each.file, each.chat, each.why) for each in found.problems]
 
 
-def spooled(found: Found) -> list[PortableChat]:
+def spooled(found: FoundChats) -> list[PortableChat]:
     return [own.chat_of(json.loads(line)) for line in found.spool.read_text(encoding="utf-8").splitlines()]
 
 
@@ -111,7 +111,7 @@ def with_pictures() -> str:
     return json.dumps([chatgpt(asked, drawing("d", "q", "file-service://file-Draw"), other)])
 
 
-def shown(found: Found) -> list[list[tuple[str, str]]]:
+def shown(found: FoundChats) -> list[list[tuple[str, str]]]:
     """Of each message's attachments the name and what is packed in it."""
     (chat,) = (json.loads(line) for line in found.spool.read_text(encoding="utf-8").splitlines())
     attached = [[(each["name"], each["text"]) for each in message["parts"]] for message in chat["messages"]]

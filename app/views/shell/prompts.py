@@ -13,7 +13,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
-from app.controllers.prompts import Prompt, Prompts
+from app.controllers.prompts import Prompts, SavedPrompt
 from app.theme import Theme
 from app.view_models.matching import distance
 from app.views.settings.options import PromptField
@@ -135,7 +135,7 @@ class PromptList(Translated, QWidget):
         self._insert("")
         self.edit_prompts(self._prompts.all()[0])
 
-    def edit_prompts(self, prompt: Prompt | None = None) -> PromptDialog:
+    def edit_prompts(self, prompt: SavedPrompt | None = None) -> PromptDialog:
         """`prompt`: the one shown first; None: a new one."""
         dialog = PromptDialog(self._theme, self._window, self._prompts, self._window.banner, prompt)
         dialog.finished.connect(lambda _result: self._window.composer.take_focus())
@@ -196,11 +196,11 @@ class PromptDialog(Dialog):
     """A new prompt, or one of those that there are. Another one chosen keeps what was changed."""
 
     def __init__(
-        self, theme: Theme, parent: QWidget, prompts: Prompts, banner: Banner, prompt: Prompt | None = None
+        self, theme: Theme, parent: QWidget, prompts: Prompts, banner: Banner, prompt: SavedPrompt | None = None
     ) -> None:
         self._prompts = prompts
         self._banner = banner
-        self._prompt = prompt or Prompt("", "")
+        self._prompt = prompt or SavedPrompt("", "")
         self.choice = ChoiceButton(theme)
         self.name = LineField(theme)
         self.name.setMaxLength(_LONGEST_NAME)
@@ -243,7 +243,7 @@ class PromptDialog(Dialog):
         )
 
     def _show(self) -> None:
-        stored: Sequence[Prompt] = self._prompts.all()
+        stored: Sequence[SavedPrompt] = self._prompts.all()
         self.choice.set_choices([("", self.tr("New Prompt")), *((each.id, each.name) for each in stored)])
         self.choice.set_value(self._prompt.id)
         self.choice.setVisible(bool(stored))
@@ -252,8 +252,8 @@ class PromptDialog(Dialog):
         self._judge()
         self._retranslate()
 
-    def _typed(self) -> Prompt:
-        return Prompt(" ".join(self.name.text().split()), self.text.text().strip(), self._prompt.id)
+    def _typed(self) -> SavedPrompt:
+        return SavedPrompt(" ".join(self.name.text().split()), self.text.text().strip(), self._prompt.id)
 
     def _judge(self) -> None:
         typed = self._typed()
@@ -268,7 +268,7 @@ class PromptDialog(Dialog):
 
     def _show_other(self, prompt_id: object) -> None:
         self._keep()
-        self._prompt = next((each for each in self._prompts.all() if each.id == prompt_id), Prompt("", ""))
+        self._prompt = next((each for each in self._prompts.all() if each.id == prompt_id), SavedPrompt("", ""))
         self._show()
 
     def _delete(self) -> None:
