@@ -99,9 +99,7 @@ def test_deletions_of_one_moment_are_taken_back_one_by_one(stores: Stores, monke
     assert texts(stores, chat) == ["q"]
 
 
-def test_the_latest_is_first_although_the_clock_was_set_back(
-    stores: Stores, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_latest_is_first_although_the_clock_was_set_back(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     chats = [stores.chats.create(name) for name in ("Old", "Other", "Pinned")]
     stores.chats.pin(chats[2], True)
     deleted = stores.trash.put_chat(stores.chats.create("Deleted before"))
