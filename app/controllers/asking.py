@@ -134,6 +134,7 @@ class Asking(QObject):
             return False
         question = self._question(chat_id, parent_id, words, attachments)
         if not chat_id:
+            question = replace(question, folder_id=self._options.folder_of(0))
             self._options.ask()
 
         def stored(asked: Asked) -> None:

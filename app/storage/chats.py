@@ -48,9 +48,13 @@ class ChatStore:
     def __init__(self, database: Connection) -> None:
         self._db = database
 
-    def create(self, title: str) -> int:
-        sql = "INSERT INTO chats (title, created_at, updated_at) VALUES (?, ?, ?)"
-        return self._db.execute(sql, (title, time.time(), self._latest()))
+    def create(self, title: str, folder_id: int | None = None) -> int:
+        """In a folder, if it is still there."""
+        sql = (
+            "INSERT INTO chats (title, created_at, updated_at, folder_id)"
+            " VALUES (?, ?, ?, (SELECT id FROM folders WHERE id = ?))"
+        )
+        return self._db.execute(sql, (title, time.time(), self._latest(), folder_id))
 
     def summary(self, chat_id: int) -> ChatSummary | None:
         row = self._db.row("SELECT * FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,))
