@@ -166,6 +166,13 @@
             <numerusform>%Ln earlier messages not read</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>Still read: %Ln pinned message(s)</source>
+        <translation>
+            <numerusform>Still read: %Ln pinned message</numerusform>
+            <numerusform>Still read: %Ln pinned messages</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>MessageActions</name>

@@ -2461,9 +2461,11 @@
         <source>Still read: the system prompt</source>
         <translation>引き続き読まれる: システムプロンプト</translation>
     </message>
-    <message>
-        <source>Pinned, still read</source>
-        <translation>ピン留め済み、引き続き読まれます</translation>
+    <message numerus="yes">
+        <source>Still read: %Ln pinned message(s)</source>
+        <translation>
+            <numerusform>引き続き読まれる: ピン留めしたメッセージ %Ln 件</numerusform>
+        </translation>
     </message>
     <message>
         <source>Pin a message to keep it</source>

@@ -2461,9 +2461,11 @@
         <source>Still read: the system prompt</source>
         <translation>계속 읽음: 시스템 프롬프트</translation>
     </message>
-    <message>
-        <source>Pinned, still read</source>
-        <translation>고정됨, 계속 읽음</translation>
+    <message numerus="yes">
+        <source>Still read: %Ln pinned message(s)</source>
+        <translation>
+            <numerusform>계속 읽음: 고정한 메시지 %Ln개</numerusform>
+        </translation>
     </message>
     <message>
         <source>Pin a message to keep it</source>

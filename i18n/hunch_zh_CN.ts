@@ -2461,9 +2461,11 @@
         <source>Still read: the system prompt</source>
         <translation>仍会读取：系统提示词</translation>
     </message>
-    <message>
-        <source>Pinned, still read</source>
-        <translation>已固定，仍会读取</translation>
+    <message numerus="yes">
+        <source>Still read: %Ln pinned message(s)</source>
+        <translation>
+            <numerusform>仍会读取：%Ln 条固定的消息</numerusform>
+        </translation>
     </message>
     <message>
         <source>Pin a message to keep it</source>

@@ -407,7 +407,7 @@ class Asking(QObject):
         system_prompt = self._options.generation(reply.chat_id).system_prompt
         seen = self._pixels(reply.chat_id)
         with_calls = self._tools.can_call() is CanCall.YES
-        room = self._context_tokens(reply.chat_id)
+        room = self._context_limit(reply.chat_id)
 
         def told(read: ReadMessages) -> Told | None:
             if not read.rest:
@@ -432,7 +432,7 @@ class Asking(QObject):
                 return
         self._storage.count(lambda stores: told(_read_for(stores, reply.id, room, with_reply)), answer)
 
-    def _context_tokens(self, chat_id: int) -> int:
+    def _context_limit(self, chat_id: int) -> int:
         """That the chat may have with the model that is asked; 0: not known."""
         info = self._models.main_info()
         limit = self._options.generation(chat_id).values["context_tokens"]

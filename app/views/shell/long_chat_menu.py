@@ -40,9 +40,10 @@ class LongChatMenu(Menu):
         self._say(self.tr("%Ln earlier message(s) not read", "", left_out))
         if values["system_prompt"]:
             self._say(self.tr("Still read: the system prompt"))
+        if pinned:
+            self._say(self.tr("Still read: %Ln pinned message(s)", "", len(pinned)))
         for message in pinned:
             action = self.addAction(in_menu(" ".join(message.written.split())))
-            action.setToolTip(self.tr("Pinned, still read"))
             action.triggered.connect(partial(_show, show_message, message.id))
         if not pinned:
             self._say(self.tr("Pin a message to keep it"))
