@@ -58,6 +58,7 @@ from engine import (
 UNSAVED = "unsaved"  # the conversation of chats that are not stored
 _ASIDE = -1  # in place of a chat's id, for questions beside the open chat; 0 is a new chat
 TITLE_LENGTH = 60
+_READ_FOR_TITLE = 10_000  # characters; blanks count as one in a title
 _PASTED = "pasted text"  # part of the prompt, which is not translated
 _BROKE_OFF = "[This reply was stopped before it was finished.]"  # a template wants an answer before the next question
 _WITHOUT_RESULT = {  # what the model is given of a call without a result
@@ -134,6 +135,7 @@ class Asking(QObject):
             return False
         question = self._question(chat_id, parent_id, words, attachments)
         if not chat_id:
+            question = replace(question, folder_id=self._options.folder_of(0))
             self._options.ask()
 
         def stored(asked: Asked) -> None:
@@ -543,7 +545,7 @@ def _joined(former: Message, latter: Message) -> Message:
 
 def title_from(text: str) -> str:
     """The first line, cut to TITLE_LENGTH, at a word boundary if there is one."""
-    lines = text.strip().splitlines()
+    lines = text.lstrip()[:_READ_FOR_TITLE].splitlines()
     first = " ".join(lines[0].split()) if lines else ""
     if len(first) <= TITLE_LENGTH:
         return first

@@ -90,6 +90,14 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
+class Project:
+    """What a folder has for its chats."""
+
+    instructions: str = ""  # what the model reads first in each
+    options: Mapping[str, Any] = field(default_factory=dict)  # theirs, where they set none themselves
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """The list of chats. `more`: there are chats after the last one; `partial`: the search is still running."""
 
@@ -169,6 +177,7 @@ class Question:
     draft_name: str
     attachments: Attachments = ()
     options: Mapping[str, Any] = field(default_factory=dict)  # of a new chat
+    folder_id: int | None = None  # of a new chat
 
 
 @dataclass(frozen=True, slots=True)
