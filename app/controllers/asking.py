@@ -60,6 +60,7 @@ from engine import (
 UNSAVED = "unsaved"  # the conversation of chats that are not stored
 _ASIDE = -1  # in place of a chat's id, for questions beside the open chat; 0 is a new chat
 TITLE_LENGTH = 60
+_READ_FOR_TITLE = 10_000  # characters; blanks count as one in a title
 _PASTED = "pasted text"  # part of the prompt, which is not translated
 _BROKE_OFF = "[This reply was stopped before it was finished.]"  # a template wants an answer before the next question
 _WITHOUT_RESULT = {  # what the model is given of a call without a result
@@ -601,7 +602,7 @@ def _joined(former: Message, latter: Message) -> Message:
 
 def title_from(text: str) -> str:
     """The first line, cut to TITLE_LENGTH, at a word boundary if there is one."""
-    lines = text.strip().splitlines()
+    lines = text.lstrip()[:_READ_FOR_TITLE].splitlines()
     first = " ".join(lines[0].split()) if lines else ""
     if len(first) <= TITLE_LENGTH:
         return first
