@@ -128,6 +128,7 @@ class ChatStore:
             copy_id = self.create(next(title for title in titles if not self._is_taken(title)))
             self._db.execute(_COPY_REST, (chat_id, copy_id))
             new_ids: dict[int | None, int | None] = {None: None}
+            read: dict[int, int | None] = {}
             tree = read_tree(self._db, chat_id)
             taken = tree.parents.keys() if end_id is None else set(tree.path(end_id))
             sql = "SELECT * FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id"
@@ -135,9 +136,10 @@ class ChatStore:
                 if row["id"] in taken:
                     values = {name: row[name] for name in COLUMNS}
                     new_ids[row["id"]] = insert_message(self._db, copy_id, None, values)
+                    read[row["id"]] = row["reads_from"]
             for number in taken:
-                pair = new_ids.get(tree.parents[number]), new_ids[number]
-                self._db.execute("UPDATE messages SET parent_id = ? WHERE id = ?", pair)
+                named = new_ids.get(tree.parents[number]), new_ids.get(read[number]), new_ids[number]
+                self._db.execute("UPDATE messages SET (parent_id, reads_from) = (?, ?) WHERE id = ?", named)
             self.set_leaf(copy_id, new_ids.get(self.leaf(chat_id) if end_id is None else end_id))
             self._db.execute(
                 "UPDATE messages SET status = 'interrupted' WHERE chat_id = ? AND status = 'streaming'", (copy_id,)
