@@ -32,6 +32,7 @@ from engine import (
     Sampling,
     Speculation,
     SpeculationMode,
+    Truncation,
 )
 
 _NO_PICTURES = "without_pictures"  # stored beside the options: pictures are left out for models that cannot see
@@ -46,7 +47,7 @@ _NOT_SET = object()
 # a damaged disk: an unknown name or an impossible value counts as if it were not there.
 OPTIONS = (
     *("system_prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
-    *("max_tokens", "context_tokens", "thinking", "picture_detail", "schema"),
+    *("max_tokens", "context_tokens", "long_chats", "thinking", "picture_detail", "schema"),
     *("speculation_mode", "speculation_tokens"),
 )
 
@@ -97,6 +98,7 @@ class Generation:
             speculation=speculation or self.speculation(),
             max_tokens=self.values["max_tokens"],
             context_tokens=self.values["context_tokens"],
+            truncation=Truncation.NONE if self.values["long_chats"] == "ask" else Truncation.OLDEST,
             constraint=self._constraint(messages),
             **thinking_fields(self.values["thinking"]),
             picture_detail=self.picture_detail,

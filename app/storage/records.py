@@ -125,10 +125,20 @@ class StoredMessage:
     sibling: int = 1
     siblings: int = 1
     parts: Parts = ()  # what comes before its thinking and text, see `parts`
+    reads_from: int | None = None  # of a reply: the first message that the model read for it; None: the branch's first
+    pinned: bool = False  # it stays in the prompt of a long chat
 
     @property
     def attachments(self) -> Attachments:
         return of_kind(Attachment, self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMessages:
+    """The messages of a branch that a prompt may have: exchanges with a pinned message, then `rest` without a gap."""
+
+    pinned: Sequence[StoredMessage] = ()
+    rest: Sequence[StoredMessage] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +173,7 @@ class ReplyText:
     thinking: str
     thinking_s: float
     parts: Parts | None = None  # what comes before that; None: as it is on disk
+    reads_from: int | None = None  # None: as it is on disk
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,10 +181,6 @@ class ServerRow:
         """Of those of its tools that are on."""
         return sum(tool.tokens for tool in self.tools if tool.on)
 
-    @property
-    def all_tokens(self) -> int:
-        return sum(tool.tokens for tool in self.tools)
-
 
 _MANY_TOKENS = 2_000
 _MANY_SHARE = 0.1  # of the context

@@ -124,6 +124,13 @@ class ModelSource(StrEnum):
     ADDED = "added"
 
 
+class Truncation(StrEnum):
+    """What becomes of a chat that does not fit the context."""
+
+    NONE = "none"  # the request fails
+    OLDEST = "oldest"  # the oldest exchanges are left out
+
+
 class ConstraintKind(StrEnum):
     JSON = "json"  # a JSON schema
     REGEX = "regex"
@@ -215,6 +222,8 @@ class Request:
     speculation: Speculation = field(default_factory=Speculation)
     max_tokens: int | None = None  # None: as far as the context goes
     context_tokens: int | None = None  # of prompt and reply, at most; None: the model's
+    truncation: Truncation = Truncation.NONE
+    kept: tuple[int, ...] = ()  # messages by index that are never left out, with the exchanges that they are in
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
     effort: Effort = Effort.NORMAL  # of thinking: as its template knows it; low is a limit of tokens where it does not

@@ -66,6 +66,8 @@ class Prompt:
     grammar: Grammar | None = None  # of the request's constraint
     spelling: Spelling | None = None  # for a request with `logprobs`
     prediction: Sequence[int] = ()  # the request's predicted text, in tokens
+    messages: tuple[Message, ...] = ()  # of the request, without those that are left out
+    first: int = 0  # see `truncation.Fitted`
 
 
 def prompt_tokens(

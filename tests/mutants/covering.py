@@ -83,6 +83,7 @@ _TESTS = {
     "engine/decoding/call_grammars": ("engine/test_call_grammars",),
     "engine/decoding/steps": ("engine/test_steps",),
     "engine/decoding/text": ("engine/test_text", "engine/test_prompts"),
+    "engine/decoding/truncation": ("engine/test_truncation",),
     "engine/drafting/kept_rates": ("unit/test_kept_rates",),
     "engine/drafting/text_kind": ("unit/test_text_kinds",),
     "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),

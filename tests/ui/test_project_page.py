@@ -96,10 +96,10 @@ def test_a_new_chat_says_in_the_composer_where_it_is(app: AppHarness, qtbot: QtB
 def test_the_menu_of_a_folder_leads_to_both(app: AppHarness, tea: int) -> None:
     choose_in_menu(app, tea, "Project…")
     still()
-    assert app.window.project_page.is_shown
+    assert app.window.project_page.form.isVisible()
     app.window.models_view.show()
     still()
-    assert not app.window.project_page.is_shown, "one page at a time"
+    assert not app.window.project_page.form.isVisible(), "one page at a time"
     choose_in_menu(app, tea, "New Chat Here")
     still()
     assert not app.window.models_view.is_shown

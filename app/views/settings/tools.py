@@ -6,12 +6,13 @@ A server runs as the user: it is switched on only after its whole command, or ad
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetrics, QHideEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.controllers.tool_servers import ToolServersController
+from app.controllers.tools import ToolsController
 from app.theme import Theme
 from app.view_models.tools import AddedServers, ConnectionState, ServerRow, ToolRow
 from app.views.icons import icon
@@ -45,60 +46,8 @@ _FIELD_PX = 220  # whatever the text's size, so that large text leaves a page it
 _SHEET_PX = 560
 
 
-class OfferedTools(Protocol):
-    """What the page needs of the tools' controller."""
-
-    @property
-    def changed(self) -> SignalInstance: ...
-
-    def chat_tools(self) -> tuple[ServerRow, ...]:
-        """Those that are built in first."""
-        ...
-
-
-class Servers(Protocol):
-    """What the page needs of the servers' controller."""
-
-    @property
-    def changed(self) -> SignalInstance: ...
-
-    def rows(self) -> tuple[ServerRow, ...]: ...
-
-    def confirm(self, server: str, shown: str) -> bool:
-        """Switch on what the user has seen; False if that is not what would run."""
-        ...
-
-    def set_on(self, server: str, on: bool) -> None: ...
-
-    def restart(self, server: str) -> None: ...
-
-    def remove(self, server: str) -> None: ...
-
-    def put_back(self, server: str) -> None:
-        """Undo `remove`, which forgets its secrets only with `forget_removed`."""
-        ...
-
-    def forget_removed(self) -> None: ...
-
-    def set_secret(self, server: str, name: str, value: str) -> bool:
-        """False for a value that cannot be one."""
-        ...
-
-    def list_tools(self, server: str) -> None:
-        """See what it offers; starts it."""
-        ...
-
-    def add_text(self, text: str) -> AddedServers: ...
-
-    def sources(self) -> tuple[str, ...]:
-        """Programs that have servers here."""
-        ...
-
-    def import_from(self, source: str) -> AddedServers: ...
-
-
 class ToolsPage(Translated, Page):
-    def __init__(self, theme: Theme, tools: OfferedTools, servers: Servers) -> None:
+    def __init__(self, theme: Theme, tools: ToolsController, servers: ToolServersController) -> None:
         super().__init__(theme)
         self._tools = tools
         self._servers = servers
@@ -141,7 +90,7 @@ class ToolsPage(Translated, Page):
             self._make_cards(names)
         for server, card in self.cards.items():
             if isinstance(card, ServerCard):
-                card.show_server(rows[server], rows[server].tools or offered.get(server, ()))
+                card.show_server(rows[server], offered.get(server, ()))
         self.empty.setVisible(not self.cards)
         self.import_card.show_sources()
 
@@ -262,7 +211,7 @@ class FoldLine(NamedButton):
 
 
 class ServerCard(Translated, Card):
-    def __init__(self, theme: Theme, servers: Servers, server: str, remove: Callable[[], None]) -> None:
+    def __init__(self, theme: Theme, servers: ToolServersController, server: str, remove: Callable[[], None]) -> None:
         super().__init__(theme)
         self._servers = servers
         self._row = ServerRow(server, "")
@@ -380,7 +329,7 @@ class ServerCard(Translated, Card):
         self.fault.setText(state_text(row.state, row.problem, row.detail) if failed else "")
         self.fault.setVisible(failed)
         self._name_secrets(row)
-        tokens = row.all_tokens or sum(tool.tokens for tool in self._tools)
+        tokens = sum(tool.tokens for tool in self._tools)
         self.offers.setText(offers_text(len(self._tools), tokens) if self._tools else self.tr("What it offers"))
         self.offers.setVisible(bool(self._tools) or not (is_off or failed))
         self.last_words.setText(self.tr("What it wrote last (stderr)"))
@@ -501,7 +450,7 @@ class RemovedCard(Translated, Card):
 class AddCard(Translated, Card):
     """A command line, an address, or JSON as the pages of servers have it."""
 
-    def __init__(self, theme: Theme, servers: Servers) -> None:
+    def __init__(self, theme: Theme, servers: ToolServersController) -> None:
         super().__init__(theme)
         self._servers = servers
         self.words = Words(theme)
@@ -560,7 +509,7 @@ _ADDRESS = "https://example.com/mcp"
 class ImportCard(Translated, Card):
     """Servers that other programs have: read from their files, which are never written."""
 
-    def __init__(self, theme: Theme, servers: Servers, say: Callable[[AddedServers], None]) -> None:
+    def __init__(self, theme: Theme, servers: ToolServersController, say: Callable[[AddedServers], None]) -> None:
         super().__init__(theme)
         self._servers = servers
         self._say = say
