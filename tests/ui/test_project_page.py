@@ -57,7 +57,7 @@ def test_the_page_is_in_place_of_the_chat_and_keeps_what_is_typed(app: AppHarnes
     assert not app.window.composer.isVisible()
     assert (app.window.header.title.text(), form.name.text()) == ("Tea", "Tea")
     QTest.keyClicks(form.instructions, "We sell tea.")
-    form.options.fields["temperature"].field.chosen.emit(0.3)
+    form.settings.fields["temperature"].field.chosen.emit(0.3)
     form.name.setText("Tea shop")
     form.name.editingFinished.emit()
     qtbot.waitUntil(lambda: app.window.header.title.text() == "Tea shop")
@@ -68,8 +68,8 @@ def test_the_page_is_in_place_of_the_chat_and_keeps_what_is_typed(app: AppHarnes
     app.wait_until_stored(qtbot)
     page.show(tea)
     assert form.instructions.text() == "We sell tea."
-    assert form.options.fields["temperature"].leave.isVisible()
-    form.options.fields["temperature"].leave.click()
+    assert form.settings.fields["temperature"].leave.isVisible()
+    form.settings.fields["temperature"].leave.click()
     assert dict(app.chats.projects.get(tea).options) == {}
 
 

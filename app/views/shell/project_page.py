@@ -59,7 +59,7 @@ class ProjectForm(Translated, Page):
         self.tokens = TextLabel(theme, TextStyle.FINE)
         self.use_button = PillButton(theme)
         self.leave_button = IconButton(theme, "x", 24)
-        self.options = OptionForm(theme, with_prompt=False)
+        self.settings = OptionForm(theme, with_prompt=False)
         self._name_row = SettingRow(theme, self.name)
         models = QWidget()
         arrange(QHBoxLayout(models), self.use_button, self.leave_button, spacing=4, margins=(0, 0, 0, 0))
@@ -81,7 +81,7 @@ class ProjectForm(Translated, Page):
         self.column.addWidget(instructions)
         self._options_heading = self.add_heading()
         options = Card(self.theme)
-        options.column.addWidget(self.options)
+        options.column.addWidget(self.settings)
         self.column.addWidget(options)
         self.end()
 
@@ -143,7 +143,7 @@ class ProjectPage(PlacePage):
         chats.chat_wanted.connect(self.leave)
         models.chat_wanted.connect(self.leave)
         chats.options.changed.connect(self._follow)
-        chats.current_chat_changed.connect(lambda *_: self._follow())
+        chats.current_chat_changed.connect(self._follow)
         chats.conversations.refreshed.connect(self._follow)
         models.pair_changed.connect(self._follow)
         models.models_changed.connect(self._follow)
@@ -162,8 +162,8 @@ class ProjectPage(PlacePage):
         form.use_button.clicked.connect(self._use_present_pair)
         form.leave_button.clicked.connect(lambda: chats.projects.put_options(self._folder_id, {}, (MAIN, DRAFT)))
         put = chats.options.put_in_project
-        form.options.put.connect(lambda name, value: put(self._folder_id, name, value))
-        form.options.dropped.connect(lambda names: chats.projects.put_options(self._folder_id, {}, names))
+        form.settings.put.connect(lambda name, value: put(self._folder_id, name, value))
+        form.settings.dropped.connect(lambda names: chats.projects.put_options(self._folder_id, {}, names))
         return form
 
     @property
@@ -255,9 +255,9 @@ class ProjectPage(PlacePage):
         info = models.main_info()
         limits = models.pair.state is not PairState.READY or (info is not None and info.ends_thinking)
         view = self._chats.options.view_of_project(self._folder_id)
-        form.options.set_forms(models.keeps_forms, human_name(models.pair.main_name))
+        form.settings.set_forms(models.keeps_forms, human_name(models.pair.main_name))
         sees = info is not None and info.sees
-        form.options.show_options(view, Scope.PROJECT, models.efforts(), limits=limits, sees=sees)
+        form.settings.show_options(view, Scope.PROJECT, models.efforts(), limits=limits, sees=sees)
 
     def _show_tokens(self, tokens: int) -> None:
         if self.is_shown:
