@@ -8,7 +8,8 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.view_models.tools import AskReason, StepView
+from app.tools.definitions import AskReason
+from app.view_models.tools import StepView
 from app.view_models.transcript import ReplyStatus
 from app.views.files.picture_viewer import PictureViewer
 from app.views.link_dialog import ask_to_open
