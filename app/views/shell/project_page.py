@@ -161,8 +161,7 @@ class ProjectPage(PlacePage):
         form.instructions.chosen.connect(lambda text: chats.projects.put_instructions(self._folder_id, str(text)))
         form.use_button.clicked.connect(self._use_present_pair)
         form.leave_button.clicked.connect(lambda: chats.projects.put_options(self._folder_id, {}, (MAIN, DRAFT)))
-        put = chats.options.put_in_project
-        form.settings.put.connect(lambda name, value: put(self._folder_id, name, value))
+        form.settings.put.connect(lambda name, value: chats.options.put_in_project(self._folder_id, name, value))
         form.settings.dropped.connect(lambda names: chats.projects.put_options(self._folder_id, {}, names))
         return form
 
