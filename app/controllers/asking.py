@@ -97,7 +97,7 @@ class Made:
 
 class Asking(QObject):
     problem_raised = Signal(object)  # EngineError
-    message_sent = Signal(int, str, object)  # the chat (0: a new one), text and rows of `send`, now on disk
+    message_sent = Signal(int, object, object)  # the chat (0: a new one), text and rows of `send`, now on disk
     message_refused = Signal(int, object, object)  # the chat, NotStored, a call that tries again; it is not on disk
     message_homeless = Signal(int)  # refused because its chat is in the Trash
     requested = Signal(int, int)  # chat, message of the reply

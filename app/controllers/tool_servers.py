@@ -22,8 +22,8 @@ from app.tools.definitions import Tool, ToolResult
 from app.tools.host_process import ServerFailed, ToolHost
 from app.tools.imports import Found, Parsed, parse_file, parse_servers, sources
 from app.tools.servers import ServerConfig, ToolServers
-from app.tools.wire import ConnectionState, ServerFault
-from app.view_models.tools import AddedServers, RefusedServer, ServerRow
+from app.tools.wire import ConnectionState, RefusedServer, ServerFault
+from app.view_models.tools import AddedServers, ServerRow
 
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
@@ -43,11 +43,9 @@ class ToolServersController(QObject):
         deliver: Deliver,
         writer: JobQueue,
         parent: QObject | None = None,
-        home: Callable[[], Path] = Path.home,
     ) -> None:
         """`folder`: of the app's data. Nothing is read or started before it is asked for."""
         super().__init__(parent)
-        self._home = home
         self._deliver = deliver
         self._writer = writer
         self._servers = ToolServers(folder / "tools.json", secrets)
@@ -67,7 +65,7 @@ class ToolServersController(QObject):
     # What there is
 
     def rows(self) -> tuple[ServerRow, ...]:
-        return tuple(self._row(each) for each in self._servers.all() if each.id not in self._removed)
+        return tuple(map(self._row, self._servers.all()))
 
     def name_of(self, server: str) -> str:
         config = self._servers.get(server)
@@ -89,6 +87,7 @@ class ToolServersController(QObject):
             detail="" if failure is None else failure.detail,
             secrets=(*config.env, *config.headers),
             missing=self._servers.missing_secrets(config) if config.env or config.headers else (),
+            is_removed=config.id in self._removed,
             seen=config.confirmed == config.digest,
         )
 
@@ -171,20 +170,20 @@ class ToolServersController(QObject):
 
     def _sources(self) -> dict[str, Path]:
         try:
-            return sources(self._home())
+            return sources(Path.home())
         except RuntimeError:  # a user without a home folder
             return {}
 
     def _add(self, parsed: Parsed) -> AddedServers:
         names: list[str] = []
-        refused = [RefusedServer(each.name, each.problem.value, each.detail) for each in parsed.refused]
+        refused = list(parsed.refused)
         for found in parsed.found:
             try:
                 added = self._servers.add(found.server, found.env, found.headers)
                 names.append(added.name)
                 self._find(added)
             except ServerFault as fault:
-                refused.append(RefusedServer(found.server.name, fault.problem.value, fault.detail))
+                refused.append(RefusedServer(found.server.name, fault.problem, fault.detail))
         if names:
             self._write()
         return AddedServers(tuple(names), tuple(refused), parsed.is_json and bool(names or refused))

@@ -24,7 +24,8 @@ from app.system.worker import ask_once, ignore
 from app.tools.builtin.tool import BUILT_IN, BuiltIn, Reach
 from app.tools.definitions import Tool, ToolResult, by_flat_name
 from app.tools.gate import Consents
-from app.view_models.tools import CanCall, ConnectionState, ServerRow, ToolRow
+from app.tools.wire import ConnectionState
+from app.view_models.tools import CanCall, ServerRow, ToolRow
 from engine import ChatEngine, CountId, Event, TokensCounted
 
 _MOST_COUNTED = 5_000
@@ -177,7 +178,7 @@ class ToolsController(QObject):
         return replace(row, tools=self._tool_rows(self._known(row.id), chosen))
 
     def _rows(self) -> tuple[ServerRow, ...]:
-        return self._servers.rows() if self._servers else ()
+        return tuple(row for row in (self._servers.rows() if self._servers else ()) if not row.is_removed)
 
     def _known(self, server: str) -> tuple[Tool, ...]:
         return self._servers.known(server) if self._servers else ()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from app.markup.unseen import is_unseen
 from app.storage.codec import is_shallow, storable
 from app.tools import wire
 
@@ -23,13 +23,6 @@ JOINT = "__"  # in a flat name, between server and tool
 _DIGITS = 8
 _NOT_FLAT = re.compile(r"[^A-Za-z0-9_-]")
 _ANY_OBJECT = '{"properties":{},"type":"object"}'
-# Besides control characters: format characters, such as zero-width ones and those that change the direction of text,
-# halves of surrogate pairs, and private and unassigned ones. What joins emoji and letters of some scripts goes as well.
-_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-# Selectors of variants, which can spell any words, and letters without ink.
-_NO_INK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
-)
 
 
 class Answer(StrEnum):
@@ -130,10 +123,6 @@ def cleaned(text: str, limit: int, *, lines: bool = True) -> str:
     shown = (each if each in kept or not is_unseen(each) else " " for each in text)
     result = "".join(shown).strip()
     return result if len(result) <= limit else result[: limit - 1] + "…"
-
-
-def is_unseen(character: str) -> bool:
-    return unicodedata.category(character) in _UNSEEN or _NO_INK.match(character) is not None
 
 
 def cut(text: str, left_out: int = 0) -> str:

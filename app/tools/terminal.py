@@ -16,13 +16,14 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from app.markup.unseen import is_unseen
 from app.storage import Stores
 from app.storage.database import ReadConnection, address_of
 from app.storage.parts import Call, CallStage, Parts, Result, of_kind
 from app.system.secrets import Secrets
 from app.tools.builtin import offered
 from app.tools.builtin.tool import BUILT_IN, Reach
-from app.tools.definitions import Answer, Tool, ToolResult, by_flat_name, is_unseen
+from app.tools.definitions import Answer, Tool, ToolResult, by_flat_name
 from app.tools.gate import Circumstances, Gate, NoPermit, Wanted
 from app.tools.host_process import ServerFailed, ToolHost
 from app.tools.servers import ToolServers

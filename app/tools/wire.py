@@ -95,3 +95,12 @@ class ServerFault(Exception):
         super().__init__(problem.value)
         self.problem = problem
         self.detail = detail[:DETAIL_CHARACTERS]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedServer:
+    """One that was not added."""
+
+    name: str
+    problem: Problem
+    detail: str = ""  # see `Problem`

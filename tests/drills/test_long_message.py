@@ -21,7 +21,7 @@ END_S = 10.0
 PIECE_CHARS = 500_000
 UNITS = {
     "words": "A draft guesses the next words.\n",
-    "한글": "초안 모델이 다음 말을 짐작해요. ",
+    "hangul": "초안 모델이 다음 말을 짐작해요. ",
     "letters": "x",
     "code": "```py\nx = 1\n```\n",
     "lines": "\n",

@@ -8,7 +8,8 @@ from app.controllers.tool_servers import ToolServersController
 from app.controllers.tools import ToolsController
 from app.system.secrets import Secrets
 from app.system.worker import IN_PLACE
-from app.view_models.tools import CanCall, ConnectionState, ServerRow, ToolRow
+from app.tools.wire import ConnectionState
+from app.view_models.tools import CanCall, ServerRow, ToolRow
 from tests.screenshots.harness import ScreenshotHarness
 
 _GITHUB = ServerRow("github", "github", "/opt/homebrew/bin/npx -y @modelcontextprotocol/server-github")

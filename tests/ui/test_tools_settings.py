@@ -14,8 +14,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app.tools.definitions import LONGEST_DESCRIPTION
-from app.view_models.tools import Answer, CallState, ConnectionState, ServerRow, ToolRow
+from app.tools.definitions import LONGEST_DESCRIPTION, Answer
+from app.tools.wire import ConnectionState
+from app.view_models.tools import CallState, ServerRow, ToolRow
 from app.views.settings.search import places, search
 from app.views.settings.tools import RemovedCard, RunSheet, ServerCard, ToolsPage
 from app.views.transcript.consent_part import ConsentPart
@@ -175,6 +176,7 @@ def test_a_server_is_removed_in_its_place_with_undo_and_the_others_keep_what_is_
     assert setup.card(second) is typed
     assert typed.secrets["X-Team"].text() == "half"
     removed.undo.click()
+    assert not removed.isVisible()
     setup.card(first).remove.click()
     setup.window.show_page("general")
     assert list(setup.page.cards) == [second], "it is forgotten when the page is left"

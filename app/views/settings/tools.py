@@ -7,28 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetrics, QHideEvent, QPainter, QWheelEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.tool_servers import ToolServersController
 from app.controllers.tools import ToolsController
 from app.theme import Theme
-from app.view_models.tools import AddedServers, ConnectionState, ServerRow, ToolRow
-from app.views.icons import icon
+from app.tools.wire import ConnectionState
+from app.view_models.tools import AddedServers, ServerRow, ToolRow
 from app.views.link_dialog import ask_to_open
 from app.views.settings.options import PromptField
 from app.views.settings.server import PastedText
 from app.views.widgets.arrange import arrange
-from app.views.widgets.buttons import NamedButton, PillButton
+from app.views.widgets.buttons import OpeningLine, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow, Words, clear
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.views.widgets.long_text import FramedText
-from app.views.widgets.painting import paint_line
-from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, labelled, listed, quoted
 from app.words.tools import (
@@ -55,7 +53,6 @@ class ToolsPage(Translated, Page):
         self.built_in = BuiltInCard(theme)
         self.empty = TextLabel(theme, TextStyle.FINE)
         self.cards: dict[str, ServerCard | RemovedCard] = {}  # by server
-        self._removed: dict[str, str] = {}  # names of servers that were removed and may be put back
         self._list = QVBoxLayout()
         self._list.setSpacing(12)
         self.add_card = AddCard(theme, servers)
@@ -78,59 +75,41 @@ class ToolsPage(Translated, Page):
         self.end()
 
     def _show(self) -> None:
-        groups = self._tools.chat_tools()
-        self.built_in.show_tools(next((group.tools for group in groups if not group.id), ()))
-        offered = {group.id: group.tools for group in groups if group.id}
-        rows = {row.id: row for row in self._servers.rows()}
-        names = {server: row.name for server, row in rows.items()} | self._removed
-        names = {server: names[server] for server in (*self.cards, *names) if server in names}
-        if {server: server in self._removed for server in names} != {
-            server: isinstance(card, RemovedCard) for server, card in self.cards.items()
-        }:
-            self._make_cards(names)
-        for server, card in self.cards.items():
+        groups = {group.id: group.tools for group in self._tools.chat_tools()}
+        self.built_in.show_tools(groups[""])
+        rows = self._servers.rows()
+        if [(row.id, row.is_removed) for row in rows] != [
+            (server, isinstance(card, RemovedCard)) for server, card in self.cards.items()
+        ]:
+            self._make_cards(rows)
+        for row in rows:
+            card = self.cards[row.id]
             if isinstance(card, ServerCard):
-                card.show_server(rows[server], offered.get(server, ()))
+                card.show_server(row, groups.get(row.id, ()))
         self.empty.setVisible(not self.cards)
         self.import_card.show_sources()
 
-    def _make_cards(self, names: dict[str, str]) -> None:
+    def _make_cards(self, rows: Iterable[ServerRow]) -> None:
         """Those that stay keep what is opened and typed in them."""
-        kept = {server: card for server, card in self.cards.items() if isinstance(card, ServerCard)}
-        for card in self.cards.values():
+        former = self.cards
+        kept = {
+            row.id: card for row in rows if not row.is_removed and isinstance(card := former.get(row.id), ServerCard)
+        }
+        for card in kept.values():
             self._list.removeWidget(card)
-        self.cards = {server: self._card(server, name, kept) for server, name in names.items()}
-        for card in (*kept.values(),):
-            if card not in self.cards.values():
-                card.hide()
-                card.deleteLater()
+        clear(self._list)
+        self.cards = {row.id: kept.get(row.id) or self._card(row) for row in rows}
         for card in self.cards.values():
             self._list.addWidget(card)
-            card.show()
 
-    def _card(self, server: str, name: str, kept: dict[str, ServerCard]) -> ServerCard | RemovedCard:
-        if server in self._removed:
-            return RemovedCard(self.theme, name, lambda: self._put_back(server))
-        if server in kept:
-            return kept[server]
-        return ServerCard(self.theme, self._servers, server, lambda: self._remove(server, name))
-
-    def _remove(self, server: str, name: str) -> None:
-        self._removed[server] = name
-        self._servers.remove(server)
-        self._show()
-
-    def _put_back(self, server: str) -> None:
-        self._removed.pop(server, None)
-        self._servers.put_back(server)
-        self._show()
+    def _card(self, row: ServerRow) -> ServerCard | RemovedCard:
+        if row.is_removed:
+            return RemovedCard(self.theme, row.name, lambda: self._servers.put_back(row.id))
+        return ServerCard(self.theme, self._servers, row.id)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        if self._removed:
-            self._removed.clear()
-            self._servers.forget_removed()
-            self._show()
+        self._servers.forget_removed()
 
     def _retranslate(self) -> None:
         self._note.setText(
@@ -180,38 +159,8 @@ class ToolWords(QWidget):
         self.tokens.setVisible(bool(tokens))
 
 
-class FoldLine(NamedButton):
-    """Words after an arrow, which open something below them."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self.opened = False
-        self.clicked.connect(self._turn)
-
-    def shows_more(self) -> bool:
-        return self.opened
-
-    def _turn(self) -> None:
-        self.opened = not self.opened
-        self.update()
-        tell_shows_more(self)
-
-    def sizeHint(self) -> QSize:
-        metrics = QFontMetrics(self.theme.ui_font(tabular=True))
-        return QSize(self.theme.px(14 + 6 + 4) + metrics.horizontalAdvance(self.text()), self.theme.px(26))
-
-    def paint_content(self, painter: QPainter) -> None:
-        color = self.theme.palette.text if self.underMouse() else self.theme.palette.secondary
-        side = self.theme.px(14)
-        arrow = icon("chevron-down" if self.opened else "chevron-right", color)
-        arrow.paint(painter, QRect(0, (self.height() - side) // 2, side, side))
-        paint_line(
-            painter, self.rect().adjusted(side + self.theme.px(6), 0, 0, 0), self.text(), self.theme.ui_font(), color
-        )
-
-
 class ServerCard(Translated, Card):
-    def __init__(self, theme: Theme, servers: ToolServersController, server: str, remove: Callable[[], None]) -> None:
+    def __init__(self, theme: Theme, servers: ToolServersController, server: str) -> None:
         super().__init__(theme)
         self._servers = servers
         self._row = ServerRow(server, "")
@@ -223,18 +172,19 @@ class ServerCard(Translated, Card):
         self.secrets: dict[str, LineField] = {}
         self._secret_rows: dict[str, SettingRow] = {}
         self._secret_column = QVBoxLayout()
-        self.offers = FoldLine(theme)
+        self.offers = OpeningLine(theme)
         self._offered = QVBoxLayout()
-        self.last_words = FoldLine(theme)
+        self.last_words = OpeningLine(theme)
         self.stderr = PastedText(theme, self)
         self.get_program, self.restart, self.remove = (PillButton(theme) for _ in range(3))
         self._arrange()
         self.on.chosen.connect(self._switch)
-        self.offers.clicked.connect(self._show_offers)
-        self.last_words.clicked.connect(self._show_last_words)
+        for fold, show in ((self.offers, self._show_offers), (self.last_words, self._show_last_words)):
+            fold.clicked.connect(lambda _checked=False, fold=fold: fold.set_opened(not fold.opened))
+            fold.clicked.connect(show)
         self.get_program.clicked.connect(self._open_page)
         self.restart.clicked.connect(lambda: servers.restart(self._row.id))
-        self.remove.clicked.connect(remove)
+        self.remove.clicked.connect(lambda: servers.remove(self._row.id))
 
     def _arrange(self) -> None:
         for layout in (self._secret_column, self._offered):
