@@ -459,6 +459,14 @@
         <translation>モデルはここから先を読みます</translation>
     </message>
     <message>
+        <source>The model reads this summary, and what follows</source>
+        <translation>モデルはこの要約とその先を読みます</translation>
+    </message>
+    <message>
+        <source>Summary of earlier messages</source>
+        <translation>前のメッセージの要約</translation>
+    </message>
+    <message>
         <source>Show what is left out</source>
         <translation>読まれない内容を表示</translation>
     </message>
@@ -4691,6 +4699,10 @@
     <message>
         <source>Leave out the oldest</source>
         <translation>古いものから省く</translation>
+    </message>
+    <message>
+        <source>Summarise the oldest</source>
+        <translation>古いものを要約</translation>
     </message>
     <message>
         <source>Ask me</source>

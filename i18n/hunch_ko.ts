@@ -459,6 +459,14 @@
         <translation>모델이 여기부터 읽어요</translation>
     </message>
     <message>
+        <source>The model reads this summary, and what follows</source>
+        <translation>모델이 이 요약과 그다음부터 읽어요</translation>
+    </message>
+    <message>
+        <source>Summary of earlier messages</source>
+        <translation>앞의 메시지 요약</translation>
+    </message>
+    <message>
         <source>Show what is left out</source>
         <translation>읽지 않는 내용 보기</translation>
     </message>
@@ -4691,6 +4699,10 @@
     <message>
         <source>Leave out the oldest</source>
         <translation>오래된 메시지 제외</translation>
+    </message>
+    <message>
+        <source>Summarise the oldest</source>
+        <translation>오래된 메시지 요약</translation>
     </message>
     <message>
         <source>Ask me</source>

@@ -459,6 +459,14 @@
         <translation>模型从这里开始读取</translation>
     </message>
     <message>
+        <source>The model reads this summary, and what follows</source>
+        <translation>模型读取这份摘要及其后的内容</translation>
+    </message>
+    <message>
+        <source>Summary of earlier messages</source>
+        <translation>前面消息的摘要</translation>
+    </message>
+    <message>
         <source>Show what is left out</source>
         <translation>查看未读取的内容</translation>
     </message>
@@ -4691,6 +4699,10 @@
     <message>
         <source>Leave out the oldest</source>
         <translation>略去最早的消息</translation>
+    </message>
+    <message>
+        <source>Summarise the oldest</source>
+        <translation>概括最早的消息</translation>
     </message>
     <message>
         <source>Ask me</source>
