@@ -956,6 +956,16 @@
         <source>Context: %1 of %2 tokens</source>
         <translation>コンテキスト：%2 トークン中 %1</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>前のメッセージ %Ln 件は読まれません</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>When it is full, the oldest messages are left out</source>
+        <translation>いっぱいになると古いメッセージから省きます</translation>
+    </message>
     <message>
         <source>%1 of them are the project&apos;s, read once for all its chats</source>
         <translation>うち %1 はプロジェクトの分です。すべてのチャットで一度だけ読み込みます</translation>

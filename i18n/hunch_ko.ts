@@ -956,6 +956,16 @@
         <source>Context: %1 of %2 tokens</source>
         <translation>컨텍스트: %2토큰 중 %1토큰</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>앞의 메시지 %Ln개는 읽지 않음</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>When it is full, the oldest messages are left out</source>
+        <translation>가득 차면 오래된 메시지를 제외해요</translation>
+    </message>
     <message>
         <source>%1 of them are the project&apos;s, read once for all its chats</source>
         <translation>그중 %1개는 프로젝트의 것으로, 모든 채팅에서 한 번만 읽어요</translation>

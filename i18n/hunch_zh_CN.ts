@@ -956,6 +956,16 @@
         <source>Context: %1 of %2 tokens</source>
         <translation>上下文：已用 %1 / %2 token</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>前面的 %Ln 条消息不再读取</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>When it is full, the oldest messages are left out</source>
+        <translation>填满后会略去最早的消息</translation>
+    </message>
     <message>
         <source>%1 of them are the project&apos;s, read once for all its chats</source>
         <translation>其中 %1 个属于项目，所有对话只读取一次</translation>

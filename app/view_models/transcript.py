@@ -152,6 +152,7 @@ class TranscriptModel(QObject):
     text_appended = Signal(int)  # answer or thinking grew; nothing else changed
     message_changed = Signal(int)
     messages_removed = Signal(int, int)  # first row, number of rows
+    beginning_changed = Signal()  # from where on the model reads, or what comes before that
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -223,7 +224,9 @@ class TranscriptModel(QObject):
         for each in [self._marked, marked]:
             if each is not None and self.row_of(each) is not None:
                 self.change(each, begins=each == marked)
-        self._marked = marked
+        if marked is not None or self._marked is not None:
+            self._marked = marked
+            self.beginning_changed.emit()
 
     def _replace_rows(self, start: int, end: int, new: Sequence[TranscriptMessage]) -> None:
         old_ids = [each.id for each in self.messages[start:end]]
@@ -260,6 +263,11 @@ class TranscriptModel(QObject):
     def note_pin(self, message_id: int, pinned: bool) -> None:
         if self.row_of(message_id) is not None:
             self.change(message_id, pinned=pinned)
+
+    @property
+    def not_read(self) -> int:
+        """How many messages are left out of the latest reply's prompt."""
+        return 0 if self._marked is None else self.left_out(self._marked)[0]
 
     def left_out(self, first_id: int) -> tuple[int, list[TranscriptMessage]]:
         """How many messages before this one the model does not read, and the pinned ones there, which it does."""

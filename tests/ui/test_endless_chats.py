@@ -73,11 +73,15 @@ def test_a_line_is_where_the_model_reads_from(harness: AppHarness, qtbot: QtBot)
         "The model reads from here on",
         "Show what is left out",
     )
+    assert "2 earlier messages not read" in harness.window.composer.ring.accessibleName()
     talk(harness, qtbot, Script())
     assert [row for row, _ in parts(harness, PartKind.BEGINNING)] == [2]
     assert len(harness.engine.requests[-1].messages) == 5
     talk(harness, qtbot, Script(first=4))
     assert [row for row, _ in parts(harness, PartKind.BEGINNING)] == [6]
+    assert "6 earlier messages not read" in harness.window.composer.ring.accessibleName()
+    harness.chats.new_chat()
+    assert "not read" not in harness.window.composer.ring.accessibleName()
 
 
 def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> None:
