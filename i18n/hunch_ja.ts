@@ -6877,6 +6877,14 @@
         <translation>多めです。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
     </message>
     <message>
+        <source>Runs without asking.</source>
+        <translation>確認なしで許可されています。</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>再び確認</translation>
+    </message>
+    <message>
         <source>After a change the model reads the whole chat again.</source>
         <translation>変更すると、モデルはチャット全体を読み直します。</translation>
     </message>

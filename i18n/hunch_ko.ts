@@ -6877,6 +6877,14 @@
         <translation>자리를 많이 차지해요. 채팅에 쓸 자리가 줄고, 작은 모델은 도구를 잘 고르지 못해요.</translation>
     </message>
     <message>
+        <source>Runs without asking.</source>
+        <translation>묻지 않고 실행해요.</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>다시 묻기</translation>
+    </message>
+    <message>
         <source>After a change the model reads the whole chat again.</source>
         <translation>바꾸면 모델이 채팅 전체를 다시 읽어요.</translation>
     </message>

@@ -6877,6 +6877,14 @@
         <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
     </message>
     <message>
+        <source>Runs without asking.</source>
+        <translation>已允许，不再询问。</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>恢复询问</translation>
+    </message>
+    <message>
         <source>After a change the model reads the whole chat again.</source>
         <translation>更改后，模型会重新读取整个对话。</translation>
     </message>

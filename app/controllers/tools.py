@@ -64,10 +64,13 @@ class _Cancellable:
     cancelled: bool = False
 
 
-class KeptConsents:
+class KeptConsents(QObject):
     """The user's consents for more than one call; kept in the database."""
 
-    def __init__(self, storage: Storage, changes: StorageChanges) -> None:
+    changed = Signal()
+
+    def __init__(self, storage: Storage, changes: StorageChanges, parent: QObject) -> None:
+        super().__init__(parent)
         self._storage = storage
         self._changes = changes
         self._known: dict[int, dict[tuple[str, str, str], Consent]] = {}
@@ -81,16 +84,19 @@ class KeptConsents:
     def put(self, chat_id: int, consent: Consent) -> None:
         self._of_chat(chat_id)[consent.server, consent.tool, consent.subject] = consent
         self._changes.write(lambda stores: stores.consents.put(chat_id, consent), ignore)
+        self.changed.emit()
 
     def end(self, chat_id: int, server: str, tool: str) -> None:
         self._drop(self._of_chat(chat_id), server, tool)
         self._changes.write(lambda stores: stores.consents.end(server, tool, chat_id), ignore)
+        self.changed.emit()
 
     def end_all(self, server: str, tool: str | None = None) -> None:
         """Everywhere, of a tool or of all tools of a server."""
         for known in self._known.values():
             self._drop(known, server, tool)
         self._changes.write(lambda stores: stores.consents.end(server, tool), ignore)
+        self.changed.emit()
 
     @staticmethod
     def _drop(known: dict[tuple[str, str, str], Consent], server: str, tool: str | None) -> None:
@@ -124,7 +130,8 @@ class ToolsController(QObject):
         self._options = options
         self._models = models
         self.servers: ToolServers | None = None
-        self.consents = KeptConsents(storage, changes)
+        self.consents = KeptConsents(storage, changes, self)
+        self.consents.changed.connect(self.changed)
         self._tokens: dict[str, int] = {}  # of a tool's definition, by its digest
         self._counting: dict[CountId, str] = {}
         self._counted_by = ""
@@ -192,7 +199,6 @@ class ToolsController(QObject):
         """End the consent to a tool, in every chat and in each."""
         server, _, tool = tool_id.partition("/")
         self.consents.end_all(server, tool)
-        self.changed.emit()
 
     def _with_tools(self, row: ServerRow, chosen: set[str]) -> ServerRow:
         known = self.servers.known(row.id) if self.servers else ()
@@ -203,8 +209,12 @@ class ToolsController(QObject):
 
     def _tool_row(self, tool: Tool, on: bool) -> ToolRow:
         tokens = self._tokens_of(tool)
-        always = any((each.server, each.tool) == (tool.server, tool.name) for each in self.consents.all())
-        return ToolRow(tool.id, tool.name, tool.description, tokens, on, tool.reads_only, always)
+        always = self._allowed(tool, EVERY_CHAT)
+        in_chat = self._options.chat_id != EVERY_CHAT and self._allowed(tool, self._options.chat_id)
+        return ToolRow(tool.id, tool.name, tool.description, tokens, on, tool.reads_only, always, in_chat)
+
+    def _allowed(self, tool: Tool, chat_id: int) -> bool:
+        return any((each.server, each.tool) == (tool.server, tool.name) for each in self.consents.all(chat_id))
 
     def _tokens_of(self, tool: Tool) -> int:
         """0 until it is counted."""

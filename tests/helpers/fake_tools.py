@@ -103,6 +103,18 @@ class FakeChatTools(QObject):
         )
         self.changed.emit()
 
+    def ask_again(self, tool_id: str) -> None:
+        self.servers = tuple(
+            replace(
+                row,
+                tools=tuple(
+                    replace(tool, always=False, in_chat=False) if tool.id == tool_id else tool for tool in row.tools
+                ),
+            )
+            for row in self.servers
+        )
+        self.changed.emit()
+
     def choose_folders(self, paths: Iterable[str]) -> None:
         self.folders = tuple(paths)
         self.changed.emit()

@@ -61,12 +61,31 @@ def test_each_tool_has_its_tokens_and_there_is_a_sum(panel: ChatToolsPanel, tool
 
 def test_all_of_a_server_are_switched_together(panel: ChatToolsPanel, tools: FakeChatTools) -> None:
     head = panel.heads["github"].switch
-    assert not head.isChecked()
+    assert head.is_partly_on
+    assert head.accessibleDescription() == "1 tool on"
+    middle = head.grab().toImage()
     head.click()
     assert on(tools) == ["/calculator", "github/search_issues", "github/create_issue"]
     assert head.isChecked()
+    assert not head.is_partly_on
+    assert head.grab().toImage() != middle
     head.click()
     assert on(tools) == ["/calculator"]
+    assert not head.is_partly_on
+    assert head.grab().toImage() != middle, "none of them looks as some do"
+
+
+def test_a_consent_is_seen_and_ended(panel: ChatToolsPanel, tools: FakeChatTools) -> None:
+    line = panel.lines["github/create_issue"]
+    assert not line.ask_again.isVisible()
+    allowed = replace(GITHUB.tools[1], in_chat=True)
+    tools.servers = (BUILT_IN, replace(GITHUB, tools=(GITHUB.tools[0], allowed)))
+    tools.changed.emit()
+    assert line.about.text() == "188 tokens · Runs without asking. Opens an issue."
+    QTest.mouseClick(line.ask_again, Qt.MouseButton.LeftButton)
+    assert tools.servers[1].tools[1] == GITHUB.tools[1]
+    assert not line.ask_again.isVisible()
+    assert line.about.text() == "188 tokens · Opens an issue."
 
 
 def test_many_tokens_are_warned_of(panel: ChatToolsPanel, tools: FakeChatTools) -> None:

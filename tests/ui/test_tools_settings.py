@@ -16,11 +16,11 @@ from app.theme import Theme
 from app.tools.definitions import LONGEST_DESCRIPTION
 from app.view_models.tools import AddedServers, Answer, CallState, ConnectionState, RefusedServer, ServerRow, ToolRow
 from app.views.settings.search import places, search
-from app.views.settings.tools import RemovedCard, RunSheet, ServerCard, ToolsPage
+from app.views.settings.tools import RemovedCard, RunSheet, ServerCard, ToolsPage, ToolWords
 from app.views.transcript.consent_part import ConsentPart
 from app.words.tools import problem_text, program_page
 from tests.helpers.app_harness import open_app
-from tests.helpers.fake_tools import GITHUB, SIGNED_OUT, FakeChatTools, FakeServers
+from tests.helpers.fake_tools import BUILT_IN, GITHUB, SIGNED_OUT, FakeChatTools, FakeServers
 from tests.helpers.stillness import still
 from tests.helpers.tool_calls import MODELS, call, calls, says
 from tests.helpers.tool_hosts import MALICIOUS
@@ -180,6 +180,24 @@ def test_what_is_opened_and_typed_stays_when_another_server_goes(setup: Setup) -
     setup.card("github").remove.click()
     assert setup.card("linear") is card
     assert card.secrets["X-Team"].text() == "half"
+
+
+def test_a_consent_for_every_chat_is_seen_and_ended(setup: Setup) -> None:
+    card = setup.card("github")
+    card.offers.click()
+    allowed = replace(GITHUB.tools[1], always=True)
+    setup.tools.servers = (
+        replace(BUILT_IN, tools=(*BUILT_IN.tools[:-1], replace(BUILT_IN.tools[-1], always=True))),
+        replace(GITHUB, tools=(GITHUB.tools[0], allowed)),
+    )
+    setup.servers.put(replace(GITHUB, tools=setup.tools.servers[1].tools))
+    still()
+    rows = [row for row in setup.page.findChildren(ToolWords) if row.ask_again.isVisibleTo(setup.page)]
+    assert [row.words.name.text() for row in rows] == ["Load a web page", "create_issue"]
+    assert all(row.words.explanation.text().endswith("Runs without asking.") for row in rows)
+    for row in rows:
+        QTest.mouseClick(row.ask_again, Qt.MouseButton.LeftButton)
+    assert not any(tool.always for group in setup.tools.servers for tool in group.tools)
 
 
 def test_a_missing_program_is_named_with_the_way_to_get_it(setup: Setup) -> None:
