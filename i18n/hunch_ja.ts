@@ -4654,8 +4654,8 @@
         <translation>別の文字の一部</translation>
     </message>
     <message>
-        <source>Tinted: guessed right. Underlined: corrected.</source>
-        <translation>色付き：言い当てた部分。下線：修正箇所。</translation>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>点線：言い当てた部分。実線：修正箇所。</translation>
     </message>
 </context>
 <context>

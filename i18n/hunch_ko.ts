@@ -4654,8 +4654,8 @@
         <translation>다른 글자의 일부</translation>
     </message>
     <message>
-        <source>Tinted: guessed right. Underlined: corrected.</source>
-        <translation>색칠: 맞힌 말. 밑줄: 고친 곳.</translation>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>점선: 맞힌 말. 실선: 고친 곳.</translation>
     </message>
 </context>
 <context>

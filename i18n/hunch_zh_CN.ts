@@ -4654,8 +4654,8 @@
         <translation>另一个字的一部分</translation>
     </message>
     <message>
-        <source>Tinted: guessed right. Underlined: corrected.</source>
-        <translation>着色：猜中的文字。下划线：改写处。</translation>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>虚线：猜中的文字。实线：改写处。</translation>
     </message>
 </context>
 <context>
