@@ -158,6 +158,23 @@
     </message>
 </context>
 <context>
+    <name>LongChatMenu</name>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>%Ln earlier message not read</numerusform>
+            <numerusform>%Ln earlier messages not read</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Still read: %Ln pinned message(s)</source>
+        <translation>
+            <numerusform>Still read: %Ln pinned message</numerusform>
+            <numerusform>Still read: %Ln pinned messages</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>MessageActions</name>
     <message numerus="yes">
         <source>Delete this and %Ln later message(s)?</source>
@@ -185,6 +202,26 @@
         <translation>
             <numerusform>Waiting for %Ln other reply…</numerusform>
             <numerusform>Waiting for %Ln other replies…</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ProjectForm</name>
+    <message numerus="yes">
+        <source>%Ln token(s), read once for all chats</source>
+        <translation>
+            <numerusform>%Ln token, read once for all chats</numerusform>
+            <numerusform>%Ln tokens, read once for all chats</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ProjectLine</name>
+    <message numerus="yes">
+        <source>%Ln file(s)</source>
+        <translation>
+            <numerusform>%Ln file</numerusform>
+            <numerusform>%Ln files</numerusform>
         </translation>
     </message>
 </context>

@@ -453,6 +453,17 @@
     </message>
 </context>
 <context>
+    <name>BeginningPart</name>
+    <message>
+        <source>The model reads from here on</source>
+        <translation>模型从这里开始读取</translation>
+    </message>
+    <message>
+        <source>Show what is left out</source>
+        <translation>查看未读取的内容</translation>
+    </message>
+</context>
+<context>
     <name>CallPart</name>
     <message>
         <source>Hide the call</source>
@@ -625,6 +636,14 @@
         </translation>
     </message>
     <message>
+        <source>New Chat Here</source>
+        <translation>在此新建对话</translation>
+    </message>
+    <message>
+        <source>Project…</source>
+        <translation>项目…</translation>
+    </message>
+    <message>
         <source>New Subfolder</source>
         <translation>新建子文件夹</translation>
     </message>
@@ -734,42 +753,6 @@
     <message>
         <source>Reset all</source>
         <translation>全部还原</translation>
-    </message>
-    <message>
-        <source>No effect at temperature 0</source>
-        <translation>温度为 0 时无效果</translation>
-    </message>
-    <message>
-        <source>No effect while drafting is off</source>
-        <translation>不使用草稿模型时无效果</translation>
-    </message>
-    <message>
-        <source>Default for this model</source>
-        <translation>此模型的默认值</translation>
-    </message>
-    <message>
-        <source>Different text each time</source>
-        <translation>每次文本不同</translation>
-    </message>
-    <message>
-        <source>Same seed, same text</source>
-        <translation>种子相同则文本相同</translation>
-    </message>
-    <message>
-        <source>Text still varies</source>
-        <translation>文本仍会变化</translation>
-    </message>
-    <message>
-        <source>This chat only</source>
-        <translation>仅此对话</translation>
-    </message>
-    <message>
-        <source>From preset</source>
-        <translation>来自预设</translation>
-    </message>
-    <message>
-        <source>As in Settings</source>
-        <translation>沿用设置</translation>
     </message>
 </context>
 <context>
@@ -964,6 +947,10 @@
     <message>
         <source>Context: %1 of %2 tokens</source>
         <translation>上下文：已用 %1 / %2 token</translation>
+    </message>
+    <message>
+        <source>%1 of them are the project&apos;s, read once for all its chats</source>
+        <translation>其中 %1 个属于项目，所有对话只读取一次</translation>
     </message>
     <message>
         <source>Limited to %1 tokens in Settings (model: %2)</source>
@@ -2439,6 +2426,29 @@
     </message>
 </context>
 <context>
+    <name>LongChatMenu</name>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>前面的 %Ln 条消息不再读取</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Still read: the system prompt</source>
+        <translation>仍会读取：系统提示词</translation>
+    </message>
+    <message numerus="yes">
+        <source>Still read: %Ln pinned message(s)</source>
+        <translation>
+            <numerusform>仍会读取：%Ln 条固定的消息</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Pin a message to keep it</source>
+        <translation>固定消息后会继续读取</translation>
+    </message>
+</context>
+<context>
     <name>Machines</name>
     <message>
         <source>Starting…</source>
@@ -2550,13 +2560,6 @@
     <message>
         <source>Run over 2 Macs</source>
         <translation>在 2 台 Mac 上运行</translation>
-    </message>
-</context>
-<context>
-    <name>MainColumn</name>
-    <message>
-        <source>Models</source>
-        <translation>模型</translation>
     </message>
 </context>
 <context>
@@ -2902,6 +2905,14 @@
     <message>
         <source>Race…</source>
         <translation>竞速…</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>取消固定</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>固定</translation>
     </message>
     <message>
         <source>New Chat from Here</source>
@@ -4440,6 +4451,10 @@
         <source>Show</source>
         <translation>显示</translation>
     </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
 </context>
 <context>
     <name>ModelsView</name>
@@ -4529,6 +4544,53 @@
     </message>
 </context>
 <context>
+    <name>OptionForm</name>
+    <message>
+        <source>As in Settings</source>
+        <translation>沿用设置</translation>
+    </message>
+    <message>
+        <source>Text still varies</source>
+        <translation>文本仍会变化</translation>
+    </message>
+    <message>
+        <source>Different text each time</source>
+        <translation>每次文本不同</translation>
+    </message>
+    <message>
+        <source>Same seed, same text</source>
+        <translation>种子相同则文本相同</translation>
+    </message>
+    <message>
+        <source>No effect at temperature 0</source>
+        <translation>温度为 0 时无效果</translation>
+    </message>
+    <message>
+        <source>No effect while drafting is off</source>
+        <translation>不使用草稿模型时无效果</translation>
+    </message>
+    <message>
+        <source>This chat only</source>
+        <translation>仅此对话</translation>
+    </message>
+    <message>
+        <source>Default for this model</source>
+        <translation>此模型的默认值</translation>
+    </message>
+    <message>
+        <source>This project</source>
+        <translation>此项目</translation>
+    </message>
+    <message>
+        <source>From preset</source>
+        <translation>来自预设</translation>
+    </message>
+    <message>
+        <source>From the project</source>
+        <translation>来自项目</translation>
+    </message>
+</context>
+<context>
     <name>Options</name>
     <message>
         <source>System prompt</source>
@@ -4571,6 +4633,10 @@
         <translation>上下文上限</translation>
     </message>
     <message>
+        <source>Long chats</source>
+        <translation>长对话</translation>
+    </message>
+    <message>
         <source>Thinking</source>
         <translation>思考</translation>
     </message>
@@ -4609,6 +4675,14 @@
     <message>
         <source>off</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Leave out the oldest</source>
+        <translation>略去最早的消息</translation>
+    </message>
+    <message>
+        <source>Ask me</source>
+        <translation>询问我</translation>
     </message>
     <message>
         <source>Low</source>
@@ -5345,6 +5419,80 @@
     </message>
 </context>
 <context>
+    <name>ProjectForm</name>
+    <message>
+        <source>Project</source>
+        <translation>项目</translation>
+    </message>
+    <message>
+        <source>All chats in a project begin with its instructions, models and settings.</source>
+        <translation>项目中的所有对话都以它的指令、模型和设置开始。</translation>
+    </message>
+    <message>
+        <source>New Chat in This Project</source>
+        <translation>在此项目中新建对话</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Instructions</source>
+        <translation>指令</translation>
+    </message>
+    <message>
+        <source>What the model should know and do in every chat here</source>
+        <translation>模型在这里的每个对话中应了解和遵循的内容</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s), read once for all chats</source>
+        <translation>
+            <numerusform>%Ln 个 token，所有对话只读取一次</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>As chosen at the time</source>
+        <translation>届时所选的模型</translation>
+    </message>
+    <message>
+        <source>%1 (not installed)</source>
+        <translation>%1（未安装）</translation>
+    </message>
+    <message>
+        <source>Models for new chats</source>
+        <translation>新对话的模型</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>使用 %1</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>对话设置</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectLine</name>
+    <message>
+        <source>instructions</source>
+        <translation>指令</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln file(s)</source>
+        <translation>
+            <numerusform>%Ln 个文件</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Project: %1</source>
+        <translation>项目：%1</translation>
+    </message>
+</context>
+<context>
     <name>PromptDialog</name>
     <message>
         <source>Name</source>
@@ -6006,6 +6154,10 @@
     <message>
         <source>In tokens. Less saves memory.</source>
         <translation>以 token 计。越少越省内存。</translation>
+    </message>
+    <message>
+        <source>What happens to messages that no longer fit.</source>
+        <translation>放不下的消息如何处理。</translation>
     </message>
     <message>
         <source>For models that can think.</source>

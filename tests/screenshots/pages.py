@@ -8,7 +8,8 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.view_models.tools import AskReason, StepView
+from app.tools.definitions import AskReason
+from app.view_models.tools import StepView
 from app.view_models.transcript import ReplyStatus
 from app.views.files.picture_viewer import PictureViewer
 from app.views.link_dialog import ask_to_open
@@ -17,14 +18,21 @@ from app.views.settings.tools import ServerCard, ToolsPage
 from app.views.shell.chat_tools import ChatToolsPanel
 from app.views.transcript.overlay import OverlayMode
 from tests.end2end.test_starter_eyes import unseen
-from tests.helpers.fake_tools import GITHUB, LACKING, OFF, SIGNED_OUT, FakeChatTools, FakeServers
 from tests.helpers.window_pages import SETTINGS_PAGES
 from tests.screenshots.calls import question
 from tests.screenshots.harness import CALLS, PICTURE, QUESTIONS, SHOWCASE, ScreenshotHarness, dialog
+from tests.screenshots.tools import ShownServers, ShownTools
 
 Page = Callable[[ScreenshotHarness], QWidget]  # brings the page up, and returns the widget to grab
 
 _SEARCHED = {"en": "draft", "ko": "초안", "ja": "ドラフト", "zh_CN": "草稿"}
+
+_INSTRUCTIONS = {
+    "en": "We sell tea. Answer in two sentences, and name the tea.",
+    "ko": "저희는 차를 팝니다. 두 문장으로 답하고 차 이름을 말해 주세요.",
+    "ja": "お茶を売っています。2文で答え、お茶の名前を挙げてください。",
+    "zh_CN": "我们卖茶叶。请用两句话回答，并说出茶名。",
+}
 
 
 def empty_chat(harness: ScreenshotHarness) -> QWidget:
@@ -198,9 +206,7 @@ def consent(reason: AskReason, harness: ScreenshotHarness) -> QWidget:
 
 def tool_servers(harness: ScreenshotHarness) -> QWidget:
     """The page of the settings with servers in every state; one of them shows what it offers."""
-    servers = FakeServers(GITHUB, OFF, LACKING, SIGNED_OUT)
-    servers.others = ("Claude Desktop", "LM Studio")
-    page = ToolsPage(harness.application.theme, FakeChatTools(), servers)
+    page = ToolsPage(harness.application.theme, ShownTools(harness), ShownServers(harness))
     page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     scale = harness.application.settings.text_scale
     page.resize(round(600 * scale), round(1500 * scale))
@@ -231,10 +237,9 @@ def tools_panel_on(harness: ScreenshotHarness) -> QWidget:
     """For a model that can."""
     harness.application.chats.new_chat()
     window = harness.application.window
-    tools = FakeChatTools()
-    tools.folders = ("/Users/mei/Documents/Notes", "/Users/mei/plan.md")
-    tools.set_on(("/read_file",), True)
-    panel = ChatToolsPanel(harness.application.theme, window, tools, str, lambda: 4096, window.composer.take_focus)
+    models = harness.application.models
+    tools = ShownTools(harness)
+    panel = ChatToolsPanel(harness.application.theme, window, tools, models, window.composer.take_focus)
     panel.toggle(window.composer.tools_button)
     return window
 
@@ -282,6 +287,36 @@ def menu_dialog(name: str, harness: ScreenshotHarness) -> QWidget:
     return dialog()
 
 
+def _project_id(harness: ScreenshotHarness) -> int:
+    """A project with instructions and an option of its own, made once."""
+    chats = harness.application.chats
+    name = {"en": "Tea shop", "ko": "찻집", "ja": "お茶の店", "zh_CN": "茶叶店"}[harness.application.settings.language]
+    folders = {each.name: each.id for each in chats.conversations.tree.folders.values()}
+    if name not in folders:
+        chats.folders.make()
+        harness.until(lambda: len(chats.conversations.tree.folders) > len(folders))
+        (made,) = chats.conversations.tree.folders.keys() - set(folders.values())
+        chats.folders.rename(made, name)
+        harness.until(lambda: chats.conversations.tree.folders[made].name == name)
+        chats.projects.put_instructions(made, _INSTRUCTIONS[harness.application.settings.language])
+        chats.options.put_in_project(made, "temperature", 0.3)
+        folders[name] = made
+    return folders[name]
+
+
+def project(harness: ScreenshotHarness) -> QWidget:
+    harness.application.window.project_page.show(_project_id(harness))
+    harness.pause()
+    return harness.application.window
+
+
+def project_chat(harness: ScreenshotHarness) -> QWidget:
+    """A new chat in it: the composer says what is in force."""
+    harness.application.chats.new_chat_in(_project_id(harness))
+    harness.pause()
+    return harness.application.window
+
+
 PAGES: dict[str, Page] = {
     "empty-chat": empty_chat,
     "chat": chat,
@@ -309,6 +344,8 @@ PAGES: dict[str, Page] = {
     **{f"settings-{name}": partial(settings_page, name) for name in SETTINGS_PAGES},
     **{f"models-{tab}": partial(models_tab, tab) for tab in ("yours", "find")},
     **{f"activity-{tab}": partial(activity, tab) for tab in ("requests", "totals")},
+    "project": project,
+    "project-chat": project_chat,
     "palette": palette,
     "quick-ask": quick_ask,
     "help": help_window,

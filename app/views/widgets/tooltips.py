@@ -41,7 +41,7 @@ def show_tooltip(position: QPoint, text: str, at: QWidget, around: QRect | None 
 
 
 def _as_html(text: str) -> str:
-    """`text` as HTML that looks the same, with line breaks. Qt wraps at a third of a usual line, even within "tok/s"."""
+    """`text` as HTML that looks the same, with line breaks; Qt would wrap early, and within "tok/s"."""
     shown = text if len(text) <= _MOST else f"{text[:_MOST]}…"
     breaking = _NO_BREAK.sub(lambda run: run[0] + _ZERO_WIDTH_SPACE, shown)
     wraps = any(sum(1 + (char > _WIDE) for char in line) > _MOST_IN_LINE for line in breaking.splitlines())
