@@ -3409,6 +3409,14 @@
         <translation>Hunch を終了して、もう一度開いてください。</translation>
     </message>
     <message>
+        <source>This chat no longer fits</source>
+        <translation>チャットが入りきりません</translation>
+    </message>
+    <message>
+        <source>Go on without the oldest messages, or start a new chat.</source>
+        <translation>古いメッセージを省いて続けるか、新しいチャットを始めてください。</translation>
+    </message>
+    <message>
         <source>%1 could not run its layers.</source>
         <translation>%1 は受け持つレイヤーを実行できませんでした。</translation>
     </message>
@@ -4015,6 +4023,10 @@
     <message>
         <source>Context full</source>
         <translation>コンテキストがいっぱいです</translation>
+    </message>
+    <message>
+        <source>Continue without the oldest messages, or start a new chat.</source>
+        <translation>古いメッセージを省いて続けるか、新しいチャットを始めてください。</translation>
     </message>
     <message>
         <source>Reply limit reached</source>

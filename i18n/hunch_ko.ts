@@ -3409,6 +3409,14 @@
         <translation>Hunch를 종료한 뒤 다시 열어 주세요.</translation>
     </message>
     <message>
+        <source>This chat no longer fits</source>
+        <translation>채팅이 컨텍스트보다 길어요</translation>
+    </message>
+    <message>
+        <source>Go on without the oldest messages, or start a new chat.</source>
+        <translation>오래된 메시지를 빼고 계속하거나 새 채팅을 시작하세요.</translation>
+    </message>
+    <message>
         <source>%1 could not run its layers.</source>
         <translation>%1에서 맡은 레이어를 실행하지 못했어요.</translation>
     </message>
@@ -4015,6 +4023,10 @@
     <message>
         <source>Context full</source>
         <translation>컨텍스트가 가득 찼어요</translation>
+    </message>
+    <message>
+        <source>Continue without the oldest messages, or start a new chat.</source>
+        <translation>오래된 메시지를 빼고 이어 쓰거나 새 채팅을 시작하세요.</translation>
     </message>
     <message>
         <source>Reply limit reached</source>

@@ -3409,6 +3409,14 @@
         <translation>请退出 Hunch 后重新打开。</translation>
     </message>
     <message>
+        <source>This chat no longer fits</source>
+        <translation>对话已放不下</translation>
+    </message>
+    <message>
+        <source>Go on without the oldest messages, or start a new chat.</source>
+        <translation>略去最早的消息继续，或新建对话。</translation>
+    </message>
+    <message>
         <source>%1 could not run its layers.</source>
         <translation>%1 无法运行其承担的层。</translation>
     </message>
@@ -4015,6 +4023,10 @@
     <message>
         <source>Context full</source>
         <translation>上下文已满</translation>
+    </message>
+    <message>
+        <source>Continue without the oldest messages, or start a new chat.</source>
+        <translation>略去最早的消息继续生成，或新建对话。</translation>
     </message>
     <message>
         <source>Reply limit reached</source>
