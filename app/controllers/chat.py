@@ -123,7 +123,8 @@ class ChatController(QObject):
         self.replies.stored.connect(self.titles.on_reply)
         self.changes.not_stored.connect(self.not_stored)
         self.deletions.restored.connect(self._on_restored)
-        self.folders.changed.connect(self.options.changed)
+        self.conversations.refreshed.connect(self.options.forget_folders)
+        self.folders.changed.connect(self._on_folders)
         self.deletions.chats_gone.connect(self._leave)
         self.quick_questions.looked_at.connect(self.unseen.see)
         self.asking.problem_raised.connect(self.problem_raised)
@@ -372,11 +373,16 @@ class ChatController(QObject):
 
     def _on_restored(self, chat_id: int, open_it: bool) -> None:
         self.conversations.refresh()
-        self.options.changed.emit()
+        self._on_folders()
         if chat_id and chat_id == self.chat_id:
             self.update_branch(chat_id)
         elif open_it:
             self.open_chat(chat_id)
+
+    def _on_folders(self) -> None:
+        """What is in force in the open chat may have changed."""
+        self.options.forget_folders()
+        self.options.changed.emit()
 
     def _refresh_titles(self, chat_id: int) -> None:
         self.conversations.refresh()
