@@ -23,6 +23,7 @@ from app.controllers.deletions import Deletions
 from app.controllers.exchange import ExchangeController
 from app.controllers.message_changes import MessageChanges
 from app.controllers.models import ModelController
+from app.controllers.project_files import ProjectFilesController
 from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
@@ -94,6 +95,7 @@ class ChatController(QObject):
         self.deletions = Deletions(storage, self.changes, self)
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
+        self.documents = ProjectFilesController(storage, self.replies, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.prompts = Prompts(settings)
         self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, models, self)
@@ -114,6 +116,9 @@ class ChatController(QObject):
         self.chat_opened.connect(self._update_generating)
         self.chat_opened.connect(self.unseen.see)
         self.branch_chosen.connect(self._keep_branch)
+        self.chat_made.connect(lambda chat_id: self.documents.move(0, -chat_id))
+        self.chat_opened.connect(self.documents.look_for)
+        self.deletions.emptied.connect(self.documents.delete_own)
         self.replies.changed.connect(self._update_generating)
         self.replies.stats_changed.connect(self.show_context)
         self.replies.ended.connect(self.reply_ended)
@@ -342,6 +347,7 @@ class ChatController(QObject):
         self.titles.close()
         self.exchanges.close()
         self.replies.close()
+        self.documents.close()
 
     def _on_screen(self) -> tuple[int, int]:
         return self.chat_id, self.quick_questions.shown_id
