@@ -10,7 +10,7 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 .DEFAULT_GOAL := help
 # `make -j2 test run` would set up .venv twice at the same time.
 .NOTPARALLEL:
-.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer clients cluster-demo app mac-report words lock pins clean venv dev
+.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer clients cluster-demo wheels app mac-report words lock pins clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -71,14 +71,21 @@ clients: dev ## Our server used by programs of others, installed for this alone;
 cluster-demo: dev ## Pair two apps on a screen that nobody sees, run a model over both, pull the plug
 	@QT_QPA_PLATFORM=xcb xvfb-run -a -s "-screen 0 1600x1200x24" $(PYTHON) -m tests.end2end.two_apps
 
-app: venv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--python DIR" puts a relocatable Python in
+build/mac/bin/uv: | venv
 	@test -x build/mac/bin/python || $(PYTHON) -m venv build/mac
-	@test -x build/mac/bin/uv || build/mac/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
-		--only-binary :all: -r packaging/requirements-uv.lock
+	@build/mac/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+		-r packaging/requirements-uv.lock
+
+# As packaging/bootstrap.sh says of uv.
+wheels app: export UV_SYSTEM_CERTS = 1
+
+wheels: build/mac/bin/uv ## See whether the locked wheels for Macs run on the macOS they are taken for
+	@$(PYTHON) packaging/mac/wheels.py build/mac
+
+app: build/mac/bin/uv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--python DIR" puts a relocatable Python in
 	@build/mac/bin/uv pip install --quiet --python build/mac/bin/python --require-hashes --only-binary :all: \
 		-r packaging/requirements-mac.lock
 	@QT_QPA_PLATFORM=offscreen $(PYTHON) packaging/mac/assemble.py --tools build/mac $(ARGS)
-	@$(PYTHON) packaging/mac/wheels.py build/mac
 
 mac-report: ## On a Mac: look at what needs no hands, and write build/on-a-mac.md to attach to an issue
 	@packaging/mac/on_a_mac.sh $(ARGS)

@@ -314,7 +314,7 @@ class Application(QObject):
         self.tool_servers = ToolServersController(data, self._secrets, self.calls.post, self._small_files, self)
         self.chats.tools.use_servers(self.tool_servers)
         self.tool_servers.changed.connect(self.chats.tools.changed)
-        self.tool_servers.removed.connect(self.chats.tools.forget_server)
+        self.tool_servers.removed.connect(self.chats.tools.consents.end_all)
         self.tool_servers.start()
         self._end.add(_Stage.CONTROLLERS, self.tool_servers.close)
 

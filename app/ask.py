@@ -174,15 +174,14 @@ def _thinking(settings: Settings, main: str) -> str | int:
 
 
 def _ask_with_tools(settings: Settings, paths: Paths, pair: tuple[str, str], options: argparse.Namespace) -> int:
-    from app.tools.terminal import Terminal, run
-    from app.tools.terminal_servers import RunningServers
+    from app.tools.terminal import Servers, Terminal, run
 
     text = _message(options.text)
     try:
         request = _tool_request(settings, pair[0], text, options)
     except ValueError as error:
         return _wrong(str(error))
-    servers = RunningServers(paths.data, Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None))
+    servers = Servers(paths.data, Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None))
     names = [each.strip() for each in options.tools.split(",") if each.strip()]
     terminal = Terminal(names, frozenset(options.allow), tuple(options.folder), paths.database)
     try:

@@ -62,6 +62,8 @@ STARTER_EYES = f"{STARTER_FOLDER}/eyes/main"  # the tiny model beside it, which 
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
+# What becomes of messages that do not fit the context: the oldest are left out, or the user is asked.
+LONG_CHATS = ("oldest", "ask")
 _MOST_ASIDE = 5  # renamed files; older ones are deleted
 # Options that "reset all settings" keeps.
 KEPT = frozenset(
@@ -258,6 +260,7 @@ class Settings(QObject):
     max_tokens = Option[int | None](None, optional(whole(1, 1_000_000)))  # None: as far as the context goes
     context_tokens = Option[int | None](None, optional(whole(512, 10_000_000)))  # of a chat; None: as the model
     thinking = Option[str | int]("off", how_to_think)
+    long_chats = Option("oldest", one_of(*LONG_CHATS))
     picture_detail = Option("normal", one_of(*PictureDetail))
     system_prompt = Option("", prompt)
     schema = Option("", schema)  # that replies match; "": free text

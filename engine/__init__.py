@@ -86,6 +86,7 @@ from engine.api.events import (
     PairChecked,
     PromptFits,
     PromptProgress,
+    PromptTruncated,
     Queued,
     RequestEvent,
     SearchFailed,
@@ -170,6 +171,7 @@ from engine.api.types import (
     SpeculationMode,
     TokenScore,
     ToolCall,
+    Truncation,
 )
 from engine.cluster.discovery import Browsing, FoundMachine
 from engine.cluster.identity import Identity

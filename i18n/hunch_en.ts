@@ -158,6 +158,23 @@
     </message>
 </context>
 <context>
+    <name>LongChatMenu</name>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>%Ln earlier message not read</numerusform>
+            <numerusform>%Ln earlier messages not read</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Still read: %Ln pinned message(s)</source>
+        <translation>
+            <numerusform>Still read: %Ln pinned message</numerusform>
+            <numerusform>Still read: %Ln pinned messages</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>MessageActions</name>
     <message numerus="yes">
         <source>Delete this and %Ln later message(s)?</source>

@@ -453,6 +453,17 @@
     </message>
 </context>
 <context>
+    <name>BeginningPart</name>
+    <message>
+        <source>The model reads from here on</source>
+        <translation>モデルはここから先を読みます</translation>
+    </message>
+    <message>
+        <source>Show what is left out</source>
+        <translation>読まれない内容を表示</translation>
+    </message>
+</context>
+<context>
     <name>CallPart</name>
     <message>
         <source>Hide the call</source>
@@ -2439,6 +2450,29 @@
     </message>
 </context>
 <context>
+    <name>LongChatMenu</name>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>前のメッセージ %Ln 件は読まれません</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Still read: the system prompt</source>
+        <translation>引き続き読まれる: システムプロンプト</translation>
+    </message>
+    <message numerus="yes">
+        <source>Still read: %Ln pinned message(s)</source>
+        <translation>
+            <numerusform>引き続き読まれる: ピン留めしたメッセージ %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Pin a message to keep it</source>
+        <translation>メッセージをピン留めすると引き続き読まれます</translation>
+    </message>
+</context>
+<context>
     <name>Machines</name>
     <message>
         <source>Starting…</source>
@@ -2902,6 +2936,14 @@
     <message>
         <source>Race…</source>
         <translation>レース…</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>ピン留めを解除</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>ピン留め</translation>
     </message>
     <message>
         <source>New Chat from Here</source>
@@ -4571,6 +4613,10 @@
         <translation>コンテキストの上限</translation>
     </message>
     <message>
+        <source>Long chats</source>
+        <translation>長いチャット</translation>
+    </message>
+    <message>
         <source>Thinking</source>
         <translation>思考</translation>
     </message>
@@ -4609,6 +4655,14 @@
     <message>
         <source>off</source>
         <translation>オフ</translation>
+    </message>
+    <message>
+        <source>Leave out the oldest</source>
+        <translation>古いものから省く</translation>
+    </message>
+    <message>
+        <source>Ask me</source>
+        <translation>確認する</translation>
     </message>
     <message>
         <source>Low</source>
@@ -6006,6 +6060,10 @@
     <message>
         <source>In tokens. Less saves memory.</source>
         <translation>トークン数。少ないほどメモリを節約します。</translation>
+    </message>
+    <message>
+        <source>What happens to messages that no longer fit.</source>
+        <translation>入りきらなくなったメッセージの扱いです。</translation>
     </message>
     <message>
         <source>For models that can think.</source>

@@ -453,6 +453,17 @@
     </message>
 </context>
 <context>
+    <name>BeginningPart</name>
+    <message>
+        <source>The model reads from here on</source>
+        <translation>모델이 여기부터 읽어요</translation>
+    </message>
+    <message>
+        <source>Show what is left out</source>
+        <translation>읽지 않는 내용 보기</translation>
+    </message>
+</context>
+<context>
     <name>CallPart</name>
     <message>
         <source>Hide the call</source>
@@ -2439,6 +2450,29 @@
     </message>
 </context>
 <context>
+    <name>LongChatMenu</name>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>앞의 메시지 %Ln개는 읽지 않음</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Still read: the system prompt</source>
+        <translation>계속 읽음: 시스템 프롬프트</translation>
+    </message>
+    <message numerus="yes">
+        <source>Still read: %Ln pinned message(s)</source>
+        <translation>
+            <numerusform>계속 읽음: 고정한 메시지 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Pin a message to keep it</source>
+        <translation>메시지를 고정하면 계속 읽어요</translation>
+    </message>
+</context>
+<context>
     <name>Machines</name>
     <message>
         <source>Starting…</source>
@@ -2902,6 +2936,14 @@
     <message>
         <source>Race…</source>
         <translation>속도 대결…</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>고정 해제</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>고정</translation>
     </message>
     <message>
         <source>New Chat from Here</source>
@@ -4571,6 +4613,10 @@
         <translation>컨텍스트 제한</translation>
     </message>
     <message>
+        <source>Long chats</source>
+        <translation>긴 채팅</translation>
+    </message>
+    <message>
         <source>Thinking</source>
         <translation>생각</translation>
     </message>
@@ -4609,6 +4655,14 @@
     <message>
         <source>off</source>
         <translation>끔</translation>
+    </message>
+    <message>
+        <source>Leave out the oldest</source>
+        <translation>오래된 메시지 제외</translation>
+    </message>
+    <message>
+        <source>Ask me</source>
+        <translation>물어보기</translation>
     </message>
     <message>
         <source>Low</source>
@@ -6006,6 +6060,10 @@
     <message>
         <source>In tokens. Less saves memory.</source>
         <translation>토큰 수예요. 적을수록 메모리를 덜 써요.</translation>
+    </message>
+    <message>
+        <source>What happens to messages that no longer fit.</source>
+        <translation>더 이상 들어가지 않는 메시지를 어떻게 할지 정해요.</translation>
     </message>
     <message>
         <source>For models that can think.</source>

@@ -453,6 +453,17 @@
     </message>
 </context>
 <context>
+    <name>BeginningPart</name>
+    <message>
+        <source>The model reads from here on</source>
+        <translation>模型从这里开始读取</translation>
+    </message>
+    <message>
+        <source>Show what is left out</source>
+        <translation>查看未读取的内容</translation>
+    </message>
+</context>
+<context>
     <name>CallPart</name>
     <message>
         <source>Hide the call</source>
@@ -2439,6 +2450,29 @@
     </message>
 </context>
 <context>
+    <name>LongChatMenu</name>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>前面的 %Ln 条消息不再读取</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Still read: the system prompt</source>
+        <translation>仍会读取：系统提示词</translation>
+    </message>
+    <message numerus="yes">
+        <source>Still read: %Ln pinned message(s)</source>
+        <translation>
+            <numerusform>仍会读取：%Ln 条固定的消息</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Pin a message to keep it</source>
+        <translation>固定消息后会继续读取</translation>
+    </message>
+</context>
+<context>
     <name>Machines</name>
     <message>
         <source>Starting…</source>
@@ -2902,6 +2936,14 @@
     <message>
         <source>Race…</source>
         <translation>竞速…</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>取消固定</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>固定</translation>
     </message>
     <message>
         <source>New Chat from Here</source>
@@ -4571,6 +4613,10 @@
         <translation>上下文上限</translation>
     </message>
     <message>
+        <source>Long chats</source>
+        <translation>长对话</translation>
+    </message>
+    <message>
         <source>Thinking</source>
         <translation>思考</translation>
     </message>
@@ -4609,6 +4655,14 @@
     <message>
         <source>off</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Leave out the oldest</source>
+        <translation>略去最早的消息</translation>
+    </message>
+    <message>
+        <source>Ask me</source>
+        <translation>询问我</translation>
     </message>
     <message>
         <source>Low</source>
@@ -6006,6 +6060,10 @@
     <message>
         <source>In tokens. Less saves memory.</source>
         <translation>以 token 计。越少越省内存。</translation>
+    </message>
+    <message>
+        <source>What happens to messages that no longer fit.</source>
+        <translation>放不下的消息如何处理。</translation>
     </message>
     <message>
         <source>For models that can think.</source>

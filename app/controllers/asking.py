@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import re
 import sqlite3
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -31,6 +32,7 @@ from app.storage import (
     NotStored,
     Pictures,
     Question,
+    ReadMessages,
     ReplyStatus,
     Storage,
     StoredMessage,
@@ -58,6 +60,7 @@ from engine import (
 UNSAVED = "unsaved"  # the conversation of chats that are not stored
 _ASIDE = -1  # in place of a chat's id, for questions beside the open chat; 0 is a new chat
 TITLE_LENGTH = 60
+_READ_FOR_TITLE = 10_000  # characters; blanks count as one in a title
 _PASTED = "pasted text"  # part of the prompt, which is not translated
 _BROKE_OFF = "[This reply was stopped before it was finished.]"  # a template wants an answer before the next question
 _WITHOUT_RESULT = {  # what the model is given of a call without a result
@@ -76,9 +79,25 @@ PixelsOf = Callable[[Attachment], Picture | None]  # a picture's pixels; None: i
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a request has of a chat; each message with the stored one that it begins with, 0 for the system prompt."""
+
+    messages: tuple[Message, ...]
+    sources: tuple[int, ...]
+    kept: tuple[int, ...]  # messages by index that stay when others are left out
+    reads_from: int | None  # the stored message from which on nothing is left out; None: the branch's first
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    request: Request
+    told: Told
+
+
 class Asking(QObject):
     problem_raised = Signal(object)  # EngineError
-    message_sent = Signal(int, str, object)  # the chat (0: a new one), text and rows of `send`, now on disk
+    message_sent = Signal(int, object, object)  # the chat (0: a new one), text and rows of `send`, now on disk
     message_refused = Signal(int, object, object)  # the chat, NotStored, a call that tries again; it is not on disk
     message_homeless = Signal(int)  # refused because its chat is in the Trash
     requested = Signal(int, int)  # chat, message of the reply
@@ -134,6 +153,7 @@ class Asking(QObject):
             return False
         question = self._question(chat_id, parent_id, words, attachments)
         if not chat_id:
+            question = replace(question, folder_id=self._options.folder_of(0))
             self._options.ask()
 
         def stored(asked: Asked) -> None:
@@ -316,7 +336,7 @@ class Asking(QObject):
         if reply is None:
             done(None)
         else:
-            self._read(reply, done, with_reply=False)
+            self._read(reply, lambda made: done(None if made is None else made.request), with_reply=False)
 
     def go_on(self, message_id: int, *, may_call: bool) -> None:
         """Request the next step of a reply that called tools, as it is stored."""
@@ -342,21 +362,23 @@ class Asking(QObject):
             self._read(reply, partial(self._submit, reply))
         self.requested.emit(chat_id, reply_id)
 
-    def _submit(self, reply: StoredMessage, request: Request | None) -> None:
+    def _submit(self, reply: StoredMessage, made: Made | None) -> None:
         """Where it was not stopped while a long branch was being read."""
-        if request is None:
+        if made is None:
             self._replies.stop(reply.chat_id, lambda message_id: message_id == reply.id)
         elif self._replies.awaits_request(reply.id):
             self._models.wake()
             pair = self._models.pair
             chat = self._storage.read.chats.summary(reply.chat_id)
             names = f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name
-            self._replies.submit(reply.id, request, chat.title if chat else "", names)
+            told = made.told
+            self._replies.read_from(reply.id, told.reads_from, told.sources)
+            self._replies.submit(reply.id, made.request, chat.title if chat else "", names)
 
     def _read(
         self,
         reply: StoredMessage,
-        done: Callable[[Request | None], None],
+        done: Callable[[Made | None], None],
         *,
         with_reply: bool = True,
         may_call: bool = True,
@@ -376,7 +398,7 @@ class Asking(QObject):
     def _read_branch(
         self,
         reply: StoredMessage,
-        done: Callable[[Request | None], None],
+        done: Callable[[Made | None], None],
         tools: tuple[Tool, ...],
         *,
         with_reply: bool,
@@ -386,22 +408,36 @@ class Asking(QObject):
         system_prompt = self._options.generation(reply.chat_id).system_prompt
         seen = self._pixels(reply.chat_id)
         with_calls = self._tools.can_call() is CanCall.YES
+        room = self._context_limit(reply.chat_id)
 
-        def messages_of(branch: Sequence[StoredMessage]) -> tuple[Message, ...] | None:
-            if not branch:
+        def told(read: ReadMessages) -> Told | None:
+            if not read.rest:
                 return None
-            return request_messages(branch, system_prompt, seen, with_calls=with_calls, with_thinking=bool(tools))
+            branch = [*read.pinned, *read.rest]
+            said = messages_with_sources(branch, system_prompt, seen, with_calls=with_calls, with_thinking=bool(tools))
+            first = read.rest[0]
+            return _told(said, branch, None if first.parent_id is None else first.id)
 
-        def answer(messages: tuple[Message, ...] | None) -> None:
-            request = None if messages is None else self._request_with(reply.chat_id, messages)
-            done(with_tools(request, tools, may_call=may_call) if request is not None and tools else request)
+        def answer(found: Told | None) -> None:
+            if found is None:
+                done(None)
+                return
+            request = replace(self._request_with(reply.chat_id, found.messages), kept=found.kept)
+            done(Made(with_tools(request, tools, may_call=may_call) if tools else request, found))
 
         if not self._messages.is_long(reply.chat_id):
-            branch = _branch(self._storage.read, reply.id, with_reply)
+            read = _read_for(self._storage.read, reply.id, room, with_reply)
+            branch = (*read.pinned, *read.rest)
             if not any(each.is_picture for stored in branch for each in stored.attachments):
-                answer(messages_of(branch))
+                answer(told(read))
                 return
-        self._storage.count(lambda stores: messages_of(_branch(stores, reply.id, with_reply)), answer)
+        self._storage.count(lambda stores: told(_read_for(stores, reply.id, room, with_reply)), answer)
+
+    def _context_limit(self, chat_id: int) -> int:
+        """That the chat may have with the model that is asked; 0: not known."""
+        info = self._models.main_info()
+        limit = self._options.generation(chat_id).values["context_tokens"]
+        return 0 if info is None else min(info.context_tokens, limit or info.context_tokens)
 
     def _pixels(self, chat_id: int) -> PixelsOf:
         """What reads the pictures of a chat; nothing where it goes on without them."""
@@ -432,14 +468,22 @@ def with_tools(request: Request, tools: Sequence[Tool], *, may_call: bool) -> Re
     return replace(request, tools=definitions, strict_tools=names, may_call=may_call)
 
 
-def _branch(stores: Stores, reply_id: int, with_reply: bool) -> list[StoredMessage]:
+def _told(said: Sequence[tuple[Message, int]], branch: Sequence[StoredMessage], reads_from: int | None) -> Told:
+    place = {stored.id: at for at, stored in enumerate(branch)}
+    begins = [place.get(source, -1) for _, source in said]
+    kept = {bisect_right(begins, at) - 1 for at, stored in enumerate(branch) if stored.pinned}
+    messages, sources = zip(*said, strict=True) if said else ((), ())
+    return Told(messages, sources, tuple(sorted(kept - {-1})), reads_from)
+
+
+def _read_for(stores: Stores, reply_id: int, context_tokens: int, with_reply: bool) -> ReadMessages:
     """Nothing of what cannot be read."""
     try:
-        branch = stores.messages.branch(reply_id)
+        read = stores.messages.read_for(reply_id, context_tokens)
     except sqlite3.Error as error:
         _log.warning("a chat could not be read for a reply: %s", type(error).__name__)
-        return []
-    return branch if with_reply else branch[:-1]
+        return ReadMessages()
+    return read if with_reply else replace(read, rest=read.rest[:-1])
 
 
 def _picture(pictures: Pictures, attachment: Attachment) -> Picture | None:
@@ -481,26 +525,41 @@ def request_messages(
     with_calls: bool = False,
     with_thinking: bool = False,
 ) -> tuple[Message, ...]:
+    """The system prompt and the branch as chat templates require them."""
+    said = messages_with_sources(branch, system_prompt, seen, with_calls=with_calls, with_thinking=with_thinking)
+    return tuple(message for message, _ in said)
+
+
+def messages_with_sources(
+    branch: Iterable[StoredMessage],
+    system_prompt: str,
+    seen: PixelsOf,
+    *,
+    with_calls: bool,
+    with_thinking: bool,
+) -> list[tuple[Message, int]]:
     """The system prompt and the branch as chat templates require them: no empty message, and alternating roles.
+
+    Each with the stored message that it begins with; 0: the system prompt.
 
     Calls of tools are left out, unless the model is one that can call: other templates have no place for them. Each has
     a result then, and the thinking before it. Other thinking is left out, because models are trained to see only their
     earlier answers, unless `with_thinking`: then the template decides. Of a picture without pixels the prompt says that
     there was one.
     """
-    said: list[Message] = []
+    said = [(Message(MessageRole.SYSTEM, system_prompt.strip()), 0)] if system_prompt.strip() else []
     for stored in branch:
         for each in _said(stored, seen, with_calls=with_calls, with_thinking=with_thinking):
             if not (each.content.strip() or each.pictures or each.tool_calls or each.role is MessageRole.TOOL):
                 continue
-            if each.role is MessageRole.USER and said and said[-1].role is MessageRole.TOOL:
-                said.append(Message(MessageRole.ASSISTANT, _BROKE_OFF))
-            if said and _joins(said[-1], each):
-                said[-1] = _joined(said[-1], each)
+            former, source = said[-1] if said else (None, 0)
+            if each.role is MessageRole.USER and former is not None and former.role is MessageRole.TOOL:
+                said.append((Message(MessageRole.ASSISTANT, _BROKE_OFF), source))
+            if former is not None and source and _joins(former, each):
+                said[-1] = _joined(former, each), source
             else:
-                said.append(each)
-    system = [Message(MessageRole.SYSTEM, system_prompt.strip())] if system_prompt.strip() else []
-    return tuple(system + said)
+                said.append((each, stored.id))
+    return said
 
 
 def _said(stored: StoredMessage, seen: PixelsOf, *, with_calls: bool, with_thinking: bool) -> list[Message]:
@@ -543,7 +602,7 @@ def _joined(former: Message, latter: Message) -> Message:
 
 def title_from(text: str) -> str:
     """The first line, cut to TITLE_LENGTH, at a word boundary if there is one."""
-    lines = text.strip().splitlines()
+    lines = text.lstrip()[:_READ_FOR_TITLE].splitlines()
     first = " ".join(lines[0].split()) if lines else ""
     if len(first) <= TITLE_LENGTH:
         return first

@@ -126,7 +126,8 @@ class StorageChanges(QObject):
 
 def left_words(keeping: Keeping, replies: RunningReplies) -> Left:
     """Text that is only on the screen: typed, attached, or written by a reply. Call it once the storage is closed."""
-    of_kind: dict[str, dict[int, Any]] = {kind: {} for kind in ("unsent", "attachments", "edit", "attached")}
+    kinds = ("unsent", "attachments", "edit", "attached", "project")
+    of_kind: dict[str, dict[int, Any]] = {kind: {} for kind in kinds}
     for (kind, number), value in keeping.left().items():
         if value is not None:
             of_kind[kind][number] = value
@@ -135,4 +136,4 @@ def left_words(keeping: Keeping, replies: RunningReplies) -> Left:
     edits = attached | {
         number: replace(edit, attachments=attached.get(number, edit).attachments) for number, edit in typed.items()
     }
-    return Left(of_kind["unsent"], of_kind["attachments"], edits, replies.ends.left())
+    return Left(of_kind["unsent"], of_kind["attachments"], edits, replies.ends.left(), of_kind["project"])

@@ -24,6 +24,7 @@ from app.controllers.exchange import ExchangeController
 from app.controllers.message_changes import MessageChanges
 from app.controllers.models import ModelController
 from app.controllers.project_files import ProjectFilesController
+from app.controllers.projects import Projects
 from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
@@ -93,10 +94,11 @@ class ChatController(QObject):
         self.changes = StorageChanges(storage, self)
         self.keeping = Keeping(storage, self)
         self.deletions = Deletions(storage, self.changes, self)
-        self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
+        self.projects = Projects(storage, self.keeping, self)
+        self.folders = Folders(storage, self.changes, self.deletions, self.projects, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.documents = ProjectFilesController(storage, self.replies, self)
-        self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
+        self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
         self.prompts = Prompts(settings)
         self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, models, self)
         self.asking = Asking(storage, self.changes, models, self.options, self.replies, self.tools, self)
@@ -125,6 +127,7 @@ class ChatController(QObject):
         self.replies.stored.connect(self.titles.on_reply)
         self.changes.not_stored.connect(self.not_stored)
         self.deletions.restored.connect(self._on_restored)
+        self.folders.changed.connect(self.options.changed)
         self.deletions.chats_gone.connect(self._leave)
         self.quick_questions.looked_at.connect(self.unseen.see)
         self.asking.problem_raised.connect(self.problem_raised)
@@ -134,7 +137,11 @@ class ChatController(QObject):
         self.titles.titled.connect(self._refresh_titles)
 
     def new_chat(self) -> None:
+        self.new_chat_in(None)
+
+    def new_chat_in(self, folder_id: int | None) -> None:
         self.show(0)
+        self.options.begin_in(folder_id)
 
     def open_chat(self, chat_id: int) -> None:
         if chat_id == self.chat_id:
@@ -342,6 +349,7 @@ class ChatController(QObject):
         """Store everything, and running replies as interrupted. Call it before the engine closes."""
         self.chat_left.emit(self.chat_id)
         self.options.keep()
+        self.projects.keep()
         self.edits.keep()
         self.keeping.close()
         self.titles.close()
@@ -365,6 +373,7 @@ class ChatController(QObject):
 
     def _on_restored(self, chat_id: int, open_it: bool) -> None:
         self.conversations.refresh()
+        self.options.changed.emit()
         if chat_id and chat_id == self.chat_id:
             self.update_branch(chat_id)
         elif open_it:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.changes import StorageChanges
 from app.controllers.deletions import Deletions
+from app.controllers.projects import Projects
 from app.controllers.replies import RunningReplies
 from app.storage import ChatSummary, FolderChange, Listing, ReplyStatus, Storage
 from app.storage.codec import LONGEST_TITLE, storable
@@ -44,6 +45,7 @@ def list_chats(storage: Storage, query: str, limit: int, done: Callable[[Listing
 class Folders(QObject):
     """Making, naming, opening, moving, deleting them, and undoing that."""
 
+    changed = Signal()  # their names, or what is in which
     made = Signal(int)  # folder; it is listed now, and waits for a name
     deleted = Signal(str)  # name; undo brings it back
     moved = Signal(int, int)  # several chats: how many, and into which folder (0: out of all); undo moves them back
@@ -53,6 +55,7 @@ class Folders(QObject):
         storage: Storage,
         changes: StorageChanges,
         deletions: Deletions,
+        projects: Projects,
         listed: ConversationListModel,
         parent: QObject,
     ) -> None:
@@ -60,6 +63,7 @@ class Folders(QObject):
         self._storage = storage
         self._changes = changes
         self._deletions = deletions
+        self._projects = projects
         self._listed = listed
 
     def make(self, parent_id: int | None = None, chats: Sequence[int] = ()) -> None:
@@ -98,8 +102,8 @@ class Folders(QObject):
         """Into a folder; None: out of all."""
 
         def stored(change: FolderChange) -> None:
-            self._listed.refresh()
             self._deletions.note_move(change)
+            self._refresh(None)
             if len(change.chats) > 1:
                 self.moved.emit(len(change.chats), folder_id or 0)
 
@@ -116,15 +120,17 @@ class Folders(QObject):
     def delete(self, folder_id: int, with_chats: bool) -> None:
         """Delete a folder. Its contents move one level up, or, `with_chats`, to the Trash."""
         folder = self._listed.tree.folders.get(folder_id)
+        self._projects.keep()  # undo brings back what is stored
         if folder is not None:
             self._deletions.delete_folder(folder_id, with_chats, lambda: self._on_deleted(folder.name))
 
     def _on_deleted(self, name: str) -> None:
-        self._listed.refresh()
+        self._refresh(None)
         self.deleted.emit(name)
 
-    def _refresh(self, _done: None) -> None:
+    def _refresh(self, _done: object) -> None:
         self._listed.refresh()
+        self.changed.emit()
 
 
 ScrollPlace = tuple[int, float]  # a message, and how far into it

@@ -1,4 +1,4 @@
-"""Each chat's options: its own, a preset's, and defaults of the loaded model, on top of the settings.
+"""Each chat's options: its own, its project's, a preset's, and defaults of the loaded model, on top of the settings.
 
 A change applies to the next reply, drafting options also to a running one, and is stored after 400 ms. `Generation` is
 what a reply is requested with.
@@ -14,6 +14,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.changes import KEEP_DELAY_MS, StorageChanges
+from app.controllers.projects import Projects
 from app.settings import Settings
 from app.storage import Storage
 from app.system.worker import ignore
@@ -31,12 +32,14 @@ from engine import (
     Sampling,
     Speculation,
     SpeculationMode,
+    Truncation,
 )
 
 _NO_PICTURES = "without_pictures"  # stored beside the options: pictures are left out for models that cannot see
 _TOOLS = "tools"  # stored beside the options: ids of the tools that the chat may use
 _FOLDERS = "folders"  # stored beside the options: files and folders that these may read
 _PRESET = "preset"  # stored beside the options: the id of the chat's preset
+_PROJECT = "project"  # beside those of the new chat: the folder that it will be in
 _ON_ITS_WAY = -1  # id of a new chat that is being stored while another chat is open
 _NOT_SET = object()
 
@@ -44,7 +47,7 @@ _NOT_SET = object()
 # a damaged disk: an unknown name or an impossible value counts as if it were not there.
 OPTIONS = (
     *("system_prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
-    *("max_tokens", "context_tokens", "thinking", "picture_detail", "schema"),
+    *("max_tokens", "context_tokens", "long_chats", "thinking", "picture_detail", "schema"),
     *("speculation_mode", "speculation_tokens"),
 )
 
@@ -53,16 +56,18 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What a reply is requested with: a chat's own options, its preset, its model's defaults, the settings.
+    """What a reply is requested with: a chat's own options, its project's, its preset's, its model's defaults, the
+    settings.
 
     Every option has a value here.
     """
 
     values: Values
+    shared: str = ""  # what all chats of its project begin with
 
     @property
     def system_prompt(self) -> str:
-        return str(self.values["system_prompt"])
+        return "\n\n".join(filter(None, (self.shared, str(self.values["system_prompt"]).strip())))
 
     @property
     def picture_detail(self) -> PictureDetail:
@@ -93,9 +98,11 @@ class Generation:
             speculation=speculation or self.speculation(),
             max_tokens=self.values["max_tokens"],
             context_tokens=self.values["context_tokens"],
+            truncation=Truncation.NONE if self.values["long_chats"] == "ask" else Truncation.OLDEST,
             constraint=self._constraint(messages),
             **thinking_fields(self.values["thinking"]),
             picture_detail=self.picture_detail,
+            shared_characters=len(self.shared),
             conversation=conversation,
         )
 
@@ -123,7 +130,7 @@ def known(stored: Values) -> dict[str, Any]:
 
 
 def resolve(settings: Settings, *layers: Values, main: str = "") -> Generation:
-    """Merge layers of options: those of the model, the preset, the chat. Later ones win; the settings are below them.
+    """Merge layers of options: of the model, preset, project, chat. Later ones win; the settings are below them.
 
     `main`: the main model that is asked, if not the one of the settings.
     """
@@ -172,6 +179,7 @@ class ChatOptions(QObject):
         storage: Storage,
         changes: StorageChanges,
         settings: Settings,
+        projects: Projects,
         main: Callable[[], str],
         parent: QObject | None = None,
     ) -> None:
@@ -181,6 +189,7 @@ class ChatOptions(QObject):
         self._storage = storage
         self._changes = changes
         self._settings = settings
+        self._projects = projects
         self.presets = Presets(settings)
         self.chat_id = 0  # the open one; 0: it is not stored yet
         self._known: dict[int, dict[str, Any]] = {}  # by chat, loaded on demand
@@ -189,22 +198,42 @@ class ChatOptions(QObject):
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
         settings.changed.connect(self._on_setting)
+        projects.changed.connect(self.changed)
 
     def generation(self, chat_id: int) -> Generation:
         """What the next reply of a chat is requested with."""
-        layers = self._model_values(), self._preset_values(chat_id), self._own(chat_id)
-        return resolve(self._settings, *layers, main=self._main())
+        merged = resolve(self._settings, *self._layers(chat_id), main=self._main())
+        return replace(merged, shared=self._projects.instructions(self.folder_of(chat_id)))
+
+    def _layers(self, chat_id: int) -> tuple[Values, ...]:
+        """Options by who sets them, of those above the settings."""
+        project = (each.options for each in self._projects.around(self.folder_of(chat_id)))
+        return (self._model_values(), self._preset_values(chat_id), *project, self._own(chat_id))
+
+    def folder_of(self, chat_id: int) -> int | None:
+        """The folder that a chat is in, or the new chat will be in."""
+        if chat_id > 0:
+            summary = self._storage.read.chats.summary(chat_id)
+            return None if summary is None else summary.folder_id
+        folder_id = self._own(chat_id).get(_PROJECT)
+        return folder_id if isinstance(folder_id, int) and self._projects.is_there(folder_id) else None
+
+    def begin_in(self, folder_id: int | None) -> None:
+        """The new chat, which is open, will be in that folder."""
+        self._change_chat(
+            {} if folder_id is None else {_PROJECT: folder_id}, *((_PROJECT,) if folder_id is None else ())
+        )
 
     def view(self, scope: Scope) -> OptionsView:
         """Of the open chat, or of the loaded model: what it sets itself, and what would apply without that."""
         model = known(self._model_values())
-        preset = known(self._preset_values(self.chat_id))
-        layers = (model, preset) if scope is Scope.CHAT else ()
+        layers = self._layers(self.chat_id)[:-1] if scope is Scope.CHAT else ()
         own = known(self._own(self.chat_id)) if scope is Scope.CHAT else model
         suggested = self._settings.sampling(self._main()).temperature != self._settings.temperature
         sources = {"temperature": "model"} if suggested else {}
-        if layers:
-            sources |= dict.fromkeys(model, "model") | dict.fromkeys(preset, "preset")
+        names = ("model", "preset", *("project",) * len(layers))
+        for layer, source in zip(layers, names, strict=False):
+            sources |= dict.fromkeys(known(layer), source)
         presets = tuple(PresetView(each["id"], each["name"]) for each in self.presets.all())
         return OptionsView(
             own,
@@ -236,9 +265,8 @@ class ChatOptions(QObject):
 
     @property
     def has_own_speculation(self) -> bool:
-        """Whether drafting is set by the open chat, its preset or the model's defaults, not by the settings."""
-        layers = self._model_values(), self._preset_values(self.chat_id), self._own(self.chat_id)
-        return any("speculation_mode" in known(layer) for layer in layers)
+        """Whether drafting is set by the open chat, its project, its preset or the model's defaults."""
+        return any("speculation_mode" in known(layer) for layer in self._layers(self.chat_id))
 
     def pair_here(self, pair: PairView) -> PairView:
         """The loaded pair, with the drafting of the open chat."""
@@ -246,7 +274,7 @@ class ChatOptions(QObject):
 
     def own_of(self, chat_id: int) -> dict[str, Any]:
         """The options to store with a new chat."""
-        return dict(self._own(chat_id))
+        return {name: value for name, value in self._own(chat_id).items() if name != _PROJECT}
 
     def goes_without_pictures(self, chat_id: int) -> bool:
         """Whether pictures of the chat are left out for a model that cannot see."""
@@ -289,7 +317,7 @@ class ChatOptions(QObject):
 
     def ask(self) -> None:
         """A new chat is being stored with its options as they are."""
-        self._asked = self.own_of(0)
+        self._asked = dict(self._own(0))
 
     def became(self, chat_id: int) -> None:
         """The new chat is stored; store what was changed since `ask`."""
@@ -300,6 +328,8 @@ class ChatOptions(QObject):
             own = self._own(0)
             self._known[0] = {}
             self.chat_id = chat_id
+        own.pop(_PROJECT, None)
+        asked.pop(_PROJECT, None)
         self._known[chat_id] = own
         self._settings.new_chat_options = dict(self._own(0))
         self._note(chat_id, _differing(asked, own))

@@ -75,9 +75,8 @@ class _Pending:
 
 @dataclass(eq=False, slots=True)
 class _Exchange:
-    message_id: int
-    chat_id: int
-    branch: Branch | None = None  # until it is read
+    reply: LiveReply
+    branch: Branch = _UNREADABLE  # until it is read
     tools: dict[str, Tool] = field(default_factory=dict)  # by the names that the model knows
     steps: int = 0  # since the user was asked whether to go on
     in_a_row: int = 0  # calls that ran without a question
@@ -111,31 +110,28 @@ class ExchangeController(QObject):
     @property
     def waiting(self) -> tuple[int, ...]:
         """Messages that wait for the user's answer."""
-        return tuple(each.message_id for each in self._live.values() if each.asked)
+        return tuple(message_id for message_id, each in self._live.items() if each.asked)
 
     def answer(self, message_id: int, answer: Answer, seen: ConsentView) -> None:
         """The user's answer to the question that they saw; if the message has another one by now, it is ignored."""
         exchange = self._live.get(message_id)
-        reply = self._replies.live.get(message_id)
-        if exchange is None or reply is None or reply.consent != seen or answer not in seen.offers:
+        if exchange is None or exchange.reply.consent != seen or answer not in seen.offers:
             return
-        reason = seen.reason
         asked = exchange.asked
         exchange.asked = []
         exchange.in_a_row = 0
-        if reason is AskReason.STEPS:
+        if seen.reason is AskReason.STEPS:
             exchange.steps = 1
             exchange.must_answer = answer is Answer.DONT
-        parts = reply.parts
+        parts = exchange.reply.parts
         for each in asked:
             each.permit = self._gate.answer(each.wanted, answer)
             stage = CallStage.DECLINED if each.permit is None else CallStage.ASKED
             each.call = replace(each.call, stage=stage, consent=answer.value)
             parts = with_call(parts, each.call)
         exchange.pending = [each for each in exchange.pending if each.call.stage is CallStage.ASKED]
-        self._show(exchange, parts)
+        self._put(exchange, parts, self._run_next)
         self.waits_changed.emit()
-        self._store(exchange, self._run_next)
 
     def close(self) -> None:
         """End the calls that run."""
@@ -150,26 +146,25 @@ class ExchangeController(QObject):
         if exchange.cancel is not None:
             exchange.cancel()
         for each in exchange.pending:
-            if each.permit is not None:
-                self._gate.refuse(each.permit)
+            self._refuse(each)
         if exchange.asked:
             exchange.asked = []
             self.waits_changed.emit()
 
-    def _reply(self, exchange: _Exchange) -> LiveReply | None:
-        """Its reply, while both go on."""
-        return self._replies.live.get(exchange.message_id) if self._live.get(exchange.message_id) is exchange else None
+    def _goes_on(self, exchange: _Exchange) -> bool:
+        """What is answered later counts for nothing if it does not."""
+        message_id = exchange.reply.message_id
+        return self._live.get(message_id) is exchange and message_id in self._replies.live
 
     def _begin_step(self, message_id: int) -> None:
         reply = self._replies.live[message_id]
-        exchange = self._live.setdefault(message_id, _Exchange(message_id, reply.chat_id))
+        exchange = self._live.setdefault(message_id, _Exchange(reply))
         if exchange.must_answer:
             self._replies.end(message_id, ReplyStatus.DONE)
             return
         exchange.steps += 1
         exchange.tools = self._asking.offered_to(message_id)
-        self._show(exchange, tuple(self._named(exchange, each) for each in reply.parts))
-        self._store(exchange, self._read_branch)
+        self._put(exchange, tuple(self._named(exchange, each) for each in reply.parts), self._read_branch)
 
     def _named(self, exchange: _Exchange, part: Part) -> Part:
         tool = exchange.tools.get(part.name) if isinstance(part, Call) and part.stage is CallStage.ASKED else None
@@ -178,23 +173,20 @@ class ExchangeController(QObject):
         return replace(part, server=self._tools.name_of(tool.server), tool=tool.name)
 
     def _read_branch(self, exchange: _Exchange) -> None:
-        if exchange.branch is not None:
+        if exchange.branch is not _UNREADABLE:
             self._judge_step(exchange)
             return
 
         def read(branch: Branch) -> None:
             exchange.branch = branch
-            if self._reply(exchange) is not None:
+            if self._goes_on(exchange):
                 self._judge_step(exchange)
 
-        self._storage.count(partial(_branch_of, exchange.message_id, exchange.chat_id), read)
+        self._storage.count(partial(_branch_of, exchange.reply.message_id, exchange.reply.chat_id), read)
 
     def _judge_step(self, exchange: _Exchange) -> None:
         """Which calls run, which are answered without running, and what is asked."""
-        reply = self._reply(exchange)
-        if reply is None:
-            return
-        parts = reply.parts
+        parts = exchange.reply.parts
         calls = [each for each in of_kind(Call, parts) if each.stage is CallStage.ASKED]
         for number, call in enumerate(calls):
             result = without_running(call, number, exchange.tools, parts)
@@ -204,23 +196,20 @@ class ExchangeController(QObject):
             else:
                 wanted = self._wanted(exchange, exchange.tools[call.name], call.arguments)
                 exchange.pending.append(_Pending(call, wanted))
-        self._show(exchange, parts)
-        self._store(exchange, self._ask_or_run)
+        self._put(exchange, parts, self._ask_or_run)
 
     def _wanted(self, exchange: _Exchange, tool: Tool, arguments: str) -> Wanted:
+        chat_id = exchange.reply.chat_id
         built_in = built_in_tools().get(tool.name) if tool.server == BUILT_IN else None
         if built_in is None:
-            return Wanted(exchange.chat_id, tool, arguments)
+            return Wanted(chat_id, tool, arguments)
         values = object_of(arguments) or {}
-        reach = self._tools.reach(exchange.chat_id, exchange.branch.typed if exchange.branch else frozenset())
-        free = built_in.is_free(values, reach)
-        return Wanted(exchange.chat_id, tool, arguments, built_in.subject(values), free)
+        free = built_in.is_free(values, self._tools.reach(chat_id, exchange.branch.typed))
+        return Wanted(chat_id, tool, arguments, built_in.subject(values), free)
 
     def _circumstances(self, exchange: _Exchange, pending: _Pending, before: int = 0) -> Circumstances:
-        branch = exchange.branch or _UNREADABLE
-        reply = self._replies.live[exchange.message_id]
-        sources = branch.sources | sources_of(reply.parts)
-        unknown = branch.unknown | _unknown_in(reply.parts)
+        sources = exchange.branch.sources | sources_of(exchange.reply.parts)
+        unknown = exchange.branch.unknown | _unknown_in(exchange.reply.parts)
         return Circumstances(
             outside=bool(sources),
             elsewhere=bool(sources - {pending.wanted.tool.server}),
@@ -249,64 +238,58 @@ class ExchangeController(QObject):
             self._run_next(exchange)
 
     def _ask(self, exchange: _Exchange, asked: list[_Pending]) -> None:
-        reply = self._reply(exchange)
-        if reply is None:
-            return
         exchange.asked = asked
         reason = weightiest(each.reason for each in asked if each.reason is not None)
         tools = [each.wanted.tool for each in asked]
         calls = tuple(replace(call_view(each.call), reads_only=each.wanted.tool.reads_only) for each in asked)
         changed = tuple((each.former, described(each.wanted.tool)) for each in asked if each.former)
         consent = ConsentView(calls, reason, offers(reason, tools), changed)
-        self._replies.show_steps(exchange.message_id, reply.parts, ReplyStatus.WAITS_FOR_YOU, consent)
+        reply = exchange.reply
+        self._replies.show_steps(reply.message_id, reply.parts, ReplyStatus.WAITS_FOR_YOU, consent)
         self.waits_changed.emit()
 
     def _run_next(self, exchange: _Exchange) -> None:
-        if self._reply(exchange) is None:
-            return
-        if not exchange.pending:
+        if exchange.pending:
+            pending = exchange.pending[0]
+            self._tools.listed(pending.wanted.tool.server, partial(self._listed, exchange, pending))
+        else:
             self._go_on(exchange)
-            return
-        pending = exchange.pending[0]
-        self._tools.listed(pending.wanted.tool.server, partial(self._listed, exchange, pending))
 
     def _listed(self, exchange: _Exchange, pending: _Pending, tools: Sequence[Tool]) -> None:
         """What the tool is now. A tool that was described otherwise needs another consent."""
-        reply = self._reply(exchange)
-        if reply is None:
+        if not self._goes_on(exchange):
             return
-        wanted = pending.wanted
-        tool = next((each for each in tools if each.name == wanted.tool.name), None)
+        wanted = pending.wanted.tool
+        tool = next((each for each in tools if each.name == wanted.name), None)
+        if tool is not None and tool.digest == wanted.digest:
+            self._send(exchange, pending, tool)
+            return
+        self._refuse(pending)
         if tool is None:
-            self._refuse(pending)
             self._put_result(exchange, pending, ToolResult(NOT_THERE, failed=True))
-            return
-        if tool.digest != wanted.tool.digest:
-            self._refuse(pending)
+        elif pending.changes == MOST_CHANGES:
+            self._put_result(exchange, pending, ToolResult(KEEPS_CHANGING, failed=True))
+        else:
             pending.changes += 1
-            if pending.changes > MOST_CHANGES:
-                self._put_result(exchange, pending, ToolResult(KEEPS_CHANGING, failed=True))
-                return
-            former = described(wanted.tool)
-            pending.wanted = self._wanted(exchange, tool, wanted.arguments)
+            pending.wanted = self._wanted(exchange, tool, pending.wanted.arguments)
             exchange.tools[pending.call.name] = tool
             self._gate.judge(pending.wanted, Circumstances())  # ends consents for what it was
             pending.reason = AskReason.CHANGED
-            pending.former = former
+            pending.former = described(wanted)
             self._ask(exchange, [pending])
-            return
+
+    def _send(self, exchange: _Exchange, pending: _Pending, tool: Tool) -> None:
         if pending.permit is None:
-            pending.permit = self._gate.permit(wanted, self._circumstances(exchange, pending))
+            pending.permit = self._gate.permit(pending.wanted, self._circumstances(exchange, pending))
             if pending.permit is None:  # a result of this step came from outside
                 self._ask_or_run(exchange)
                 return
-            exchange.in_a_row += not wanted.free
+            exchange.in_a_row += not pending.wanted.free
         pending.call = replace(pending.call, stage=CallStage.SENT)
-        self._show(exchange, with_call(reply.parts, pending.call))
-        self._store(exchange, lambda _exchange: self._execute(exchange, pending, tool))
+        self._put(exchange, with_call(exchange.reply.parts, pending.call), partial(self._execute, pending, tool))
 
-    def _execute(self, exchange: _Exchange, pending: _Pending, tool: Tool) -> None:
-        reach = self._tools.reach(exchange.chat_id, exchange.branch.typed if exchange.branch else frozenset())
+    def _execute(self, pending: _Pending, tool: Tool, exchange: _Exchange) -> None:
+        reach = self._tools.reach(exchange.reply.chat_id, exchange.branch.typed)
         done = partial(self._put_result, exchange, pending)
         permit = pending.permit
         pending.permit = None
@@ -322,27 +305,21 @@ class ExchangeController(QObject):
             _log.error("a call without a permit was refused")
             self._put_result(exchange, pending, ToolResult(NO_PERMIT, failed=True))
 
-    def _put_result(self, exchange: _Exchange, pending: _Pending, result: ToolResult) -> None:
-        reply = self._reply(exchange)
-        if reply is None or pending not in exchange.pending:
+    def _put_result(
+        self, exchange: _Exchange, pending: _Pending, result: ToolResult, pictures: Attachments | None = None
+    ) -> None:
+        """`pictures`: those of the result, once they are stored."""
+        if not self._goes_on(exchange) or pending not in exchange.pending:
             return
         exchange.cancel = None
-        if result.pictures:
-            done = partial(self._put_answer, exchange, pending, result)
-            exchange.cancel = self._tools.keep_pictures(result.pictures, done)
-        else:
-            self._put_answer(exchange, pending, result, ())
-
-    def _put_answer(self, exchange: _Exchange, pending: _Pending, result: ToolResult, pictures: Attachments) -> None:
-        reply = self._reply(exchange)
-        if reply is None or pending not in exchange.pending:
+        if result.pictures and pictures is None:
+            stored = partial(self._put_result, exchange, pending, result)
+            exchange.cancel = self._tools.keep_pictures(result.pictures, stored)
             return
-        exchange.cancel = None
         exchange.pending.remove(pending)
         outside = result.outside or pending.wanted.tool.server != BUILT_IN
-        parts = answered(reply.parts, pending.call, replace(result, outside=outside))
-        self._show(exchange, (*parts, *pictures))
-        self._store(exchange, self._run_next)
+        parts = answered(exchange.reply.parts, pending.call, replace(result, outside=outside))
+        self._put(exchange, (*parts, *(pictures or ())), self._run_next)
 
     def _refuse(self, pending: _Pending) -> None:
         if pending.permit is not None:
@@ -351,36 +328,28 @@ class ExchangeController(QObject):
 
     def _go_on(self, exchange: _Exchange) -> None:
         """With the next request."""
-        reply = self._reply(exchange)
-        if reply is None:
-            return
+        reply = exchange.reply
         if is_full(reply.stats) and not exchange.must_answer:
             exchange.must_answer = True
-            self._show(exchange, with_note(reply.parts, NEARLY_FULL))
-            self._store(exchange, self._go_on)
+            self._put(exchange, with_note(reply.parts, NEARLY_FULL), self._go_on)
             return
-        self._replies.show_steps(exchange.message_id, reply.parts, ReplyStatus.QUEUED)
-        self._asking.go_on(exchange.message_id, may_call=not exchange.must_answer)
+        self._replies.show_steps(reply.message_id, reply.parts, ReplyStatus.QUEUED)
+        self._asking.go_on(reply.message_id, may_call=not exchange.must_answer)
 
-    def _show(self, exchange: _Exchange, parts: Parts) -> None:
-        self._replies.show_steps(exchange.message_id, parts, ReplyStatus.CALLING)
-
-    def _store(self, exchange: _Exchange, then: Callable[[_Exchange], None]) -> None:
-        """Store the steps as they are, before the next begins. What the disk refuses ends the reply."""
-        reply = self._reply(exchange)
-        if reply is None:
-            return
-        parts = reply.parts
+    def _put(self, exchange: _Exchange, parts: Parts, then: Callable[[_Exchange], None]) -> None:
+        """Show the steps, and store them before the next begins. What the disk refuses ends the reply."""
+        message_id = exchange.reply.message_id
+        self._replies.show_steps(message_id, parts, ReplyStatus.CALLING)
 
         def stored(_done: None) -> None:
-            if self._reply(exchange) is not None:
+            if self._goes_on(exchange):
                 then(exchange)
 
         def refused(_problem: object) -> None:
-            if self._reply(exchange) is not None:
-                self._replies.end(exchange.message_id, ReplyStatus.INTERRUPTED)
+            if self._goes_on(exchange):
+                self._replies.end(message_id, ReplyStatus.INTERRUPTED)
 
-        self._storage.write(lambda stores: stores.messages.put_parts(exchange.message_id, parts), stored, refused)
+        self._storage.write(lambda stores: stores.messages.put_parts(message_id, parts), stored, refused)
 
 
 def _branch_of(message_id: int, chat_id: int, stores: Stores) -> Branch:

@@ -442,7 +442,7 @@ class Lending(QObject):
         self._offered: tuple[dict[str, HubSource], int] = {}, 0  # models by folder, and memory
         self._code_until = 0.0
         self._closed = False
-        self._retry = RetryTimer(self._try_again, self)
+        self.retry = RetryTimer(self._try_again, self)
         settings.changed.connect(self._on_setting)
         models.models_changed.connect(self._offer)
         for what in (models.models_changed, models.downloads.changed):
@@ -521,14 +521,14 @@ class Lending(QObject):
     def close(self) -> None:
         """At the end of the app."""
         self._closed = True
-        self._retry.stop()
+        self.retry.stop()
         if self._process is not None and not self._process.stop():
             _log.warning("lending did not end in time")
 
     def _on_setting(self, name: str) -> None:
         if name == "lends_memory":
             if self.state.phase is LendingPhase.FAILED:
-                self._retry.note_success()
+                self.retry.note_success()
                 self.state = LendingState()  # try again at once when it is switched on again
             self.follow()
             self.changed.emit()
@@ -565,9 +565,9 @@ class Lending(QObject):
         if state.code != before.code:
             self._code_until = time.monotonic() + state.code_s
         if state.phase is LendingPhase.READY:
-            self._retry.note_success()
+            self.retry.note_success()
         elif state.phase is LendingPhase.FAILED:
-            self._retry.note_failure()
+            self.retry.note_failure()
         if state.phase in _ENDED:
             self._process = None
             self.follow()

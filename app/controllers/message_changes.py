@@ -230,6 +230,13 @@ class MessageChanges(QObject):
         )
         return True
 
+    def pin(self, message_id: int, pinned: bool) -> None:
+        """Pinned, it stays in the prompt of a long chat, with the exchange that it is in."""
+        self._changes.write(
+            lambda stores: stores.messages.pin(message_id, pinned),
+            lambda _: self._transcript.note_pin(message_id, pinned),
+        )
+
     def count_following(self, message_id: int) -> int:
         """Number of messages after it, in all its branches."""
         message = self._storage.read.messages.message(message_id)

@@ -28,6 +28,7 @@ from engine import (
     Finished,
     FinishReason,
     PromptProgress,
+    PromptTruncated,
     Request,
     RequestId,
     RequestStats,
@@ -75,9 +76,11 @@ class LiveReply:
     calls: list[ToolCall] = field(default_factory=list)  # of the present step, in order
     earlier: RequestStats = field(default_factory=RequestStats)  # of the steps before it
     consent: ConsentView | None = None
+    reads_from: int | None = None  # the first message that the model reads for it; None: the branch's first
+    sources: tuple[int, ...] = ()  # the stored message of each of the request's
 
     def saved_form(self) -> ReplyText:
-        return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s)
+        return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s, reads_from=self.reads_from)
 
     def end_step(self) -> None:
         """Its thinking, text and calls become parts."""
@@ -269,6 +272,14 @@ class RunningReplies(QObject):
     def awaits_request(self, message_id: int) -> bool:
         return message_id in self.live and self.live[message_id].request is None
 
+    def read_from(self, message_id: int, first: int | None, sources: tuple[int, ...] = ()) -> None:
+        """The model reads for it from this message on; `sources`: the stored message of each of its request's."""
+        reply = self.live[message_id]
+        reply.reads_from = first
+        reply.sources = sources or reply.sources
+        reply.unsaved = True
+        self._change(message_id, reads_from=first)
+
     def submit(self, message_id: int, request: Request, title: str, pair: str) -> None:
         """Request it; `title` and `pair` are for the table."""
         reply = self.live[message_id]
@@ -341,6 +352,7 @@ class RunningReplies(QObject):
             slowdown=self.slowdown,
             stats=live.stats,
             drafted=live.drafted,
+            reads_from=live.reads_from,
         )
 
     def stats_of(self, message_id: int) -> RequestStats | None:
@@ -387,6 +399,8 @@ class RunningReplies(QObject):
         if reply is None:
             return
         match event:
+            case PromptTruncated(first=first):
+                self.read_from(reply.message_id, reply.sources[first])
             case PromptProgress():
                 self._on_progress(reply, event)
             case TextDelta():
@@ -524,6 +538,7 @@ def _live(reply: StoredMessage) -> LiveReply:
     """The stored text of a reply that is continued."""
     live = LiveReply(reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
     live.parts = settled(reply.parts)
+    live.reads_from = reply.reads_from
     live.stats = reply.stats or RequestStats()
     live.thought_s = reply.thinking_s
     live.began_at = len(reply.text), len(reply.thinking)

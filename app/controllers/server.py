@@ -339,7 +339,7 @@ class ServerController(QObject):
         self._server: Server | None = None
         self._served: ServerOptions | None = None  # options of `_server`, or of the last failed start
         self._closed = False
-        self._retry = RetryTimer(self._try_again, self)
+        self.retry = RetryTimer(self._try_again, self)
         self._requests = ProgramRequests(engine, watched.programs, bridge, table, self)
         self._requests.asked.connect(self.asked)
         settings.changed.connect(self._on_setting)
@@ -424,7 +424,7 @@ class ServerController(QObject):
     def close(self) -> bool:
         """At the end of the app, before the engine; False if it takes too long."""
         self._closed = True
-        self._retry.stop()
+        self.retry.stop()
         return self._server is None or self._server.stop(END_S)
 
     def _on_setting(self, name: str) -> None:
@@ -444,7 +444,7 @@ class ServerController(QObject):
             return
         self._served = wanted
         self.state = ServerState()
-        self._retry.note_success()
+        self.retry.note_success()
         self._begin()
 
     def _begin(self) -> None:
@@ -487,9 +487,9 @@ class ServerController(QObject):
                 self._served = None
             self._follow()
         if self.state.phase is ServerPhase.RUNNING:
-            self._retry.note_success()
+            self.retry.note_success()
         elif self.state.phase is ServerPhase.FAILED:
-            self._retry.note_failure()
+            self.retry.note_failure()
         self.changed.emit()
         if self.state.phase is ServerPhase.FAILED and not has_failed:
             self.failed.emit()

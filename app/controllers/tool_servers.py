@@ -10,7 +10,6 @@ import logging
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit
@@ -20,28 +19,17 @@ from PySide6.QtCore import QObject, Signal
 from app.system.secrets import Secrets
 from app.system.worker import Deliver, JobQueue, ask_once, ignore
 from app.tools.definitions import Tool, ToolResult
-from app.tools.host_process import Connected, ServerFailed, ToolHost
+from app.tools.host_process import ServerFailed, ToolHost
 from app.tools.imports import Found, Parsed, parse_file, parse_servers, sources
-from app.tools.servers import ServerConfig, ServerFault, ToolServers
-from app.view_models.tools import AddedServers, ConnectionState, RefusedServer, ServerRow
+from app.tools.servers import ServerConfig, ToolServers
+from app.tools.wire import ConnectionState, RefusedServer, ServerFault
+from app.view_models.tools import AddedServers, ServerRow
 
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 _log = logging.getLogger(__name__)
 
 Listed = Callable[[tuple[Tool, ...]], None]
-
-
-@dataclass(slots=True)
-class _Call:
-    cancelled: bool = False
-
-
-@dataclass(slots=True)
-class _Listing:
-    """Those that wait for a server's tools; one answer is for all."""
-
-    waiting: list[Listed] = field(default_factory=list)
 
 
 class ToolServersController(QObject):
@@ -55,18 +43,15 @@ class ToolServersController(QObject):
         deliver: Deliver,
         writer: JobQueue,
         parent: QObject | None = None,
-        home: Callable[[], Path] = Path.home,
     ) -> None:
         """`folder`: of the app's data. Nothing is read or started before it is asked for."""
         super().__init__(parent)
-        self._home = home
         self._deliver = deliver
         self._writer = writer
         self._servers = ToolServers(folder / "tools.json", secrets)
         self._host = ToolHost(folder, self._servers.reach)
-        self._connected: dict[str, str] = {}  # digests of servers that the host knows
         self._tools: dict[str, tuple[Tool, ...]] = {}  # as they were listed last
-        self._listings: dict[str, _Listing] = {}
+        self._listings: dict[str, list[Listed]] = {}  # those that wait for a server's tools; one answer is for all
         self._removed: dict[str, bool] = {}  # servers that may be put back, and whether they were on
 
     def start(self) -> None:
@@ -80,7 +65,7 @@ class ToolServersController(QObject):
     # What there is
 
     def rows(self) -> tuple[ServerRow, ...]:
-        return tuple(self._row(each) for each in self._servers.all() if each.id not in self._removed)
+        return tuple(map(self._row, self._servers.all()))
 
     def name_of(self, server: str) -> str:
         config = self._servers.get(server)
@@ -96,12 +81,13 @@ class ToolServersController(QObject):
             config.id,
             config.name,
             config.shown,
-            ConnectionState(state.phase.value) if config.enabled else ConnectionState.OFF,
+            state.phase if config.enabled else ConnectionState.OFF,
             stderr="\n".join(state.stderr),
             problem="" if failure is None else failure.problem.value,
             detail="" if failure is None else failure.detail,
             secrets=(*config.env, *config.headers),
             missing=self._servers.missing_secrets(config) if config.env or config.headers else (),
+            is_removed=config.id in self._removed,
             seen=config.confirmed == config.digest,
         )
 
@@ -115,11 +101,11 @@ class ToolServersController(QObject):
     def set_on(self, server: str, on: bool) -> None:
         self._servers.set_on(server, on)
         if not on:
-            self._stop(server)
+            self._host.stop(server)
         self._write()
 
     def restart(self, server: str) -> None:
-        self._stop(server)
+        self._host.stop(server)
         self.list_tools(server)
 
     def remove(self, server: str) -> None:
@@ -152,7 +138,7 @@ class ToolServersController(QObject):
             self._servers.set_secret(server, "header" if name in config.headers else "env", name, value)
         except ServerFault:
             return False
-        self._stop(server)
+        self._host.stop(server)
         self._write()
         return True
 
@@ -184,20 +170,20 @@ class ToolServersController(QObject):
 
     def _sources(self) -> dict[str, Path]:
         try:
-            return sources(self._home())
+            return sources(Path.home())
         except RuntimeError:  # a user without a home folder
             return {}
 
     def _add(self, parsed: Parsed) -> AddedServers:
         names: list[str] = []
-        refused = [RefusedServer(each.name, each.problem.value, each.detail) for each in parsed.refused]
+        refused = list(parsed.refused)
         for found in parsed.found:
             try:
                 added = self._servers.add(found.server, found.env, found.headers)
                 names.append(added.name)
                 self._find(added)
             except ServerFault as fault:
-                refused.append(RefusedServer(found.server.name, fault.problem.value, fault.detail))
+                refused.append(RefusedServer(found.server.name, fault.problem, fault.detail))
         if names:
             self._write()
         return AddedServers(tuple(names), tuple(refused), parsed.is_json and bool(names or refused))
@@ -219,10 +205,6 @@ class ToolServersController(QObject):
         self._writer.ask(self._servers.write, ignore, failed)
         self.changed.emit()
 
-    def _stop(self, server: str) -> None:
-        self._host.stop(server)
-        self._connected.pop(server, None)
-
     # For requests and calls
 
     def listed(self, server: str, done: Listed) -> None:
@@ -231,50 +213,25 @@ class ToolServersController(QObject):
         if config is None or not config.enabled or server in self._removed:
             done(())
             return
-        listing = self._listings.get(server)
-        if listing is not None:
-            listing.waiting.append(done)
+        if server in self._listings:
+            self._listings[server].append(done)
             return
-        self._listings[server] = _Listing([done])
-        if self._connected.get(server) == config.digest:
-            self._list(server)
-        else:
-            self._connected[server] = config.digest
-            self._host.connect(config, lambda outcome: self._deliver(lambda: self._on_connected(server, outcome)))
+        self._listings[server] = [done]
+        self._host.list_tools(config, lambda outcome: self._deliver(lambda: self._on_listed(server, outcome)))
+        if self._host.state(server).phase is not ConnectionState.READY:
             self.changed.emit()
-
-    def _on_connected(self, server: str, outcome: Connected | ServerFailed) -> None:
-        if isinstance(outcome, ServerFailed):
-            self._connected.pop(server, None)
-            self._on_listed(server, outcome)
-        else:
-            self._list(server)
-
-    def _list(self, server: str) -> None:
-        self._host.list_tools(server, lambda outcome: self._deliver(lambda: self._on_listed(server, outcome)))
 
     def _on_listed(self, server: str, outcome: tuple[Tool, ...] | ServerFailed) -> None:
         tools = () if isinstance(outcome, ServerFailed) else outcome
         if not isinstance(outcome, ServerFailed):
             self._tools[server] = tools
-        listing = self._listings.pop(server, _Listing())
+        waiting = self._listings.pop(server, [])
         self.changed.emit()
-        for done in listing.waiting:
+        for done in waiting:
             done(tools)
 
     def call(self, tool: Tool, arguments: str, done: Callable[[ToolResult], None]) -> Callable[[], None]:
-        call = _Call()
-
-        def answer(result: ToolResult) -> None:
-            self._deliver(lambda: None if call.cancelled else done(result))
-
-        handle = self._host.call(tool.server, tool.name, arguments, answer)
-
-        def cancel() -> None:
-            call.cancelled = True
-            handle.cancel()
-
-        return cancel
+        return self._host.call(tool.server, tool.name, arguments, lambda result: self._deliver(partial(done, result)))
 
 
 def _of_words(words: list[str]) -> Found:

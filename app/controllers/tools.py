@@ -1,7 +1,4 @@
-"""Tools for chats: which there are, which a chat may use, and running one. `exchange` decides what runs.
-
-Those that are built in are always there; servers of others come with `use_servers`.
-"""
+"""Tools for chats: which there are, which a chat may use, and running one. `exchange` decides what runs."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -26,7 +23,9 @@ from app.system.limited_child import Stop
 from app.system.worker import ask_once, ignore
 from app.tools.builtin.tool import BUILT_IN, BuiltIn, Reach
 from app.tools.definitions import Tool, ToolResult, by_flat_name
-from app.view_models.tools import CanCall, ConnectionState, ServerRow, ToolRow
+from app.tools.gate import Consents
+from app.tools.wire import ConnectionState
+from app.view_models.tools import CanCall, ServerRow, ToolRow
 from engine import ChatEngine, CountId, Event, TokensCounted
 
 _MOST_COUNTED = 5_000
@@ -53,49 +52,35 @@ class ToolServers(Protocol):
         ...
 
     def call(self, tool: Tool, arguments: str, done: Callable[[ToolResult], None]) -> Cancel:
-        """`cancel` ends it within 100 ms; `done` is not called then."""
+        """Ended within 100 ms by what is returned."""
         ...
 
 
-@dataclass(slots=True)
-class _Cancellable:
-    """A call on another thread, whose answer is delivered unless it was cancelled meanwhile."""
-
-    cancelled: bool = False
-
-
-class KeptConsents:
-    """The user's consents for more than one call; kept in the database."""
+class KeptConsents(Consents):
+    """Kept in the database."""
 
     def __init__(self, storage: Storage, changes: StorageChanges) -> None:
+        super().__init__()
         self._storage = storage
         self._changes = changes
-        self._known: dict[int, dict[tuple[str, str, str], Consent]] = {}
-
-    def of(self, chat_id: int, server: str, tool: str, subject: str) -> Consent | None:
-        return self._of_chat(chat_id).get((server, tool, subject))
-
-    def all(self, chat_id: int = EVERY_CHAT) -> tuple[Consent, ...]:
-        return tuple(self._of_chat(chat_id).values())
 
     def put(self, chat_id: int, consent: Consent) -> None:
-        self._of_chat(chat_id)[consent.server, consent.tool, consent.subject] = consent
+        super().put(chat_id, consent)
         self._changes.write(lambda stores: stores.consents.put(chat_id, consent), ignore)
 
-    def end(self, chat_id: int, server: str, tool: str) -> None:
-        self._drop(self._of_chat(chat_id), server, tool)
+    def end(self, chat_id: int, server: str, tool: str | None = None) -> None:
+        super().end(chat_id, server, tool)
         self._changes.write(lambda stores: stores.consents.end(server, tool, chat_id), ignore)
+
+    def all(self) -> tuple[Consent, ...]:
+        """That hold in every chat."""
+        return tuple(self._of_chat(EVERY_CHAT).values())
 
     def end_all(self, server: str, tool: str | None = None) -> None:
         """Everywhere, of a tool or of all tools of a server."""
-        for known in self._known.values():
-            self._drop(known, server, tool)
+        for chat_id in self._known:
+            super().end(chat_id, server, tool)
         self._changes.write(lambda stores: stores.consents.end(server, tool), ignore)
-
-    @staticmethod
-    def _drop(known: dict[tuple[str, str, str], Consent], server: str, tool: str | None) -> None:
-        for key in [key for key in known if key[0] == server and tool in (None, key[1])]:
-            del known[key]
 
     def _of_chat(self, chat_id: int) -> dict[tuple[str, str, str], Consent]:
         if chat_id not in self._known:
@@ -118,12 +103,12 @@ class ToolsController(QObject):
         parent: QObject,
     ) -> None:
         super().__init__(parent)
+        self._servers: ToolServers | None = None
         self._engine = engine
         self._bridge = bridge
         self._storage = storage
         self._options = options
         self._models = models
-        self.servers: ToolServers | None = None
         self.consents = KeptConsents(storage, changes)
         self._tokens: dict[str, int] = {}  # of a tool's definition, by its digest
         self._counting: dict[CountId, str] = {}
@@ -133,12 +118,8 @@ class ToolsController(QObject):
         bridge.event_arrived.connect(self._on_event)
 
     def use_servers(self, servers: ToolServers) -> None:
-        self.servers = servers
+        self._servers = servers
         self.changed.emit()
-
-    def forget_server(self, server: str) -> None:
-        """It is removed: consents to its tools end."""
-        self.consents.end_all(server)
 
     # What there is, for the views
 
@@ -158,7 +139,7 @@ class ToolsController(QObject):
         """The groups of tools that the open chat may use: those that are built in first."""
         chosen = set(self._options.tools(self._options.chat_id))
         built_in = ServerRow(BUILT_IN, "", tools=self._tool_rows(self._built_in(), chosen))
-        return (built_in, *(self._with_tools(row, chosen) for row in (self.servers.rows() if self.servers else ())))
+        return (built_in, *(self._with_tools(row, chosen) for row in self._rows()))
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -167,11 +148,10 @@ class ToolsController(QObject):
 
     def list_unknown(self) -> None:
         """Ask the servers that are on, and were not asked in this run, for their tools. Starts them."""
-        servers = self.servers
-        for row in servers.rows() if servers else ():
+        for row in self._rows():
             is_on = row.state in (ConnectionState.STOPPED, ConnectionState.READY)
-            if servers is not None and is_on and not servers.known(row.id):
-                servers.listed(row.id, ignore)
+            if is_on and not self._known(row.id):
+                self.listed(row.id, ignore)
 
     def set_on(self, ids: Iterable[str], on: bool) -> None:
         """Of the open chat."""
@@ -195,8 +175,13 @@ class ToolsController(QObject):
         self.changed.emit()
 
     def _with_tools(self, row: ServerRow, chosen: set[str]) -> ServerRow:
-        known = self.servers.known(row.id) if self.servers else ()
-        return replace(row, tools=self._tool_rows(known, chosen))
+        return replace(row, tools=self._tool_rows(self._known(row.id), chosen))
+
+    def _rows(self) -> tuple[ServerRow, ...]:
+        return tuple(row for row in (self._servers.rows() if self._servers else ()) if not row.is_removed)
+
+    def _known(self, server: str) -> tuple[Tool, ...]:
+        return self._servers.known(server) if self._servers else ()
 
     def _tool_rows(self, tools: Iterable[Tool], chosen: set[str]) -> tuple[ToolRow, ...]:
         return tuple(self._tool_row(each, each.id in chosen) for each in tools)
@@ -260,51 +245,28 @@ class ToolsController(QObject):
         """A server's tools as it describes them now."""
         if server == BUILT_IN:
             done(self._built_in())
-        elif self.servers is None:
+        elif self._servers is None:
             done(())
         else:
-            self.servers.listed(server, done)
+            self._servers.listed(server, done)
 
     def start(self, tool: Tool, arguments: str, reach: Reach, done: Callable[[ToolResult], None]) -> Cancel:
         """Only `exchange` calls this, by the gate."""
         if tool.server != BUILT_IN:
-            assert self.servers is not None
-            return self.servers.call(tool, arguments, done)
-        call = _Cancellable()
+            assert self._servers is not None
+            return self._servers.call(tool, arguments, done)
         from app.tools.builtin.offered import start
 
-        stop = start(
-            tool.name,
-            arguments,
-            reach,
-            lambda result: self._storage.deliver(lambda: None if call.cancelled else done(result)),
-        )
-
-        def cancel() -> None:
-            call.cancelled = True
-            stop()
-
-        return cancel
+        return start(tool.name, arguments, reach, lambda result: self._storage.deliver(partial(done, result)))
 
     def keep_pictures(self, pictures: tuple[bytes, ...], done: Callable[[Attachments], None]) -> Cancel:
         """Decode and store pictures of a result."""
         from app.tools.pictures import stored
 
-        call = _Cancellable()
         stop = Stop()
-
-        def answer(found: Attachments) -> None:
-            if not call.cancelled:
-                done(found)
-
         job = partial(stored, pictures, self._storage.pictures.put, stop)
-        ask_once("tool pictures", self._storage.deliver, job, answer, lambda _error: answer(()))
-
-        def cancel() -> None:
-            call.cancelled = True
-            stop.ask()
-
-        return cancel
+        ask_once("tool pictures", self._storage.deliver, job, done, lambda _error: done(()))
+        return stop.ask
 
     def reach(self, chat_id: int, typed: frozenset[str]) -> Reach:
         """What a built-in tool may reach for a chat."""
@@ -318,7 +280,7 @@ class ToolsController(QObject):
         return Reach(chat_id, typed, tuple(map(Path, self._options.folders(chat_id))), reader)
 
     def name_of(self, server: str) -> str:
-        return self.servers.name_of(server) if server and self.servers is not None else ""
+        return self._servers.name_of(server) if server and self._servers else ""
 
     def _built_in(self) -> tuple[Tool, ...]:
         return tuple(each.tool for each in built_in_tools().values())

@@ -15,13 +15,12 @@ from markdown_it.token import Token
 
 from app.markup import json_text
 from app.markup.block import Block, BlockKind
+from app.markup.unseen import is_unseen
 
 _MOST_PARSED = 200_000  # characters: longer JSON is shown as it is
 _MOST_ROWS = 200
 _MOST_COLUMNS = 12
 _MOST_CELL = 200  # characters
-_UNSEEN_KINDS = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp")
-_UNSEEN = frozenset("\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
 _NOT_PLAIN = re.compile(r"[^ -~\n\t]")
 _IN_EMOJI = frozenset("\u200d\ufe0f")
 
@@ -84,9 +83,8 @@ def _is_unseen(text: str, at: int) -> bool:
     char = text[at]
     if char in _IN_EMOJI and at and unicodedata.category(text[at - 1]) in ("So", "Sk", "Mn"):
         return False
-    is_selector = "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
     is_space = unicodedata.category(char) == "Zs" and char != "\u3000"
-    return is_selector or is_space or char in _UNSEEN or unicodedata.category(char) in _UNSEEN_KINDS
+    return is_space or is_unseen(char)
 
 
 def table_of_json(text: str) -> Block | None:

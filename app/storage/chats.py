@@ -13,7 +13,7 @@ from typing import Any
 
 from app.storage.codec import as_json_object, as_text
 from app.storage.columns import COLUMNS, insert_message
-from app.storage.database import LARGEST_NUMBER, Connection
+from app.storage.database import LARGEST_NUMBER, Connection, later_than_all
 from app.storage.folders import FolderStore
 from app.storage.parts import Attachment, AttachmentKind, Attachments, attachments_from_json, parts_to_json
 from app.storage.records import ChatSummary, Listing
@@ -48,10 +48,13 @@ class ChatStore:
     def __init__(self, database: Connection) -> None:
         self._db = database
 
-    def create(self, title: str) -> int:
-        now = time.time()
-        sql = "INSERT INTO chats (title, created_at, updated_at) VALUES (?, ?, ?)"
-        return self._db.execute(sql, (title, now, now))
+    def create(self, title: str, folder_id: int | None = None) -> int:
+        """In a folder, if it is still there."""
+        sql = (
+            "INSERT INTO chats (title, created_at, updated_at, folder_id)"
+            " VALUES (?, ?, ?, (SELECT id FROM folders WHERE id = ?))"
+        )
+        return self._db.execute(sql, (title, time.time(), self._latest(), folder_id))
 
     def summary(self, chat_id: int) -> ChatSummary | None:
         row = self._db.row("SELECT * FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,))
@@ -96,7 +99,10 @@ class ChatStore:
     def touch(self, chat_id: int, leaf_id: int | None) -> None:
         """Make it the latest chat, with `leaf_id` as the end of its branch."""
         sql = "UPDATE chats SET updated_at = ?, leaf_id = ? WHERE id = ?"
-        self._db.execute(sql, (time.time(), leaf_id, chat_id))
+        self._db.execute(sql, (self._latest(), leaf_id, chat_id))
+
+    def _latest(self) -> float:
+        return later_than_all(self._db, "updated_at", "chats WHERE deleted_at IS NULL AND pinned IN (0, 1)")
 
     def set_leaf(self, chat_id: int, leaf_id: int | None) -> None:
         self._db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf_id, chat_id))
@@ -122,6 +128,7 @@ class ChatStore:
             copy_id = self.create(next(title for title in titles if not self._is_taken(title)))
             self._db.execute(_COPY_REST, (chat_id, copy_id))
             new_ids: dict[int | None, int | None] = {None: None}
+            read: dict[int, int | None] = {}
             tree = read_tree(self._db, chat_id)
             taken = tree.parents.keys() if end_id is None else set(tree.path(end_id))
             sql = "SELECT * FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id"
@@ -129,9 +136,10 @@ class ChatStore:
                 if row["id"] in taken:
                     values = {name: row[name] for name in COLUMNS}
                     new_ids[row["id"]] = insert_message(self._db, copy_id, None, values)
+                    read[row["id"]] = row["reads_from"]
             for number in taken:
-                pair = new_ids.get(tree.parents[number]), new_ids[number]
-                self._db.execute("UPDATE messages SET parent_id = ? WHERE id = ?", pair)
+                named = new_ids.get(tree.parents[number]), new_ids.get(read[number]), new_ids[number]
+                self._db.execute("UPDATE messages SET (parent_id, reads_from) = (?, ?) WHERE id = ?", named)
             self.set_leaf(copy_id, new_ids.get(self.leaf(chat_id) if end_id is None else end_id))
             self._db.execute(
                 "UPDATE messages SET status = 'interrupted' WHERE chat_id = ? AND status = 'streaming'", (copy_id,)

@@ -1,4 +1,7 @@
-"""The columns of a message, apart from its id and its place in the tree: one list for all readers and writers."""
+"""The columns of a message, apart from its id and those that name other messages: one list for all readers and writers.
+
+Those are `parent_id` and `reads_from`; a copy has other ids.
+"""
 
 from __future__ import annotations
 
@@ -72,6 +75,14 @@ def _status_from_file(value: object) -> str:
     return ReplyStatus.DONE if status is ReplyStatus.STREAMING else status
 
 
+def _flag_from_row(value: object) -> bool:
+    return value == 1
+
+
+def _flag_from_file(value: object) -> bool:
+    return value is True
+
+
 def _parts_from_file(value: object) -> Parts:
     """MEASURED: through JSON, as for other values, they would take twice the memory."""
     return tuple(map(_storable_part, parts_of(checked(value, list)))) if value else ()
@@ -109,6 +120,7 @@ COLUMNS: Mapping[str, Column] = {
     "drafting": _OBJECT,
     "parts": Column(parts_from_json, _parts_from_file, parts_to_json, _parts_to_file),
     "created_at": Column(as_time, time_from_file),
+    "pinned": Column(_flag_from_row, _flag_from_file, to_row=int),
 }
 
 

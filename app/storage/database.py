@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import math
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ T = TypeVar("T")
 # Bytes that are not UTF-8 become replacement characters. No Python function: a chat has thousands of texts.
 READ_TEXT = partial(str, encoding="utf-8", errors="replace")
 _LITTLE_SPACE_BYTES = 1_000_000
+_SET_BACK_S = 400 * 86_400.0  # a clock is taken to have been set back by as much; else it was ahead before
 
 
 class Connection:
@@ -67,6 +70,18 @@ class Connection:
         finally:
             if not durable:  # for single changes outside transactions, which stay durable
                 self.connection.execute("PRAGMA synchronous = FULL")
+
+
+def later_than_all(database: Connection, column: str, *rows: str) -> float:
+    """The present moment; where the clock was set back, just after the latest one in a column of `rows`."""
+    now = time.time()
+    moments = [now]
+    for each in rows:  # no BETWEEN: with it SQLite takes no index of a part of the rows
+        sql = f"SELECT max({column}) FROM {each} AND {column} >= ? AND {column} <= ?"
+        latest: float | None = database.rows(sql, (now, now + _SET_BACK_S))[0][0]
+        if latest is not None:
+            moments.append(math.nextafter(latest, math.inf))
+    return max(moments)
 
 
 class ReadConnection(Connection):

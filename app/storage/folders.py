@@ -1,4 +1,4 @@
-"""Folders of chats: making, naming, moving, deleting. Chats in them are in `chats`.
+"""Folders of chats: making, naming, moving, deleting, and what they have for their chats. These are in `chats`.
 
 Folders with cyclic or missing parents are shown at the top, so that nothing is out of reach.
 """
@@ -9,9 +9,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.storage.codec import as_title
+from app.storage.codec import as_json_object, as_text, as_title, object_to_json
 from app.storage.database import Connection
-from app.storage.records import Folder
+from app.storage.records import Folder, Project
 from app.storage.trash import Trash
 
 _BELOW = """
@@ -45,6 +45,27 @@ class FolderStore:
             Folder(row["id"], as_title(row["name"]), _number(row["parent_id"]), row["opened"] != 0, row["id"] in unseen)
             for row in rows
         ]
+
+    def project(self, folder_id: int) -> Project | None:
+        """None if there is no such folder."""
+        row = self._db.row("SELECT instructions, options FROM folders WHERE id = ?", (folder_id,))
+        return None if row is None else Project(as_text(row["instructions"]), as_json_object(row["options"]) or {})
+
+    def put_project(self, folder_id: int, project: Project) -> None:
+        sql = "UPDATE folders SET instructions = ?, options = ? WHERE id = ?"
+        options = object_to_json(dict(project.options) or None)
+        self._db.execute(sql, (project.instructions, options, folder_id))
+
+    def around(self, folder_id: int | None) -> list[int]:
+        """It and the folders that it is in, the outermost first."""
+        found: list[int] = []
+        while folder_id is not None and folder_id not in found:
+            row = self._db.row("SELECT parent_id FROM folders WHERE id = ?", (folder_id,))
+            if row is None:
+                break
+            found.insert(0, folder_id)
+            folder_id = _number(row["parent_id"])
+        return found
 
     def make(self, name: str, parent_id: int | None) -> int:
         """Make a folder in a folder or at the top."""
@@ -104,7 +125,8 @@ class FolderStore:
     def put_back(self, deleted: FolderChange) -> None:
         """Undo a deletion. What the user has moved since stays."""
         with self._db.transaction():
-            self._db.connection.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?, ?, ?, ?)", deleted.folders)
+            for row in deleted.folders:
+                self._db.execute(f"INSERT OR IGNORE INTO folders VALUES ({', '.join('?' * len(row))})", tuple(row))
             if deleted.mark is not None:
                 Trash(self._db).restore_within(deleted.mark)
             else:

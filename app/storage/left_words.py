@@ -26,7 +26,7 @@ from app.storage.parts import (
     parts_from_json,
     parts_to_json,
 )
-from app.storage.records import Edit, EditKind, ReplyText
+from app.storage.records import Edit, EditKind, Project, ReplyText
 from app.storage.storage import Stores
 from app.system.small_file import is_in_the_way, read_small
 from engine import MessageRole, sync_file, write_atomically
@@ -40,15 +40,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """By chat or by message; `replies`: running ones, or those whose end was refused."""
+    """By chat, message or folder; `replies`: running ones, or those whose end was refused."""
 
     unsent: Mapping[int, str] = field(default_factory=dict)
     attachments: Mapping[int, Attachments] = field(default_factory=dict)
     edits: Mapping[int, Edit] = field(default_factory=dict)
     replies: Sequence[ReplyText] = ()
+    projects: Mapping[int, Project] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return any((self.unsent, self.attachments, self.edits, self.replies))
+        return any((self.unsent, self.attachments, self.edits, self.replies, self.projects))
 
 
 class LeftWords:
@@ -100,6 +101,8 @@ def _put_back(stores: Stores, number: str, left: Left) -> None:
         for edit in left.edits.values():
             if _is_there(stores, "messages", edit.message_id):
                 (stores.edits.put if edit.attachments is None else stores.edits.put_with_attachments)(edit)
+        for folder_id, project in left.projects.items():
+            stores.folders.put_project(folder_id, project)
         stores.database.execute("INSERT OR REPLACE INTO notes VALUES ('left', ?)", (number,))
 
 
@@ -141,6 +144,7 @@ def _to_json(left: Left) -> bytes:
             (each.message_id, each.text, each.thinking, each.thinking_s, _parts_to_json(each.parts))
             for each in left.replies
         ],
+        "projects": [(number, each.instructions, dict(each.options)) for number, each in left.projects.items()],
     }
     return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -152,6 +156,7 @@ def _from_json(words: bytes) -> tuple[str, Left]:
         {int(number): attachments_from_json(each) for number, each in content["attachments"]},
         {int(edit[0]): _edit(*edit) for edit in content["edits"]},
         [_reply(*reply) for reply in content["replies"]],
+        {int(number): Project(str(text), dict(options)) for number, text, options in content.get("projects", ())},
     )
     return str(content["number"]), left
 

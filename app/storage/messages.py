@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import pairwise
 
 from app.storage.chats import ChatStore
 from app.storage.codec import as_name, as_text, as_time, error_from_json, error_to_json, stats_from_json, stats_to_json
@@ -26,7 +27,7 @@ from app.storage.parts import (
     parts_to_json,
     settled,
 )
-from app.storage.records import Edit, EditKind, ReplyStatus, ReplyText, StoredMessage
+from app.storage.records import Edit, EditKind, ReadMessages, ReplyStatus, ReplyText, StoredMessage
 from app.storage.trash import new_mark
 from app.storage.tree import Tree, is_long, read_tree, read_up_to
 from engine import EngineError, MessageRole, RequestStats
@@ -41,6 +42,12 @@ WITH RECURSIVE below (id) AS (
 """
 
 _COUNT_BELOW = "SELECT count(*) AS kept FROM messages WHERE id IN below AND chat_id = ? AND deleted_at IS NULL"
+_READ = """
+SELECT parent_id, deleted_at IS NULL AS kept, role = 'assistant' AS is_reply, reads_from, stats
+FROM messages WHERE id = ? AND chat_id = ?
+"""
+_PINNED = "SELECT id FROM messages WHERE chat_id = ? AND pinned AND deleted_at IS NULL"
+_OF_USER = "SELECT id FROM messages WHERE chat_id = ? AND role = 'user'"
 _PAGE = 500  # messages that are read at one go
 _ROLES = {role.value: role for role in MessageRole}
 
@@ -90,12 +97,19 @@ class MessageStore:
             place = self._place(original.chat_id, original.parent_id)
             message_id = self._add(original.chat_id, place, original.role, text, ReplyStatus.DONE, names, parts)
             self._move(original.chat_id, original.id, message_id)
+            sql = "UPDATE messages SET (reads_from, pinned) = (?, ?) WHERE id = ?"
+            self._db.execute(sql, (original.reads_from, original.pinned, message_id))
+            sql = "UPDATE messages SET reads_from = ? WHERE chat_id = ? AND reads_from = ?"
+            self._db.execute(sql, (message_id, original.chat_id, original.id))
             if goes_on:
                 self._chats.set_leaf(original.chat_id, leaf)
         return message_id
 
     def set_role(self, message_id: int, role: MessageRole) -> None:
         self._db.execute("UPDATE messages SET role = ?, status = 'done' WHERE id = ?", (role.value, message_id))
+
+    def pin(self, message_id: int, pinned: bool) -> None:
+        self._db.execute("UPDATE messages SET pinned = ? WHERE id = ?", (int(pinned), message_id))
 
     def resume_reply(self, message_id: int) -> None:
         """Mark a reply as running again; thinking without an answer is dropped, because the model starts it again.
@@ -198,8 +212,12 @@ class MessageStore:
         return parent_id if row is None else row["parent_id"]
 
     def _save_text(self, reply: ReplyText) -> None:
-        sql = "UPDATE messages SET text = ?, thinking = ?, thinking_s = ? WHERE id = ?"
-        self._db.execute(sql, (reply.text, reply.thinking, reply.thinking_s, reply.message_id))
+        sql = (
+            "UPDATE messages SET text = ?, thinking = ?, thinking_s = ?, reads_from = ifnull(?, reads_from)"
+            " WHERE id = ?"
+        )
+        values = (reply.text, reply.thinking, reply.thinking_s, reply.reads_from, reply.message_id)
+        self._db.execute(sql, values)
         if reply.parts is not None:
             sql = "UPDATE messages SET parts = ? WHERE id = ?"
             self._db.execute(sql, (parts_to_json(reply.parts), reply.message_id))
@@ -240,6 +258,57 @@ class MessageStore:
             return []
         tree = self._tree_at(row["chat_id"], end_id, count)
         return self._read(tree.path(end_id)[-count:], tree)
+
+    def read_for(self, reply_id: int, context_tokens: int) -> ReadMessages:
+        """The messages that the prompt of a reply may have: as for the nearest reply before it, and what follows.
+
+        All of the branch, if that one was made in a smaller context.
+        """
+        row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (reply_id,))
+        if row is None:
+            return ReadMessages()
+        count = self._count_read(row["chat_id"], reply_id, context_tokens)
+        if count is None:
+            return ReadMessages(rest=self.branch(reply_id))
+        rest = self.up_to(reply_id, count)
+        return ReadMessages(self._pinned_before(rest[0]), rest) if rest else ReadMessages()
+
+    def _count_read(self, chat_id: int, reply_id: int, context_tokens: int) -> int | None:
+        """How many messages up to a reply its prompt may have, the reply included; None: all."""
+        first: int | None = None
+        passed: set[int] = set()
+        count: int = 0
+        reached = False
+        number: int | None = reply_id
+        while number is not None and number not in passed:
+            row = self._db.row(_READ, (number, chat_id))
+            if row is None:
+                return None
+            passed.add(number)
+            count += int(row["kept"])
+            if first is None and row["kept"] and ((row["is_reply"] and number != reply_id) or row["reads_from"]):
+                first = row["reads_from"]
+                stats = stats_from_json(row["stats"])
+                smaller = stats is not None and 0 < stats.context_limit_tokens < context_tokens
+                if smaller or not isinstance(first, int):
+                    return None
+            reached = reached or number == first
+            if reached and row["kept"] and not row["is_reply"]:  # else that message was deleted, or is the model's now
+                return count
+            number = row["parent_id"]
+        return None
+
+    def _pinned_before(self, first: StoredMessage) -> list[StoredMessage]:
+        """The exchanges with a pinned message before this one in its branch."""
+        pinned = {row["id"] for row in self._db.rows(_PINNED, (first.chat_id,))}
+        if not pinned:
+            return []
+        tree = self._tree(first.chat_id)
+        before = tree.path(first.id)[:-1]
+        users = {row["id"] for row in self._db.rows(_OF_USER, (first.chat_id,))}
+        starts = [at for at, number in enumerate(before) if at == 0 or number in users]
+        exchanges = [before[start:end] for start, end in pairwise([*starts, len(before)])]
+        return self._read([number for each in exchanges if pinned.intersection(each) for number in each], tree)
 
     def newest(self, chat_id: int, count: int) -> list[StoredMessage]:
         """The last messages of the branch on the screen."""
@@ -328,6 +397,8 @@ def _stored(message_id: int, row: sqlite3.Row | None, tree: Tree) -> StoredMessa
         drafting=as_text(row["drafting"]),
         sibling=sibling,
         siblings=siblings,
+        reads_from=row["reads_from"] if isinstance(row["reads_from"], int) else None,
+        pinned=row["pinned"] == 1,
     )
 
 

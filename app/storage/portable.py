@@ -283,6 +283,8 @@ class PortableMessage:
     drafting: Json = None
     parts: Parts = ()
     created_at: float = 0.0
+    pinned: bool = False
+    reads_from: int | None = None  # an earlier message, or None
 
     @property
     def attachments(self) -> Attachments:
@@ -406,7 +408,8 @@ def _parents_first(tree: Tree) -> Iterator[tuple[int, int | None]]:
 
 def _message(row: sqlite3.Row, parent: int | None) -> PortableMessage:
     values = {name: column.from_row(row[name]) for name, column in COLUMNS.items()}
-    return PortableMessage(row["id"], parent, **values)
+    read = row["reads_from"]
+    return PortableMessage(row["id"], parent, **values, reads_from=read if isinstance(read, int) else None)
 
 
 def add(stores: Stores, chat: PortableChat) -> int:
@@ -431,7 +434,8 @@ def add(stores: Stores, chat: PortableChat) -> int:
 def add_message(database: Connection, chat_id: int, message: PortableMessage, ids: dict[int, int]) -> int:
     parent_id = None if message.parent is None else ids[message.parent]
     values = {name: column.to_row(getattr(message, name)) for name, column in COLUMNS.items()}
-    return insert_message(database, chat_id, parent_id, values)
+    read = None if message.reads_from is None else ids.get(message.reads_from)
+    return insert_message(database, chat_id, parent_id, values | {"reads_from": read or None})
 
 
 def _folder(database: Connection, path: Sequence[str]) -> int | None:

@@ -90,6 +90,14 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
+class Project:
+    """What a folder has for its chats."""
+
+    instructions: str = ""  # what the model reads first in each
+    options: Mapping[str, Any] = field(default_factory=dict)  # theirs, where they set none themselves
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """The list of chats. `more`: there are chats after the last one; `partial`: the search is still running."""
 
@@ -117,10 +125,20 @@ class StoredMessage:
     sibling: int = 1
     siblings: int = 1
     parts: Parts = ()  # what comes before its thinking and text, see `parts`
+    reads_from: int | None = None  # of a reply: the first message that the model read for it; None: the branch's first
+    pinned: bool = False  # it stays in the prompt of a long chat
 
     @property
     def attachments(self) -> Attachments:
         return of_kind(Attachment, self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMessages:
+    """The messages of a branch that a prompt may have: exchanges with a pinned message, then `rest` without a gap."""
+
+    pinned: Sequence[StoredMessage] = ()
+    rest: Sequence[StoredMessage] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +173,7 @@ class ReplyText:
     thinking: str
     thinking_s: float
     parts: Parts | None = None  # what comes before that; None: as it is on disk
+    reads_from: int | None = None  # None: as it is on disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +188,7 @@ class Question:
     draft_name: str
     attachments: Attachments = ()
     options: Mapping[str, Any] = field(default_factory=dict)  # of a new chat
+    folder_id: int | None = None  # of a new chat
 
 
 @dataclass(frozen=True, slots=True)

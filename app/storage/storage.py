@@ -63,7 +63,9 @@ class Stores:
         It leaves what waits to be sent in the chat, unless it was written `aside`, by Quick Ask.
         """
         with self.database.transaction():
-            chat_id = question.chat_id or self.chats.create(question.title)
+            chat_id = question.chat_id or self.chats.create(question.title, question.folder_id)
+            if question.folder_id is not None:
+                self.folders.set_opened(question.folder_id, True)
             if question.options:
                 self.states.put_options(chat_id, question.options)
             if not aside:

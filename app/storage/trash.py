@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from app.storage.codec import as_json_object, as_text, as_title
-from app.storage.database import Connection
+from app.storage.database import Connection, later_than_all
 from app.storage.records import Deletion, Purged
 from app.storage.tree import PASS_OVER, read_tree
 
@@ -30,11 +30,8 @@ _WEEK_S = 7 * 86_400
 
 
 def new_mark(database: Connection) -> float:
-    """The time of a deletion as its mark, unique even if the clock stops or goes back."""
-    mark = time.time()
-    while any(database.row(f"SELECT 1 FROM {table} WHERE deleted_at = ?", (mark,)) for table in _TABLES):
-        mark = math.nextafter(mark, math.inf)
-    return mark
+    """The time of a deletion as its mark, unique and the latest even if the clock stops or goes back."""
+    return later_than_all(database, "deleted_at", *(f"{table} WHERE true" for table in _TABLES))
 
 
 class Trash:

@@ -5,31 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from app.markup.unseen import is_unseen
 from app.storage.codec import is_shallow, storable
+from app.tools import wire
 
 LONGEST_DESCRIPTION = 2_000
-LONGEST_RESULT = 100_000
+LONGEST_RESULT = wire.LONGEST_RESULT
 _LONGEST_NAME = 200  # of a tool, as its server calls it
-_LONGEST_SCHEMA = 50_000
 _LONGEST_FLAT = 64
 JOINT = "__"  # in a flat name, between server and tool
 _DIGITS = 8
 _NOT_FLAT = re.compile(r"[^A-Za-z0-9_-]")
 _ANY_OBJECT = '{"properties":{},"type":"object"}'
-# Besides control characters: format characters, such as zero-width ones and those that change the direction of text,
-# halves of surrogate pairs, and private and unassigned ones. What joins emoji and letters of some scripts goes as well.
-_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-# Selectors of variants, which can spell any words, and letters without ink.
-_NO_INK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
-)
 
 
 class Answer(StrEnum):
@@ -42,12 +35,12 @@ class Answer(StrEnum):
 
 
 class AskReason(StrEnum):
-    """Why consent is asked."""
+    """Why consent is asked; the weightiest first."""
 
-    NEW = "new"  # there is none for this tool yet
-    CHANGED = "changed"  # there was, but the server describes the tool differently now
-    OUTSIDE = "outside"  # there is, but words from outside are in the chat, and this tool may change or send something
+    CHANGED = "changed"  # there was one for this tool, but the server describes it differently now
     REPEAT = "repeat"  # an equal call was sent before the app ended, and it is not known whether it ran
+    OUTSIDE = "outside"  # there is, but words from outside are in the chat, and this tool may change or send something
+    NEW = "new"  # there is none for this tool yet
     MANY = "many"  # there is, but many calls ran without asking
     STEPS = "steps"  # the reply took many steps: whether it may go on
 
@@ -132,14 +125,11 @@ def cleaned(text: str, limit: int, *, lines: bool = True) -> str:
     return result if len(result) <= limit else result[: limit - 1] + "…"
 
 
-def is_unseen(character: str) -> bool:
-    return unicodedata.category(character) in _UNSEEN or _NO_INK.match(character) is not None
-
-
-def cut(text: str, limit: int = LONGEST_RESULT) -> str:
-    """A result's text of bounded length; a cut one says so, to the model."""
+def cut(text: str, left_out: int = 0) -> str:
+    """A result's text of bounded length; one that lacks something says so, to the model. `left_out`: characters."""
     text = storable(text)
-    return text if len(text) <= limit else f"{text[:limit]}\n\n[cut: {len(text) - limit} more characters]"
+    left_out += max(0, len(text) - LONGEST_RESULT)
+    return f"{text[:LONGEST_RESULT]}\n\n[cut: {left_out} more characters]" if left_out else text
 
 
 def _schema_json(schema: object) -> str:
@@ -150,7 +140,7 @@ def _schema_json(schema: object) -> str:
         text = _to_json(_clean(schema))
     except (ValueError, TypeError):
         return _ANY_OBJECT
-    return text if len(text) <= _LONGEST_SCHEMA else _ANY_OBJECT
+    return text if len(text) <= wire.MOST_SCHEMA else _ANY_OBJECT
 
 
 def _clean(value: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from app.storage.consents import EVERY_CHAT, Consent
 from app.tools.definitions import Answer, AskReason, Tool
@@ -54,19 +54,31 @@ class Permit:
     """For one call. Only the gate that made it knows for which."""
 
 
-class Consents(Protocol):
-    """Consents for more than one call, by chat. `EVERY_CHAT`: those that hold everywhere."""
+class Consents:
+    """Consents for more than one call, by chat; `EVERY_CHAT`: those that hold everywhere. Of this run alone."""
 
-    def of(self, chat_id: int, server: str, tool: str, subject: str) -> Consent | None: ...
-    def put(self, chat_id: int, consent: Consent) -> None: ...
-    def end(self, chat_id: int, server: str, tool: str) -> None:
-        """Of a tool, whatever they are limited to."""
-        ...
+    def __init__(self) -> None:
+        self._known: dict[int, dict[tuple[str, str, str], Consent]] = {}
+
+    def of(self, chat_id: int, server: str, tool: str, subject: str) -> Consent | None:
+        return self._of_chat(chat_id).get((server, tool, subject))
+
+    def put(self, chat_id: int, consent: Consent) -> None:
+        self._of_chat(chat_id)[consent.server, consent.tool, consent.subject] = consent
+
+    def end(self, chat_id: int, server: str, tool: str | None = None) -> None:
+        """Of a tool, or of all of the server's, whatever they are limited to."""
+        known = self._of_chat(chat_id)
+        for key in [key for key in known if key[0] == server and tool in (None, key[1])]:
+            del known[key]
+
+    def _of_chat(self, chat_id: int) -> dict[tuple[str, str, str], Consent]:
+        return self._known.setdefault(chat_id, {})
 
 
 class Gate:
-    def __init__(self, consents: Consents) -> None:
-        self._consents = consents
+    def __init__(self, consents: Consents | None = None) -> None:
+        self._consents = consents or Consents()
         self._open: dict[Permit, _Key] = {}
 
     def judge(self, wanted: Wanted, circumstances: Circumstances) -> Judgement:
@@ -136,14 +148,9 @@ def described(tool: Tool) -> str:
     return "\n\n".join(filter(None, (f"{tool.origin} {tool.name}".strip(), tool.description, tool.schema, hints)))
 
 
-_BY_WEIGHT = (
-    *(AskReason.CHANGED, AskReason.REPEAT, AskReason.OUTSIDE, AskReason.NEW, AskReason.MANY, AskReason.STEPS),
-)
-
-
 def weightiest(reasons: Iterable[AskReason]) -> AskReason:
     """Of one card for several calls."""
-    return min(reasons, key=_BY_WEIGHT.index)
+    return min(reasons, key=list(AskReason).index)
 
 
 def offers(reason: AskReason, tools: Iterable[Tool]) -> tuple[Answer, ...]:

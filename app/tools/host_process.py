@@ -23,18 +23,16 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.storage.codec import storable
 from app.system.build import own_version
 from app.system.limited_child import child_command, child_environment
 from app.system.small_file import read_small
-from app.tools.definitions import LONGEST_RESULT, Tool, ToolResult, cleaned
+from app.tools.definitions import Tool, ToolResult, cleaned, cut
 from app.tools.processes import MARK, end_family, is_child
-from app.tools.servers import Reach, ServerConfig, ServerFault
+from app.tools.servers import ServerConfig
 from app.tools.wire import (
     DETAIL_CHARACTERS,
     HOST,
@@ -44,8 +42,11 @@ from app.tools.wire import (
     PICTURE_BYTES,
     TAIL_LINE_BYTES,
     TAIL_LINES,
+    ConnectionState,
     Patience,
     Problem,
+    Reach,
+    ServerFault,
 )
 from engine import write_atomically
 
@@ -61,35 +62,17 @@ _MOST_BYTES = 1 << 20  # of such a file
 log = logging.getLogger(__name__)
 
 
-class ConnectionPhase(StrEnum):
-    STOPPED = "stopped"  # it is started on first use
-    STARTING = "starting"
-    READY = "ready"
-    FAILED = "failed"
-
-
 @dataclass(frozen=True, slots=True)
 class ServerFailed:
     problem: Problem
     detail: str = ""  # see `Problem`
-    stderr: tuple[str, ...] = ()  # last lines
-
-
-@dataclass(frozen=True, slots=True)
-class Connected:
-    """What the server calls itself, and the version of the protocol."""
-
-    name: str
-    version: str
-    protocol: str
 
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    phase: ConnectionPhase = ConnectionPhase.STOPPED
+    phase: ConnectionState = ConnectionState.STOPPED
     failure: ServerFailed | None = None
-    stderr: tuple[str, ...] = ()
-    left_out: int = 0  # tools beyond the limits
+    stderr: tuple[str, ...] = ()  # last lines
 
 
 Listed = tuple[Tool, ...]
@@ -101,7 +84,6 @@ class _Request:
 
     server: str
     done: Callable[[Any], None]
-    progress: Callable[[str], None] = lambda _: None
     is_call: bool = False
     began: float = field(default_factory=time.monotonic)
     tools: list[Tool] = field(default_factory=list)
@@ -113,15 +95,6 @@ class _Request:
             self.done(ToolResult(for_model(failure), True, seconds=time.monotonic() - self.began, outside=True))
         else:
             self.done(failure)
-
-
-class CallHandle:
-    def __init__(self, cancel: Callable[[], None]) -> None:
-        self._cancel = cancel
-
-    def cancel(self) -> None:
-        """The call's `done` gets a failed result at once, and the server is asked to stop. Later it does nothing."""
-        self._cancel()
 
 
 class ToolHost:
@@ -166,30 +139,23 @@ class ToolHost:
         self._asked = 0.0
         self._used = 0.0
 
-    def connect(self, server: ServerConfig, done: Callable[[Connected | ServerFailed], None]) -> None:
-        """At the latest after 20 seconds `done` is called, after 120 where the command may have to fetch the server."""
+    def list_tools(self, server: ServerConfig, done: Callable[[Listed | ServerFailed], None]) -> None:
+        """As the server describes them now; connects first, if necessary.
+
+        That takes at the most 20 seconds, or 120 where the command may have to fetch the server.
+        """
         request = _Request(server.id, done)
-        self._post(lambda: self._connect(server, request))
+        self._post(lambda: self._list(server, request))
 
-    def list_tools(self, server_id: str, done: Callable[[Listed | ServerFailed], None]) -> None:
-        """Connects first, if necessary. The server must have been connected in this run of the app."""
-        request = _Request(server_id, done)
-        self._post(lambda: self._ask(request, {"do": "list"}))
-
-    def call(
-        self,
-        server_id: str,
-        name: str,
-        arguments: str,
-        done: Callable[[ToolResult], None],
-        progress: Callable[[str], None] = lambda _: None,
-    ) -> CallHandle:
-        """`arguments`: a JSON object. Fails after 60 seconds without progress, and after 600."""
-        request = _Request(server_id, done, progress, is_call=True)
+    def call(self, server_id: str, name: str, arguments: str, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+        """Of a server whose tools were listed. `arguments`: a JSON object. Fails after 60 seconds without progress, and
+        after 600. What is returned cancels it: `done` gets a failed result at once, and the server is asked to stop.
+        """
+        request = _Request(server_id, done, is_call=True)
         number = next(self._numbers)
         values = {"do": "call", "name": name, "arguments": arguments}
         self._post(lambda: self._ask(request, values, number))
-        return CallHandle(lambda: self._post(lambda: self._cancel(number)))
+        return lambda: self._post(lambda: self._cancel(number))
 
     def stop(self, server_id: str) -> None:
         """End the server; the next request starts it again."""
@@ -278,14 +244,14 @@ class ToolHost:
             self._asked = now
             self._send({"do": "ping"})
 
-    def _connect(self, server: ServerConfig, request: _Request) -> None:
-        self._configs[server.id] = server
-        self._told.discard(server.id)
-        self._ask(request, {"do": "connect"})
+    def _list(self, server: ServerConfig, request: _Request) -> None:
+        if self._configs.get(server.id) != server:
+            self._configs[server.id] = server
+            self._told.discard(server.id)
+        self._ask(request, {"do": "list"}, next(self._numbers))
 
-    def _ask(self, request: _Request, values: dict[str, Any], number: int = 0) -> None:
+    def _ask(self, request: _Request, values: dict[str, Any], number: int) -> None:
         """Start the host and connect the server, if necessary, and send the request."""
-        number = number or next(self._numbers)
         name = request.server
         config = self._configs.get(name)
         if config is None:
@@ -294,29 +260,23 @@ class ToolHost:
         if len(values.get("arguments", "")) > MOST_ARGUMENTS:
             request.fail(ServerFailed(Problem.ARGUMENTS))
             return
-        is_connecting = values["do"] == "connect"
         try:
             reach = self._reach(config) if name not in self._told else None
             if self._host is None:
                 self._start_host()
         except ServerFault as fault:
             failure = ServerFailed(fault.problem, fault.detail)
-            self._note(name, ConnectionPhase.FAILED, failure)
+            self._states[name] = ServerState(ConnectionState.FAILED, failure)
             request.fail(failure)
             return
-        if reach is not None:
-            self._told.add(name)
-            self._note(name, ConnectionPhase.STARTING)
-            connecting = request if is_connecting else _Request(name, _nothing)
-            self._send_request({"do": "connect"} | asdict(reach), next(self._numbers), connecting)
-        if not is_connecting:
-            self._send_request(values, number, request)
-
-    def _send_request(self, values: dict[str, Any], number: int, request: _Request) -> None:
         if not self._requests:
             self._heard = time.monotonic()
+        if reach is not None:
+            self._told.add(name)
+            self._states[name] = ServerState(ConnectionState.STARTING)
+            values |= {"reach": asdict(reach)}
         self._requests[number] = request
-        self._send(values | {"n": number, "server": request.server})
+        self._send(values | {"n": number, "server": name})
 
     def _cancel(self, number: int) -> None:
         request = self._requests.pop(number, None)
@@ -328,12 +288,8 @@ class ToolHost:
         if self._host is not None and name in self._told:
             self._told.discard(name)
             self._send({"do": "stop", "server": name})
-        self._note(name, ConnectionPhase.STOPPED)
+        self._states[name] = ServerState()
         self._fail_all(ServerFailed(Problem.STOPPED), name)
-
-    def _note(self, name: str, phase: ConnectionPhase, failure: ServerFailed | None = None) -> None:
-        stderr = failure.stderr if failure is not None else ()
-        self._states[name] = ServerState(phase, failure, stderr)
 
     def _fail_all(self, failure: ServerFailed, name: str = "") -> None:
         failed = [number for number, each in self._requests.items() if not name or each.server == name]
@@ -418,7 +374,7 @@ class ToolHost:
         host.kill()
         host.wait()
         for name in self._told:
-            self._note(name, ConnectionPhase.FAILED, ServerFailed(Problem.HOST_ENDED))
+            self._states[name] = ServerState(ConnectionState.FAILED, ServerFailed(Problem.HOST_ENDED))
         self._told.clear()
         self._fail_all(ServerFailed(Problem.HOST_ENDED))
         self._end_leftovers()
@@ -430,7 +386,7 @@ class ToolHost:
             with suppress(subprocess.TimeoutExpired):
                 host.wait(_END_S)
             for name in self._told:
-                self._note(name, ConnectionPhase.STOPPED)
+                self._states[name] = ServerState()
             self._told.clear()
             self._fail_all(ServerFailed(Problem.STOPPED))
             host.kill()
@@ -497,8 +453,11 @@ class ToolHost:
             self._told.discard(said["ended"])
             failure = _failure(said)
             stopped = failure.problem is Problem.STOPPED
-            phase = ConnectionPhase.STOPPED if stopped else ConnectionPhase.FAILED
-            self._note(said["ended"], phase, None if stopped else failure)
+            state = ServerState() if stopped else ServerState(ConnectionState.FAILED, failure, _lines(said["stderr"]))
+            self._states[said["ended"]] = state
+        elif "connected" in said:
+            name = said["connected"]
+            self._states[name] = replace(self.state(name), phase=ConnectionState.READY)
         elif "server" in said:
             self._states[said["server"]] = replace(self.state(said["server"]), stderr=_lines(said["stderr"]))
         elif (request := self._requests.get(said.get("n", 0))) is not None:
@@ -506,9 +465,6 @@ class ToolHost:
 
     def _take_answer(self, number: int, request: _Request, said: dict[str, Any]) -> None:
         match said:
-            case {"progress": words}:
-                request.progress(cleaned(words, DETAIL_CHARACTERS, lines=False))
-                return
             case {"tool": tool}:
                 request.tools.append(self._tool(request.server, tool))
                 return
@@ -518,19 +474,11 @@ class ToolHost:
         del self._requests[number]
         self._used = time.monotonic()
         match said:
-            case {"connected": [name, version, protocol], "stderr": lines}:
-                self._states[request.server] = ServerState(ConnectionPhase.READY, stderr=_lines(lines))
-                texts = (cleaned(each, DETAIL_CHARACTERS, lines=False) for each in (name, version, protocol))
-                request.done(Connected(*texts))
-            case {"listed": left_out}:
-                state = self.state(request.server)
-                self._states[request.server] = replace(state, phase=ConnectionPhase.READY, left_out=left_out)
+            case {"listed": _}:
                 request.done(tuple(request.tools))
             case {"result": text, "left_out": left_out, "is_error": failed}:
-                text = storable(text[:LONGEST_RESULT])
-                text += f"\n\n[cut: {left_out} more characters]" if left_out else ""
                 seconds = time.monotonic() - request.began
-                request.done(ToolResult(text, failed, tuple(request.pictures), seconds, outside=True))
+                request.done(ToolResult(cut(text, left_out), failed, tuple(request.pictures), seconds, outside=True))
             case {"failed": _}:
                 request.fail(_failure(said))
 
@@ -545,10 +493,6 @@ class ToolHost:
             reads_only=said["reads_only"],
             origin=config.identity,
         )
-
-
-def _nothing(_: object) -> None:
-    """For a connection that no caller waits for: the next request says what is wrong with it."""
 
 
 def for_model(failure: ServerFailed) -> str:
@@ -566,9 +510,7 @@ def for_model(failure: ServerFailed) -> str:
 
 
 def _failure(said: dict[str, Any]) -> ServerFailed:
-    """Of {"failed" or "problem": …, "detail": …, "stderr": …}."""
-    problem = Problem(said.get("failed") or said["problem"])
-    return ServerFailed(problem, cleaned(said["detail"], DETAIL_CHARACTERS), _lines(said["stderr"]))
+    return ServerFailed(Problem(said["failed"]), cleaned(said["detail"], DETAIL_CHARACTERS))
 
 
 def _lines(said: list[str]) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from typing import Any
 
 from app.system.small_file import read_small
 from app.tools.definitions import cleaned
-from app.tools.servers import MOST_SERVERS, MOST_WORDS, ServerConfig, ServerFault, checked
-from app.tools.wire import Problem
+from app.tools.servers import MOST_SERVERS, MOST_WORDS, ServerConfig, checked
+from app.tools.wire import Problem, RefusedServer, ServerFault
 
 _MOST_BYTES = 1 << 18
 _LONGEST_NAME = 80
@@ -44,16 +44,9 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    name: str
-    problem: Problem
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Parsed:
     found: tuple[Found, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedServer, ...] = ()
     is_json: bool = True
 
 
@@ -81,18 +74,18 @@ def parse_servers(text: str) -> Parsed:
     if not isinstance(stored, dict):
         return Parsed(is_json=False)
     found: list[Found] = []
-    refused: list[Refused] = []
+    refused: list[RefusedServer] = []
     for count, (name, each) in enumerate(_entries(stored)):
         if count >= MOST_SERVERS:
-            refused.append(Refused("", Problem.TOO_MANY, str(MOST_SERVERS)))
+            refused.append(RefusedServer("", Problem.TOO_MANY, str(MOST_SERVERS)))
             break
         shown = cleaned(name, _LONGEST_NAME, lines=False)
         try:
             found.append(_found(shown, each))
         except ServerFault as fault:
-            refused.append(Refused(shown, fault.problem, cleaned(fault.detail, _LONGEST_NAME, lines=False)))
+            refused.append(RefusedServer(shown, fault.problem, cleaned(fault.detail, _LONGEST_NAME, lines=False)))
         except (TypeError, ValueError, AttributeError):
-            refused.append(Refused(shown, Problem.VALUE))
+            refused.append(RefusedServer(shown, Problem.VALUE))
     return Parsed(tuple(found), tuple(refused))
 
 

@@ -1,8 +1,9 @@
-"""Which addresses of the internet are public. The tool host uses this, so it imports nothing of the app."""
+"""Which addresses of the internet are public, and which may be a tool server's. The tool host uses this, too."""
 
 from __future__ import annotations
 
 import ipaddress
+from urllib.parse import urlsplit
 
 _IPV4_WITHIN = (  # networks of IPv6 whose addresses contain one of IPv4, and at which bit it ends
     (ipaddress.IPv6Network("64:ff9b::/96"), 0),
@@ -10,7 +11,29 @@ _IPV4_WITHIN = (  # networks of IPv6 whose addresses contain one of IPv4, and at
     (ipaddress.IPv6Network("::/96"), 0),
 )
 
+_LONGEST_ADDRESS = 4_000
+
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def may_be_address(address: str) -> bool:
+    """Whether it is one by https, or on this machine, without a name and password in it."""
+    try:
+        url = urlsplit(address)
+        host = url.hostname or ""
+        _ = url.port
+    except ValueError:
+        return False
+    is_plain = address.isprintable() and " " not in address and len(address) <= _LONGEST_ADDRESS
+    is_safe = url.scheme == "https" or (url.scheme == "http" and is_loopback(host))
+    return is_plain and is_safe and bool(host) and "@" not in url.netloc
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def is_public(place: str) -> bool:

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,7 +25,8 @@ from app.system.secrets import Secrets
 from app.system.small_file import read_small
 from app.tools.commands import PROGRAMS, ask_shell, find_command, server_environment
 from app.tools.definitions import cleaned
-from app.tools.wire import Problem
+from app.tools.public import may_be_address
+from app.tools.wire import Problem, Reach, ServerFault
 from engine import write_atomically
 
 MOST_SERVERS = 64
@@ -52,15 +53,6 @@ _STEERS = re.compile(
 _IS_SECRET = re.compile(r"TOKEN|PASSWORD|PASSWD|SECRET|_KEY|AUTH|CREDENTIAL", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
-
-
-class ServerFault(Exception):
-    """How a server is reached is not right. `detail`: see `Problem`."""
-
-    def __init__(self, problem: Problem, detail: str = "") -> None:
-        super().__init__(problem.value)
-        self.problem = problem
-        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +100,6 @@ class ServerConfig:
         return self.is_on and self.confirmed == self.digest
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """All that the tool host needs to reach a server. Has secrets: never logged or stored."""
-
-    command: tuple[str, ...] = ()
-    environment: dict[str, str] = field(default_factory=dict, repr=False)
-    folder: str = ""
-    address: str = ""
-    headers: dict[str, str] = field(default_factory=dict, repr=False)
-
-
 class ToolServers:
     """Read at the first use. Changes apply at once; `write` puts them on the disk, and may be called on any thread."""
 
@@ -159,18 +140,6 @@ class ToolServers:
             self._keep(new.id, "header", headers)
             known[new.id] = new
             return new
-
-    def change(self, server: ServerConfig) -> ServerConfig:
-        """Another command, address or name; without a change, its command is looked for again.
-
-        With another command the server is off until that was seen.
-        """
-        with self._lock:
-            if server.id not in self._known():
-                raise ServerFault(Problem.STOPPED)
-            new = checked(replace(server, command=find_command(server.command) or server.command))
-            self._known()[new.id] = self._without_query(new)
-            return self._known()[new.id]
 
     def ask_shell(self, server_id: str) -> bool:
         """Have the login shell find a command that was not found; whether it did. Waits up to three seconds."""
@@ -331,24 +300,6 @@ def _parted(env: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
         if "://" in value and "@" in value:  # a password, which is neither shown nor stored
             raise ServerFault(Problem.VALUE, name)
     return steering, {name: value for name, value in env.items() if name not in steering}
-
-
-def may_be_address(address: str) -> bool:
-    """Whether it is one by https, or on this machine, without a name and password in it."""
-    try:
-        url = urlsplit(address)
-        host = url.hostname or ""
-        _ = url.port
-    except ValueError:
-        return False
-    is_here = host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
-    is_plain = address.isprintable() and " " not in address and len(address) <= _LONGEST_WORD
-    return (
-        is_plain
-        and bool(host)
-        and "@" not in url.netloc
-        and (url.scheme == "https" or (url.scheme == "http" and is_here))
-    )
 
 
 def _from_file(stored: Iterable[Any]) -> Iterable[ServerConfig]:

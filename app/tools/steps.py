@@ -8,7 +8,7 @@ from collections.abc import Container
 from dataclasses import replace
 
 from app.storage.parts import Call, CallStage, Parts, Result, of_kind
-from app.tools.definitions import JOINT, ToolResult, cut
+from app.tools.definitions import JOINT, ToolResult
 from engine import RequestStats
 
 MOST_CALLS = 8  # of a step
@@ -67,7 +67,7 @@ def with_call(parts: Parts, call: Call) -> Parts:
 
 def answered(parts: Parts, call: Call, result: ToolResult) -> Parts:
     """With the result after those before it."""
-    answer = Result(call.id, call.name, cut(result.text), result.failed, result.seconds, result.outside)
+    answer = Result(call.id, call.name, result.text, result.failed, result.seconds, result.outside)
     return (*with_call(parts, replace(call, stage=CallStage.ANSWERED)), answer)
 
 

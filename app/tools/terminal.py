@@ -1,6 +1,7 @@
 """`hunch ask --tools`: an exchange in a terminal, by the same gate and rules as in the window. Consent is asked there.
 
-Where no user can answer, only tools that reach nothing and those that were allowed by name run.
+Where no user can answer, only tools that reach nothing and those that were allowed by name run. No consent holds for
+more than one call.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from app.markup.unseen import is_unseen
 from app.storage import Stores
-from app.storage.consents import Consent
 from app.storage.database import ReadConnection, address_of
 from app.storage.parts import Call, CallStage, Parts, Result, of_kind
+from app.system.secrets import Secrets
 from app.tools.builtin import offered
 from app.tools.builtin.tool import BUILT_IN, Reach
-from app.tools.definitions import Answer, AskReason, Tool, ToolResult, by_flat_name, is_unseen
+from app.tools.definitions import Answer, Tool, ToolResult, by_flat_name
 from app.tools.gate import Circumstances, Gate, NoPermit, Wanted
+from app.tools.host_process import ServerFailed, ToolHost
+from app.tools.servers import ToolServers
 from app.tools.steps import (
     MOST_STEPS,
     NO_PERMIT,
@@ -55,45 +59,37 @@ from engine import (
 
 _DECLINED = "The user declined this call. It did not run."
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_WHY = {
-    AskReason.NEW: "",
-    AskReason.CHANGED: "The tool is described otherwise than before. ",
-    AskReason.OUTSIDE: "Words from outside were read before. ",
-    AskReason.REPEAT: "It may have run before. ",
-    AskReason.MANY: "Many calls ran without a question. ",
-    AskReason.STEPS: "The reply took many steps. ",
-}
 
 
 class Servers:
-    """Tools of servers, as they are asked for in a terminal: each call waits."""
+    """Tools of the servers that are switched on in Hunch; each answer is waited for."""
 
-    def tools_of(self, _server: str) -> tuple[Tool, ...]:
-        return ()
+    def __init__(self, folder: Path, secrets: Secrets) -> None:
+        self._servers = ToolServers(folder / "tools.json", secrets)
+        self._host = ToolHost(folder / "terminal", self._servers.reach)
 
-    def call(self, _tool: Tool, _arguments: str) -> ToolResult:
-        return ToolResult(NOT_THERE, failed=True)
+    def tools_of(self, server: str) -> tuple[Tool, ...]:
+        """As it describes them now."""
+        config = self._servers.get(server)
+        if config is None or not config.enabled:
+            return ()
+        listed: queue.SimpleQueue[tuple[Tool, ...] | ServerFailed] = queue.SimpleQueue()
+        self._host.list_tools(config, listed.put)
+        tools = listed.get()
+        return () if isinstance(tools, ServerFailed) else tools
+
+    def call(self, tool: Tool, arguments: str) -> ToolResult:
+        """Of a server whose tools were listed."""
+        results: queue.SimpleQueue[ToolResult] = queue.SimpleQueue()
+        self._host.call(tool.server, tool.name, arguments, results.put)
+        return results.get()
+
+    def close(self) -> None:
+        self._host.close()
 
 
 class UnknownTool(Exception):
     """There is no tool of that name."""
-
-
-@dataclass(slots=True)
-class _Consents:
-    """Of this run."""
-
-    kept: dict[tuple[int, str, str, str], Consent] = field(default_factory=dict)
-
-    def of(self, chat_id: int, server: str, tool: str, subject: str) -> Consent | None:
-        return self.kept.get((chat_id, server, tool, subject))
-
-    def put(self, chat_id: int, consent: Consent) -> None:
-        self.kept[chat_id, consent.server, consent.tool, consent.subject] = consent
-
-    def end(self, chat_id: int, server: str, tool: str) -> None:
-        for key in [key for key in self.kept if key[:3] == (chat_id, server, tool)]:
-            del self.kept[key]
 
 
 def chosen(names: Sequence[str], servers: Servers) -> tuple[Tool, ...]:
@@ -137,10 +133,8 @@ class Exchange:
     ask: Callable[[str], bool] | None
     write: Callable[[str], None]
     note: Callable[[str], None]
-    _gate: Gate = field(default_factory=lambda: Gate(_Consents()))
+    _gate: Gate = field(default_factory=Gate)
     _parts: Parts = ()
-    _outside: bool = False
-    _in_a_row: int = 0
 
     def run(self, request: Request) -> Event:
         """Until the model answers. Returns the end of the last request."""
@@ -185,30 +179,25 @@ class Exchange:
             must_answer |= goes_round(call, self._parts)
             known = without_running(call, number, by_name, self._parts)
             result = self._result(call, by_name[call.name]) if known is None else known
-            self._outside |= result.outside
             self._parts = answered(self._parts, call, result)
             (*_, last) = of_kind(Result, self._parts)
             messages.append(Message(MessageRole.TOOL, last.text, tool_call_id=call.id, name=call.name))
         return messages, must_answer
 
     def _result(self, call: Call, tool: Tool) -> ToolResult:
-        built_in = offered.BY_NAME[tool.name] if tool.server == BUILT_IN else None
+        is_built_in = tool.server == BUILT_IN
         values = object_of(call.arguments) or {}
-        free = built_in is not None and built_in.is_free(values, self.reach)
-        subject = "" if built_in is None else built_in.subject(values)
-        wanted = Wanted(0, tool, call.arguments, subject, free)
-        circumstances = Circumstances(outside=self._outside, elsewhere=self._outside, in_a_row=self._in_a_row)
-        permit = self._gate.permit(wanted, circumstances)
+        free = is_built_in and offered.BY_NAME[tool.name].is_free(values, self.reach)
+        wanted = Wanted(0, tool, call.arguments, free=free)
+        permit = self._gate.permit(wanted, Circumstances())
         if permit is None:
-            reason = self._gate.judge(wanted, circumstances).reason or AskReason.NEW
-            self._in_a_row = 0
-            permit = self._gate.answer(wanted, self._answer(wanted, reason))
+            permit = self._gate.answer(wanted, self._answer(tool, call.arguments))
         else:
-            self._in_a_row += not free
             self.note(f"› {shown(tool, call.arguments)}")
         if permit is None:
             return ToolResult(_DECLINED, failed=True)
-        now = self._now(tool)
+        tools = (tool,) if is_built_in else self.servers.tools_of(tool.server)
+        now = next((each for each in tools if each.name == tool.name), None)
         if now is None:
             self._gate.refuse(permit)
             return ToolResult(NOT_THERE, failed=True)
@@ -217,27 +206,21 @@ class Exchange:
         except NoPermit:  # it was described otherwise
             return ToolResult(NO_PERMIT, failed=True)
 
-    def _now(self, tool: Tool) -> Tool | None:
-        """As its server describes it now."""
-        if tool.server == BUILT_IN:
-            return tool
-        return next((each for each in self.servers.tools_of(tool.server) if each.name == tool.name), None)
-
-    def _answer(self, wanted: Wanted, reason: AskReason) -> Answer:
-        tool = wanted.tool
-        if tool.name in self.allowed if tool.server == BUILT_IN else tool.id in self.allowed:
-            self.note(f"› {shown(tool, wanted.arguments)}")
+    def _answer(self, tool: Tool, arguments: str) -> Answer:
+        name = tool.name if tool.server == BUILT_IN else tool.id
+        question = shown(tool, arguments)
+        if name in self.allowed:
+            self.note(f"› {question}")
             return Answer.ONCE
-        question = f"{_WHY[reason]}{shown(tool, wanted.arguments)}"
         if self.ask is None:
-            self.note(f"{question}\nDeclined: allow it with --allow {tool.name if not tool.server else tool.id}")
+            self.note(f"{question}\nDeclined: allow it with --allow {name}")
             return Answer.DONT
         return Answer.ONCE if self.ask(question) else Answer.DONT
 
     def _run(self, tool: Tool, arguments: str) -> ToolResult:
         if tool.server == BUILT_IN:
             return offered.call(tool.name, arguments, self.reach)
-        return replace(self.servers.call(tool, arguments), outside=True)
+        return self.servers.call(tool, arguments)
 
 
 @dataclass(frozen=True, slots=True)

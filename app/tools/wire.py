@@ -5,11 +5,12 @@ Both sides import this; it imports nothing of either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 HOST = "--tool-host"  # the child's flag
-LINE_BYTES = 1 << 20  # a line between app and host
+LINE_BYTES = 1 << 20  # a line of the host
+MOST_REQUEST_BYTES = 32 << 20  # a line of the app: arguments, variables and headers
 MESSAGE_BYTES = 8 << 20  # a message of a server
 MOST_ARGUMENTS = 500_000  # characters of JSON
 MOST_TOOLS = 128  # of a server
@@ -21,7 +22,8 @@ PIECE_CHARACTERS = 256 << 10  # of a picture in base64, in one line
 TAIL_LINES = 40  # last ones of what a server writes to stderr
 TAIL_LINE_BYTES = 4096
 DETAIL_CHARACTERS = 500
-PROGRESS_CHARACTERS = 200
+MOST_SCHEMA = 50_000  # characters of a tool's schema
+LONGEST_RESULT = 100_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,25 @@ class Patience:
 
 
 PATIENCE = Patience()
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How a server is reached: a command with its whole environment, or an address. Never logged: it has secrets."""
+
+    command: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict, repr=False)
+    folder: str = ""  # "": the home folder
+    address: str = ""
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+
+
+class ConnectionState(StrEnum):
+    OFF = "off"  # the server is not enabled
+    STOPPED = "stopped"  # it is started on first use
+    STARTING = "starting"
+    READY = "ready"
+    FAILED = "failed"
 
 
 class Problem(StrEnum):
@@ -65,3 +86,21 @@ class Problem(StrEnum):
     STOPPED = "stopped"
     HOST_ENDED = "host_ended"
     HOST_CANNOT_START = "host_cannot_start"
+
+
+class ServerFault(Exception):
+    """A server, or how it is reached, is not right. `detail`: see `Problem`."""
+
+    def __init__(self, problem: Problem, detail: str = "") -> None:
+        super().__init__(problem.value)
+        self.problem = problem
+        self.detail = detail[:DETAIL_CHARACTERS]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedServer:
+    """One that was not added."""
+
+    name: str
+    problem: Problem
+    detail: str = ""  # see `Problem`

@@ -9,20 +9,7 @@ from enum import StrEnum
 from app.storage import Attachment, Attachments
 from app.storage.parts import Call, CallStage, Part, Parts, Result, Text, Thinking
 from app.tools.definitions import Answer, AskReason
-
-# Views import these from here.
-__all__ = [
-    "Answer",
-    "AskReason",
-    "CallState",
-    "CallView",
-    "CanCall",
-    "ConnectionState",
-    "ConsentView",
-    "ServerRow",
-    "StepView",
-    "ToolRow",
-]
+from app.tools.wire import ConnectionState, RefusedServer
 
 
 class CallState(StrEnum):
@@ -148,16 +135,6 @@ class CanCall(StrEnum):
     MODEL_CANNOT = "model_cannot"
 
 
-class ConnectionState(StrEnum):
-    """Of a server of tools."""
-
-    OFF = "off"  # not enabled
-    STOPPED = "stopped"  # it is started on first use
-    STARTING = "starting"
-    READY = "ready"
-    FAILED = "failed"
-
-
 @dataclass(frozen=True, slots=True)
 class ToolRow:
     id: str  # "server/name"
@@ -179,20 +156,12 @@ class ServerRow:
     state: ConnectionState = ConnectionState.READY
     tools: tuple[ToolRow, ...] = ()
     stderr: str = ""  # its last lines
-    problem: str = ""  # why it failed: a code, see `app/tools/servers.py`
+    problem: str = ""  # why it failed: a code, see `app/tools/wire.py`
     detail: str = ""  # what the code does not say, such as the program that is missing
     secrets: tuple[str, ...] = ()  # names of its variables and headers, whose values are kept as secrets
     missing: tuple[str, ...] = ()  # those without a value
+    is_removed: bool = False  # it may be put back
     seen: bool = False  # the user has seen the whole of `place`, and may switch it on
-
-    @property
-    def tokens(self) -> int:
-        """Of those of its tools that are on."""
-        return sum(tool.tokens for tool in self.tools if tool.on)
-
-    @property
-    def all_tokens(self) -> int:
-        return sum(tool.tokens for tool in self.tools)
 
 
 _MANY_TOKENS = 2_000
@@ -201,19 +170,12 @@ _MANY_SHARE = 0.1  # of the context
 
 def chosen_tokens(rows: Iterable[ServerRow]) -> int:
     """Of all tools that are on."""
-    return sum(row.tokens for row in rows)
+    return sum(tool.tokens for row in rows for tool in row.tools if tool.on)
 
 
 def takes_much(tokens: int, context_tokens: int) -> bool:
     """Whether definitions of so many tokens leave a model noticeably less; 0: its context is not known."""
     return tokens > _MANY_TOKENS or (context_tokens > 0 and tokens > _MANY_SHARE * context_tokens)
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedServer:
-    name: str
-    problem: str  # a code, as `ServerRow.problem`
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

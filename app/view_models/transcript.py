@@ -76,6 +76,9 @@ class TranscriptMessage:
     steps: tuple[StepView, ...] = ()  # of a reply that called tools: what came before its last thinking and text
     consent: ConsentView | None = None  # that it waits for
     raw: bool = False  # JSON is shown as it is, not as a table or a tree
+    reads_from: int | None = None  # of a reply: the first message that the model read for it; None: the branch's first
+    pinned: bool = False  # it stays in the prompt of a long chat
+    begins: bool = False  # the model reads the chat from here on, not from its beginning
 
     @property
     def empty(self) -> bool:
@@ -133,6 +136,8 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
         siblings=stored.siblings,
         attachments=files,
         steps=steps,
+        reads_from=stored.reads_from,
+        pinned=stored.pinned,
     )
 
 
@@ -150,6 +155,7 @@ class TranscriptModel(QObject):
         super().__init__(parent)
         self.messages: list[TranscriptMessage] = []
         self.has_earlier = False  # of a long chat: more messages are to come before these
+        self._marked: int | None = None  # the message that `begins`
         self._rows: dict[int, int] = {}  # indices before later prepended rows
         self._prepended = 0
 
@@ -166,6 +172,7 @@ class TranscriptModel(QObject):
         self.has_earlier = False
         self._number_rows()
         self.was_reset.emit()
+        self._mark_beginning()
 
     def show_branch(self, messages: Iterable[TranscriptMessage]) -> None:
         """Show another state of the same chat: only differing rows are inserted, removed and changed."""
@@ -176,6 +183,7 @@ class TranscriptModel(QObject):
             self.set_messages(new)
         else:
             self._replace_rows(0, len(self.messages), new)
+            self._mark_beginning()
 
     def show_end(self, messages: Iterable[TranscriptMessage]) -> None:
         """Show the end of a long chat: rows before the first of these stay."""
@@ -185,6 +193,7 @@ class TranscriptModel(QObject):
             self.set_messages(new)
         else:
             self._replace_rows(row, len(self.messages), new)
+            self._mark_beginning()
 
     def show_before(self, message_id: int, messages: Iterable[TranscriptMessage]) -> None:
         """Show the messages before one; none: it is the first message."""
@@ -193,12 +202,26 @@ class TranscriptModel(QObject):
         row = self.row_of(new[0].id) if new else 0
         if row is not None:
             self._replace_rows(row, end, new)
+            self._mark_beginning()
             return
         self._remove(0, end)
         self.messages[:0] = new
         self._prepended += len(new)
         self._rows.update((message.id, row - self._prepended) for row, message in enumerate(new))
         self.messages_prepended.emit(len(new))
+        self._mark_beginning()
+
+    def _mark_beginning(self) -> None:
+        """Mark the message from which on the model has read for the latest reply, if not the first one."""
+        replies = (each for each in reversed(self.messages) if not each.from_user)
+        read = (each.reads_from for each in replies if each.reads_from is not None or not each.under_way)
+        first = next(read, None)
+        row = None if first is None else self.row_of(first)
+        marked = first if row else None
+        for each in [self._marked, marked]:
+            if each is not None and self.row_of(each) is not None:
+                self.change(each, begins=each == marked)
+        self._marked = marked
 
     def _replace_rows(self, start: int, end: int, new: Sequence[TranscriptMessage]) -> None:
         old_ids = [each.id for each in self.messages[start:end]]
@@ -219,6 +242,7 @@ class TranscriptModel(QObject):
 
     def append(self, message: TranscriptMessage) -> None:
         self._insert(len(self.messages), message)
+        self._mark_beginning()
 
     def _insert(self, row: int, message: TranscriptMessage) -> None:
         self.messages.insert(row, message)
@@ -230,6 +254,21 @@ class TranscriptModel(QObject):
         row = self.row_of(message_id)
         if row is not None:
             self.messages[row].edit = edit
+
+    def note_pin(self, message_id: int, pinned: bool) -> None:
+        if self.row_of(message_id) is not None:
+            self.change(message_id, pinned=pinned)
+
+    def left_out(self, first_id: int) -> tuple[int, list[TranscriptMessage]]:
+        """How many messages before this one the model does not read, and the pinned ones there, which it does."""
+        before = self.messages[: self.row_of(first_id)]
+        exchanges: list[list[TranscriptMessage]] = []
+        for message in before:
+            if message.from_user or not exchanges:
+                exchanges.append([])
+            exchanges[-1].append(message)
+        out = sum(len(each) for each in exchanges if not any(message.pinned for message in each))
+        return out, [message for message in before if message.pinned]
 
     def append_text(self, message_id: int, text: str, thinking: bool = False) -> None:
         row = self._row(message_id)
@@ -247,6 +286,8 @@ class TranscriptModel(QObject):
         if changed != self.messages[row]:
             self.messages[row] = changed
             self.message_changed.emit(row)
+        if not fields.keys().isdisjoint(("reads_from", "status")):
+            self._mark_beginning()
 
     def _remove(self, row: int, end: int) -> None:
         if end > row:

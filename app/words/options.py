@@ -19,6 +19,7 @@ def option_name(name: str) -> str:
         "fastest": QCoreApplication.translate("Options", "Fastest drafting"),
         "max_tokens": QCoreApplication.translate("Options", "Reply limit"),
         "context_tokens": QCoreApplication.translate("Options", "Context limit"),
+        "long_chats": QCoreApplication.translate("Options", "Long chats"),
         "thinking": QCoreApplication.translate("Options", "Thinking"),
         "picture_detail": QCoreApplication.translate("Options", "Picture detail"),
         "schema": QCoreApplication.translate("Options", "Form of replies"),
@@ -51,9 +52,19 @@ def value_words(name: str, value: float | str | None) -> str:
         return on if value is True else off
     if name == "picture_detail":
         return detail_words(value).lower()
+    if name == "long_chats":
+        return long_chats_words(value).lower()
     if name == "thinking" or isinstance(value, str):
         return thinking_words(value).lower()
     return number(value, 0 if isinstance(value, int) else 2)
+
+
+def long_chats_words(value: object) -> str:
+    """What becomes of messages that do not fit the context."""
+    return {
+        "oldest": QCoreApplication.translate("Options", "Leave out the oldest"),
+        "ask": QCoreApplication.translate("Options", "Ask me"),
+    }[str(value)]
 
 
 def detail_words(value: object) -> str:

@@ -1,9 +1,9 @@
 """The engine's events: small frozen values, safe to pass to any thread.
 
-A request's events: Queued, perhaps PromptFits, then PromptProgress, TokensScored, TextDelta and ToolCalled in any
-number, then exactly one of Finished or Failed. A model's: ModelLoading, ModelLoadProgress in any number, then exactly
-one of ModelReady or ModelFailed (ModelFailed alone, `began` being false, when loading cannot begin). ModelChecking may
-come between them.
+A request's events: Queued, perhaps PromptFits and PromptTruncated, then PromptProgress, TokensScored, TextDelta and
+ToolCalled in any number, then exactly one of Finished or Failed. A model's: ModelLoading, ModelLoadProgress in any
+number, then exactly one of ModelReady or ModelFailed (ModelFailed alone, `began` being false, when loading cannot
+begin). ModelChecking may come between them.
 ModelUnloaded comes whenever a loaded model is dropped: by a command, replaced, or because the engine closes.
 DrafterExamined may follow the ModelReady of a drafter, and ModelMeasured that of a main model. A download's:
 DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
@@ -124,6 +124,17 @@ class PromptFits:
     """
 
     request: RequestId
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTruncated:
+    """The oldest exchanges are left out of its prompt (`Request.truncation`).
+
+    `first`: index of the message from which on nothing is left out; system messages and kept exchanges before it stay.
+    """
+
+    request: RequestId
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +366,16 @@ ModelEvent = (
     | ModelMeasured
 )
 RequestEvent = (
-    Queued | PromptFits | PromptProgress | TextDelta | TokensScored | ToolCalled | Finished | Failed | TokensCounted
+    Queued
+    | PromptFits
+    | PromptTruncated
+    | PromptProgress
+    | TextDelta
+    | TokensScored
+    | ToolCalled
+    | Finished
+    | Failed
+    | TokensCounted
 )
 StoreEvent = (
     LibraryScanned

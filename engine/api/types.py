@@ -124,6 +124,13 @@ class ModelSource(StrEnum):
     ADDED = "added"
 
 
+class Truncation(StrEnum):
+    """What becomes of a chat that does not fit the context."""
+
+    NONE = "none"  # the request fails
+    OLDEST = "oldest"  # the oldest exchanges are left out
+
+
 class ConstraintKind(StrEnum):
     JSON = "json"  # a JSON schema
     REGEX = "regex"
@@ -215,6 +222,8 @@ class Request:
     speculation: Speculation = field(default_factory=Speculation)
     max_tokens: int | None = None  # None: as far as the context goes
     context_tokens: int | None = None  # of prompt and reply, at most; None: the model's
+    truncation: Truncation = Truncation.NONE
+    kept: tuple[int, ...] = ()  # messages by index that are never left out, with the exchanges that they are in
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
     effort: Effort = Effort.NORMAL  # of thinking: as its template knows it; low is a limit of tokens where it does not
@@ -238,6 +247,7 @@ class Request:
     guest: bool = False  # another program's: pauses while a request of the user's is queued or running
     picture_detail: PictureDetail = PictureDetail.NORMAL
     model: str = ""  # folder of the main model that it is for: with another it ends with MODEL_CHANGED; "": any
+    shared_characters: int = 0  # of the system message, from its beginning: other conversations begin with them, too
     conversation: str = ""  # name of its chat for `ChatEngine.keep_only`; "": not affected by that
     owner: str = ""  # who asks: kept caches of others are not used for it, nor its own for theirs; "": the user
 

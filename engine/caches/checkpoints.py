@@ -99,18 +99,20 @@ def append_rows(caches: CacheSet, segments: list[Rows], end: int, checkpoint: Ch
     caches.position = end
 
 
-def copy_beginning(source: CacheSet, fresh: CacheSet, end: int) -> None:
-    """Copy the first `end` tokens of `source` to `fresh`; only for caches that need no checkpoint.
+def copy_beginning(source: CacheSet, fresh: CacheSet, end: int, checkpoint: Checkpoint | None = None) -> None:
+    """Copy the first `end` tokens of `source` to `fresh`; `checkpoint` was made there, or is None where none is needed.
 
     Not evaluated: the next forward copies. `source` may change before that.
     """
     require(fresh.position == 0, "something is held already")
-    require(not needs_checkpoints(source), f"nothing restores the state at {end}")
+    require(checkpoint is not None or not needs_checkpoints(source), f"nothing restores the state at {end}")
     if fresh.others is not None:
         fresh.others.copy_beginning(source.others, end)
     for old, new in zip(_with_rows(source), _with_rows(fresh), strict=True):
         if rows := [mx.concatenate([array[..., :end, :], _spare(array)], axis=-2) for array in _arrays(old)]:
             _put(new, rows, end)
+    if checkpoint is not None:
+        _restore(fresh, checkpoint)
     fresh.position = end
 
 

@@ -52,26 +52,26 @@ def run(identity: str, address: str) -> int:
 
 class _Child:
     def __init__(self, identity: Path) -> None:
-        self._identity = Identity(identity)
+        self.identity = Identity(identity)
         self._models: dict[Path, HubSource] = {}
         self._changed = threading.Event()
         self._ended = threading.Event()
         self._code = ""
-        self._known = self._identity.machines()
+        self._known = self.identity.machines()
         self._paired = 0
         self.announcement: Announcement | None = None
-        self.lender = Lender(self._identity, lambda: self._models, self._changed.set, memory_bytes=0, fetches=True)
+        self.lender = Lender(self.identity, lambda: self._models, self._changed.set, memory_bytes=0, fetches=True)
 
     def start(self, host: str, port: int) -> None:
         self.lender.start(host, port)
-        self.announcement = announce(self._identity, host, port)
+        self.announcement = announce(self.identity, host, port)
         threading.Thread(target=self._obey, daemon=True).start()
 
     def post_states(self) -> None:
         """Until the input is closed: each that differs from the one before by more than passing time."""
         before: LendingState | None = None
         while not self._ended.is_set():
-            state = self._state()
+            state = self.state()
             if before is None or replace(state, code_s=before.code_s) != before:
                 _post(state)
                 before = state
@@ -92,10 +92,10 @@ class _Child:
         self._ended.set()
         self._changed.set()
 
-    def _state(self) -> LendingState:
+    def state(self) -> LendingState:
         lending = self.lender.lending
         left_s = self.lender.invited_s
-        known = self._identity.machines()
+        known = self.identity.machines()
         self._paired += known != self._known
         self._known = known
         state = LendingState(LendingPhase.READY, offered_bytes=self.lender.memory_bytes, paired=self._paired)

@@ -95,19 +95,19 @@ class Lender:
     ) -> None:
         """`models`: each with its source. `memory_bytes` may be set later. `fetches`: wanted models may come here."""
         self._identity = identity
-        self._models = models
+        self.models = models
         self._on_change = on_change
         self.memory_bytes = model_memory_bytes() if memory_bytes is None else memory_bytes
         self._lock = threading.Lock()
         self._freed = threading.Condition(self._lock)  # nothing is lent any more
-        self._callers = Callers(MOST_CONNECTIONS)
+        self.callers = Callers(MOST_CONNECTIONS)
         self._lending: LentMemory | None = None
         self.wanted: Wanted | None = None
         self._files: OfferedFiles | None = None
-        self._fetches = fetches
+        self.fetches = fetches
         self._lent_to: tuple[str, Caller] | None = None  # which process of that machine
         self._lends_from = 0.0  # monotonic
-        self._invitation: Invitation | None = None
+        self.invitation: Invitation | None = None
         self._listening: socket.socket | None = None
         self._threads: list[threading.Thread] = []
 
@@ -137,17 +137,17 @@ class Lender:
         """
         with self._lock:
             self._lends_from = time.monotonic() + TAKEN_BACK_S
-        self._callers.end()
+        self.callers.end()
 
     def invite(self) -> str:
         """Make new digits for pairing one machine; former ones become invalid."""
-        self._invitation = invitation = Invitation()
+        self.invitation = invitation = Invitation()
         return invitation.code
 
     @property
     def invited_s(self) -> float:
         """Seconds for which the latest digits are valid; 0: none are."""
-        return 0.0 if self._invitation is None else self._invitation.left_s
+        return 0.0 if self.invitation is None else self.invitation.left_s
 
     @property
     def lending(self) -> LentMemory | None:
@@ -159,7 +159,7 @@ class Lender:
         files = self._files
         if files is None or files.wanted != self.wanted or time.monotonic() > files.until:
             return None
-        is_here = files.wanted.source in self._models().values()
+        is_here = files.wanted.source in self.models().values()
         return None if is_here or not self._is_paired(files.wanted.machine) else files
 
     def _run(self, work: Callable[[], None]) -> None:
@@ -186,7 +186,7 @@ class Lender:
     def _takes(self, connection: Caller) -> bool:
         """Whether to accept a connection: none once it is stopping."""
         with self._lock:
-            return self._listening is not None and self._callers.add(connection)
+            return self._listening is not None and self.callers.add(connection)
 
     def _serve(self, connection: Caller) -> None:
         try:
@@ -195,7 +195,7 @@ class Lender:
         except Exception as error:  # noqa: BLE001  this connection alone ends
             _log.error("a connection to another machine failed: %s", type(error).__name__)
         finally:
-            self._callers.remove(connection)
+            self.callers.remove(connection)
 
     def _shake_hands(self, connection: Caller) -> None:
         connection.socket.settimeout(HANDSHAKE_S)
@@ -243,7 +243,7 @@ class Lender:
             case Ping():
                 wire.send(Pong())
             case Share():
-                answer_to_pair(wire, self._identity, self._invitation, value)
+                answer_to_pair(wire, self._identity, self.invitation, value)
                 self._on_change()
             case Ask() if machine is not None and self._is_paired(machine):
                 if (other := difference(value.versions)) is not None:
@@ -268,7 +268,7 @@ class Lender:
         except Declined:
             if is_repository(asked.repository) and is_commit(asked.revision):
                 source = HubSource(asked.repository, asked.revision)
-                if source in self._models().values():
+                if source in self.models().values():
                     raise Declined(MachineRefusal.DIFFERS) from None
                 wanted = Wanted(machine, source)
             raise
@@ -281,14 +281,14 @@ class Lender:
 
     def _note_files(self, wanted: Wanted, port: int, connection: Caller) -> None:
         """Raises Declined unless it is what was asked for last."""
-        if not (self._fetches and wanted == self.wanted and wanted.source not in self._models().values()):
+        if not (self.fetches and wanted == self.wanted and wanted.source not in self.models().values()):
             raise Declined(MachineRefusal.MISBEHAVED, "not wanted")
         host = f"[{connection.host}]" if ":" in connection.host else connection.host
         self._files = OfferedFiles(wanted, f"https://{host}:{port}", time.monotonic() + OFFERED_S)
         self._on_change()
 
     def _folder_of(self, digest: str) -> str:
-        for folder in self._models():
+        for folder in self.models():
             with suppress(ModelError, FileError, OSError, ValueError):  # deleted meanwhile, perhaps
                 if content_digest(folder) == digest:
                     return str(folder)

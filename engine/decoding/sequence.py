@@ -55,6 +55,7 @@ class Sequence:
         self.conversation = ""  # its name, by which what is kept of it can be forgotten
         self.forgotten = False  # deleted while in use: nothing of it is kept
         self.turn_end = 0  # prompt tokens that another reply, or the next turn, can reuse
+        self.shared_end = 0  # of these, those that other conversations can reuse
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
         self.states_to = 0  # number of tokens that the drafter has cached
         self.last_state: tuple[int, mx.array] | None = None  # (position, state) of the drafter's last row
@@ -76,7 +77,8 @@ class Sequence:
         apart = self.uncached > TAIL_TOKENS or self.scores is not None
         if self.uncached == 1 or apart or not self.caches.can_roll_back:  # rows may depend on the width
             return self.uncached == 1
-        return not (self.caches.position < self.turn_end and needs_checkpoints(self.caches))
+        ends = max(self.turn_end, self.shared_end)
+        return not (self.caches.position < ends and needs_checkpoints(self.caches))
 
     def prefill_chunk(self) -> None:
         """Prefill at most one chunk, or encode one picture in it. The last token is left to the first round."""
@@ -84,8 +86,8 @@ class Sequence:
         end = min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)
         if self.pictures is not None:
             end = self.pictures.chunk_end(start, end)
-        if start < self.turn_end < end and needs_checkpoints(self.caches):
-            end = self.turn_end
+        if needs_checkpoints(self.caches):
+            end = min((at for at in (self.shared_end, self.turn_end) if start < at < end), default=end)
         if self.pictures is not None and not self.pictures.has_rows(start, end):
             self.pictures.encode(start, end)
             return
@@ -96,7 +98,7 @@ class Sequence:
         self.caches.evaluate()
         if self.hidden_states is not None:
             self.hidden_states.evaluate()
-        if end == self.turn_end:
+        if end in (self.shared_end, self.turn_end):
             self.keep_checkpoint()
         mx.clear_cache()
 
@@ -109,7 +111,8 @@ class Sequence:
     def keep_checkpoint(self) -> None:
         """Keep a checkpoint here, if these caches cannot be truncated to here without one.
 
-        Older ones are dropped, except the one from which a drafter's missing hidden states are computed again.
+        Older ones are dropped, except the one from which a drafter's missing hidden states are computed again, and the
+        one at which other conversations part from this one.
         """
         if not (self.caches.position and needs_checkpoints(self.caches)):
             return
@@ -117,7 +120,7 @@ class Sequence:
         self.checkpoints[self.caches.position] = make_checkpoint(self.caches)
         needed = max((at for at in self.checkpoints if at <= self.states_to), default=0)
         for older in list(self.checkpoints)[:-CHECKPOINTS]:
-            if older != needed:
+            if older not in (needed, self.shared_end):
                 del self.checkpoints[older]
 
     def go_on_from(self, earlier: Sequence) -> None:

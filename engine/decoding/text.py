@@ -60,11 +60,14 @@ class Prompt:
 
     tokens: list[int]
     turn_end: int  # see `turn_end`
+    shared_end: int  # see `shared_end`
     begin: int  # see `reply_begin`
     pictures: tuple[PictureSpan, ...] = ()
     grammar: Grammar | None = None  # of the request's constraint
     spelling: Spelling | None = None  # for a request with `logprobs`
     prediction: Sequence[int] = ()  # the request's predicted text, in tokens
+    messages: tuple[Message, ...] = ()  # of the request, without those that are left out
+    first: int = 0  # see `truncation.Fitted`
 
 
 def prompt_tokens(
@@ -158,6 +161,25 @@ def turn_end(
     except (Exception, TooLong):  # noqa: BLE001  some templates require an answer after the question
         return whole
     return min(common_prefix(before, prompt), whole)
+
+
+def shared_end(request: Request, model: LoadedModel, prompt: list[int], aborted: Question = never) -> int:
+    """How many tokens of `prompt` every chat has whose system message begins with the same `shared_characters`.
+
+    Those before the first that depends on what follows there: the end of the message, or more of it.
+    """
+    if not request.shared_characters or not request.messages or request.messages[0].role is not MessageRole.SYSTEM:
+        return 0
+    system = replace(request.messages[0], content=request.messages[0].content[: request.shared_characters])
+    others = (replace(system, content=system.content + more) for more in ("", "\n\nx"))
+    chats = (replace(request, messages=(other, Message(MessageRole.USER, "x"))) for other in others)
+    try:
+        begun = [_with_template(chat, model, aborted, announced=False) for chat in chats]
+    except Aborted:
+        raise
+    except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
+        return 0
+    return min(common_prefix(tokens, prompt) for tokens in begun)
 
 
 def reply_begin(request: Request, model: LoadedModel, prompt: list[int], turn_end_at: int, aborted: Question) -> int:

@@ -203,13 +203,15 @@ class PrefixStore:
         return sequence
 
     def _copy_beginning(self, sequence: Sequence) -> None:
-        """Copy from the chat with the longest common prefix, if caches have nothing but rows."""
+        """Copy from the chat that has most of its tokens."""
         own = [kept.sequence for kept in self.kept if kept.sequence.owner == sequence.owner]
         alike = [other for other in own if other.model is sequence.model]
-        shared = [_shared(other, sequence.tokens) for other in alike]
+        shared = [_copied(other, sequence.tokens) for other in alike]
         most = max(shared, default=0)
-        if most and not needs_checkpoints(sequence.caches):
-            copy_beginning(alike[shared.index(most)].caches, sequence.caches, most)
+        if most:
+            source = alike[shared.index(most)]
+            sequence.checkpoints = {at: made for at, made in source.checkpoints.items() if at == most}
+            copy_beginning(source.caches, sequence.caches, most, sequence.checkpoints.get(most))
 
     def _has_written(self, kept: KeptSequence) -> None:
         self._writing = None
@@ -284,7 +286,20 @@ class PrefixStore:
             return 0
         if not needs_checkpoints(sequence.caches) or can_truncate(sequence.caches, shared):
             return shared
-        return max((at for at in sequence.checkpoints if at <= shared), default=0)
+        return _checkpoint_before(sequence, shared)
+
+
+def _copied(sequence: Sequence, tokens: list[int]) -> int:
+    """How many of `tokens` can be copied from it: those shared, or those before a checkpoint where one is needed."""
+    shared = _shared(sequence, tokens)
+    if not needs_checkpoints(sequence.caches):
+        return shared
+    # Other ranks would have to copy checkpoints, too.
+    return 0 if sequence.caches.others is not None else _checkpoint_before(sequence, shared)
+
+
+def _checkpoint_before(sequence: Sequence, position: int) -> int:
+    return max((at for at in sequence.checkpoints if at <= position), default=0)
 
 
 def _shared(sequence: Sequence, tokens: list[int]) -> int:

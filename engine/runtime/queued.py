@@ -6,16 +6,26 @@ import secrets
 import time
 import unicodedata
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.errors import ContextTooLong
-from engine.api.events import Failed, Finished, PromptFits, PromptProgress, Sink
+from engine.api.events import Failed, Finished, PromptFits, PromptProgress, PromptTruncated, Sink
 from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import Prompt, encode_plain, grammar_of, prompt_tokens, reply_begin, spelling_of, turn_end
+from engine.decoding.text import (
+    Prompt,
+    encode_plain,
+    grammar_of,
+    reply_begin,
+    shared_end,
+    spelling_of,
+    turn_end,
+)
+from engine.decoding.truncation import fitted
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, AwaitedThread, apart
 from engine.models.watch import Question
@@ -77,16 +87,20 @@ class QueuedReply(Submitted):
     def start(self, model: LoadedModel, store: PrefixStore, history: History, *, may_copy: bool = False) -> Reply:
         """Make the reply, with the kept cache that `PrefixStore.take` finds; waits until the prompt is made.
 
-        `may_copy`: False with a drafter, which would lack the hidden states of what was copied.
+        `may_copy`: False with a drafter, which would lack the hidden states of what was copied; where the request
+        has `shared_characters` it is copied nevertheless.
         """
         ahead = self._prepared(model)
         self._prompt = None
         prompt = ahead.result()
         self.started_at = time.perf_counter()
+        if prompt.first:
+            self.request = replace(self.request, messages=prompt.messages, kept=())
+            self.sink(PromptTruncated(self.id, prompt.first))
         fresh = self.request.transient or self.request.prompt_logprobs
         tokens = prompt.tokens
         owner = self.request.owner
-        take = partial(store.take, owner=owner, may_copy=may_copy)
+        take = partial(store.take, owner=owner, may_copy=may_copy or self.request.shared_characters > 0)
         sequence = Sequence(model, tokens, owner=owner) if fresh else take(model, tokens)
         sequence.conversation = self.request.conversation
         sequence.forgotten = self.forgotten
@@ -209,12 +223,15 @@ def _prompt_of(
             fits()
 
     grammar = grammar_of(request, model, aborted)
-    tokens = prompt_tokens(request, model, aborted, judge)
+    fit = fitted(request, model, limit, aborted, judge)
+    request = fit.request
+    tokens = fit.tokens
     check_tokens("tokens", request.tokens or without_names(tokens), model.logit_width)
     if len(tokens) >= limit:
         raise ContextTooLong(limit, len(tokens))
     end = turn_end(request, model, tokens, aborted, exact=exact)
     begin = reply_begin(request, model, tokens, end, aborted)
+    shared = shared_end(request, model, tokens, aborted) if exact else 0
     pictures = [picture for message in request.messages for picture in message.pictures]
     spans = []
     if pictures and model.vision is not None:
@@ -222,7 +239,7 @@ def _prompt_of(
     spelling = apart(partial(spelling_of, model), aborted) if request.logprobs is not None else None
     expected = encode_plain(request.prediction, model, aborted) if request.prediction else []
     expected = [token for token in expected[: limit - len(tokens)] if token < model.logit_width]
-    return Prompt(tokens, end, begin, tuple(spans), grammar, spelling, expected)
+    return Prompt(tokens, end, shared, begin, tuple(spans), grammar, spelling, expected, request.messages, fit.first)
 
 
 def _most_bytes(text: str) -> int:

@@ -75,6 +75,9 @@ class Reply:
         model = sequence.model
         sequence.costs = history.costs
         sequence.turn_end = prompt.turn_end
+        sequence.shared_end = prompt.shared_end
+        if sequence.caches.position == prompt.shared_end and prompt.shared_end not in sequence.checkpoints:
+            sequence.keep_checkpoint()  # the caches came from the disk
         self.output = Output(self.id, request, self._sink, sequence, prompt)
         self.sampler = _sampler_of(request, self._seed, model, prompt, self.output.text)
         if self.output.scores is not None:

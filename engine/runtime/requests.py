@@ -25,6 +25,7 @@ from engine.api.types import (
     Speculation,
     SpeculationMode,
     ToolCall,
+    Truncation,
 )
 
 # Types of fields, and the lower limits of those that may be None.
@@ -36,9 +37,12 @@ _TYPES: Mapping[str, type] = MappingProxyType(
         "sampling": Sampling,
         "picture_detail": PictureDetail,
         "effort": Effort,
+        "truncation": Truncation,
     }
 )
-_LEAST: Mapping[str, int] = MappingProxyType({"max_tokens": 1, "context_tokens": 1, "thinking_tokens": 0})
+_LEAST: Mapping[str, int] = MappingProxyType(
+    {"max_tokens": 1, "context_tokens": 1, "thinking_tokens": 0, "shared_characters": 0}
+)
 _LARGEST_SHOWN = 10**40
 _DEEPEST = 100
 LARGEST_CONSTRAINT = 1 << 17  # characters
@@ -60,6 +64,7 @@ def check_request(request: Request) -> None:
     _check_logit_bias(request.sampling.logit_bias)
     check_speculation(request.speculation)
     _check_messages(request.messages)
+    _check_kept(request)
     _check_all("tools", request.tools, dict)
     _check_json("tools", list(request.tools))
     _check_json("template_variables", request.template_variables)
@@ -145,6 +150,13 @@ def _check_messages(messages: tuple[Message, ...]) -> None:
             for text in (call.id, call.name, call.arguments):
                 _check_type("messages", text, str)
                 _check_characters("messages", text)
+
+
+def _check_kept(request: Request) -> None:
+    _check_type("kept", request.kept, tuple)
+    last = len(request.messages) - 1
+    for at in request.kept:
+        _check_integer("kept", at, f"0..{last}", lambda value: 0 <= value <= last)
 
 
 def _check_picture(picture: Picture) -> None:

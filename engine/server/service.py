@@ -106,7 +106,7 @@ class Server:
             if self._options.beyond_loopback and not self._options.key:
                 last = ServerState(ServerPhase.FAILED, error="KeyMissing")
                 return
-            sockets = _listening(self._options.host, self._options.port)
+            sockets = listening(self._options.host, self._options.port)
             asyncio.run(self._serve(sockets))
         except OSError as error:
             last = ServerState(ServerPhase.FAILED, error=AddressProblem.of(error), detail=error.strerror or "")
@@ -183,7 +183,7 @@ class Server:
             _log.exception("the server's state could not be reported")
 
 
-def _listening(host: str, port: int) -> list[socket.socket]:
+def listening(host: str, port: int) -> list[socket.socket]:
     """Both loopback addresses where no host is given; the second where the machine has it."""
     if host not in {"", "localhost"}:
         return [_bound(host, port)]
@@ -199,7 +199,7 @@ def _listening(host: str, port: int) -> list[socket.socket]:
     raise taken
 
 
-def _is_answered(host: str, port: int) -> bool:
+def is_answered(host: str, port: int) -> bool:
     with suppress(OSError), socket.create_connection((host, port), timeout=_CONNECT_S):
         return True
     return False
@@ -207,7 +207,7 @@ def _is_answered(host: str, port: int) -> bool:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    if sys.platform == "darwin" and port and _is_answered(host, port):  # macOS lets us have what others hold on 0.0.0.0
+    if sys.platform == "darwin" and port and is_answered(host, port):  # macOS lets us have what others hold on 0.0.0.0
         raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -62,9 +62,13 @@ def _of_mlx(app: Path) -> Iterator[str]:
     for is_second, path in kernels.items():
         if not (path.parent / "libmlx.dylib").exists():
             yield f"{path.relative_to(app)} is not beside libmlx.dylib"
-        _, accelerated = kernels_in(path)
-        if accelerated < _LEAST_ACCELERATED if is_second else accelerated:
-            yield f"{path.relative_to(app)}: {accelerated} kernels are for neural accelerators"
+        yield from (f"{path.relative_to(app)}: {problem}" for problem in of_kernels(path, is_second))
+
+
+def of_kernels(library: Path, is_second: bool) -> Iterator[str]:
+    _, accelerated = kernels_in(library)
+    if accelerated < _LEAST_ACCELERATED if is_second else accelerated:
+        yield f"{accelerated} kernels are for neural accelerators"
 
 
 def kernels_in(library: Path) -> tuple[int, int]:

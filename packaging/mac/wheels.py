@@ -1,11 +1,13 @@
-"""Whether a checkout's wheels run on the macOS that bootstrap.sh takes them for: wheels.py TOOLS. `make app` asks.
+"""Whether the locked wheels run on the macOS that bootstrap.sh takes them for: `make wheels`, or wheels.py TOOLS.
 
-For each of its Pythons on the oldest macOS, and on each newer one with the Python of the app.
+For each of its Pythons on the oldest macOS, and on each newer one with the Python of the app. Each build of MLX has
+the kernels that it is taken for.
 """
 
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -14,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import assemble
+import checks
 import macho
 
 _BOOTSTRAP = assemble.ROOT / "packaging" / "bootstrap.sh"
@@ -44,17 +47,33 @@ def too_new(needed: dict[Path, tuple[int, int]], macos: tuple[int, int]) -> Iter
         yield "there is no code in it"
 
 
+def wrong_kernels(packages: Path, macos: tuple[int, int]) -> Iterator[str]:
+    libraries = list(packages.rglob("mlx.metallib"))
+    for library in libraries:
+        of_second = macos >= checks.MACOS_OF_SECOND_MLX
+        yield from (f"{library.relative_to(packages)}: {problem}" for problem in checks.of_kernels(library, of_second))
+    if len(libraries) != 1:
+        yield f"{len(libraries)} libraries of kernels, not 1"
+
+
 def main(tools: str) -> int:
     failed = 0
     for python, macos in cases(_BOOTSTRAP.read_text("utf-8")):
-        with tempfile.TemporaryDirectory() as folder:
-            target = replace(assemble.TARGETS["mac"], python=python)
-            assemble.install_wheels(Path(tools), target, Path(folder), assemble.LOCK, macos, link="hardlink")
-            needed = needs(Path(folder))
+        case = f"Python {python} on macOS {macos[0]}.{macos[1]}"
+        target = replace(assemble.TARGETS["mac"], python=python)
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            try:
+                assemble.install_wheels(Path(tools), target, folder, assemble.LOCK, macos, link="hardlink")
+            except subprocess.CalledProcessError:
+                print(f"{case}: uv, whose reason is above, cannot get the locked wheels")
+                return 1
+            needed = needs(folder)
+            problems = [*too_new(needed, macos), *wrong_kernels(folder, macos)]
         counts = sorted(Counter(needed.values()).items())
         told = ", ".join(f"{major}.{minor}: {count}" for (major, minor), count in counts)
-        print(f"Python {python} on macOS {macos[0]}.{macos[1]}: {told}")
-        for problem in too_new(needed, macos):
+        print(f"{case}: {told}")
+        for problem in problems:
             print(f"  {problem}")
             failed = 1
     return failed

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from app.tools.definitions import ToolResult
-from app.tools.host_process import Connected
 from app.tools.processes import family
 from app.tools.servers import ServerConfig
 from app.tools.wire import Patience
@@ -81,35 +80,24 @@ class _Tried:
         self.host = HostUnderTest(folder, Patience())
         self.server = self.host.server("tried", *command)
 
-    def connect(self) -> str:
-        connected = self.host.connect(self.server)
-        assert isinstance(connected, Connected), connected
-        return f"{connected.name} {connected.version}, protocol {connected.protocol}"
-
     def names(self) -> set[str]:
-        tools = self.host.tools("tried")
-        assert isinstance(tools, tuple), tools
-        again = self.host.tools("tried")
-        assert [each.digest for each in tools] == [each.digest for each in again]  # type: ignore[union-attr]
+        tools = self.host.tools(self.server)
+        again = self.host.tools(self.server)
+        assert [each.digest for each in tools] == [each.digest for each in again]
         return {each.name for each in tools}
 
     def call(self, tool: str, **arguments: Any) -> ToolResult:
         return self.host.call("tried", tool, json.dumps(arguments))
 
-    def cancel(self, tool: str, *, at_once: bool = False, **arguments: Any) -> None:
-        """After its first progress, or at once."""
-        handle, results, progress = self.host.begin_call("tried", tool, json.dumps(arguments))
-        if not at_once:
-            progress.get(timeout=60)
+    def cancel(self, tool: str, **arguments: Any) -> None:
+        cancel, results = self.host.begin_call("tried", tool, json.dumps(arguments))
         began = time.monotonic()
-        handle.cancel()
-        result = results.get(timeout=60)
-        assert result.text == "The call was stopped." or at_once, result
+        cancel()
+        results.get(timeout=60)
         assert time.monotonic() - began < _CANCEL_S
 
     def restart(self) -> None:
         self.host.host.stop("tried")
-        self.connect()
 
     def close(self) -> None:
         (file,) = self.folder.glob("tool_processes-*.json")
@@ -127,14 +115,13 @@ def _tried(command: Callable[[], list[str]], use: Callable[[_Tried], str]) -> st
     with tempfile.TemporaryDirectory() as folder:
         tried = _Tried(Path(folder), *words)
         try:
-            about = tried.connect()
             names = tried.names()
             done = use(tried)
             tried.restart()
             assert tried.names() == names
         finally:
             tried.close()
-    return f"{about}: {len(names)} tools, {done}"
+    return f"{len(names)} tools, {done}"
 
 
 def everything() -> str:
@@ -146,7 +133,7 @@ def everything() -> str:
         tried.cancel("trigger-long-running-operation", duration=60, steps=120)
         assert "Hello" in tried.call("echo", message="Hello").text
         assert tried.call("no-such-tool").failed
-        return "text, a picture, progress, cancelled"
+        return "text, a picture, cancelled"
 
     return _tried(lambda: [_from_npm("mcp-server-everything")], use)
 
@@ -167,17 +154,15 @@ def everything_over_http(mode: str, path: str) -> str:
         host = HostUnderTest(Path(folder), Patience())
         server = ServerConfig("web", "web", address=f"http://127.0.0.1:{port}{path}")
         try:
-            wait_until(lambda: isinstance(host.connect(server), Connected), "it does not begin")
-            tools = host.tools("web")
-            assert isinstance(tools, tuple), tools
+            wait_until(lambda: isinstance(host.ask(server), tuple), "it does not begin")
+            tools = host.tools(server)
             assert "5" in host.call("web", "get-sum", '{"a": 2, "b": 3}').text
             slow = json.dumps({"duration": 60, "steps": 120})
-            handle, results, progress = host.begin_call("web", "trigger-long-running-operation", slow)
-            progress.get(timeout=60)
-            handle.cancel()
+            cancel, results = host.begin_call("web", "trigger-long-running-operation", slow)
+            cancel()
             assert results.get(timeout=60).text == "The call was stopped."
             host.host.stop("web")
-            assert isinstance(host.connect(server), Connected)
+            assert host.tools(server)
         finally:
             host.host.close(10)
             web.terminate()
@@ -192,7 +177,7 @@ def filesystem() -> str:
             assert tried.call("read_text_file", path=f"{allowed}/notes.md").text == "of mine ✓"
             assert "notes.md" in tried.call("list_directory", path=allowed).text
             assert tried.call("read_text_file", path="/etc/passwd").failed
-            tried.cancel("directory_tree", path=allowed, at_once=True)
+            tried.cancel("directory_tree", path=allowed)
             return "read, listed, refused outside of its folder, cancelled"
 
         return _tried(lambda: [_from_npm("mcp-server-filesystem"), allowed], use)
@@ -203,7 +188,7 @@ def memory() -> str:
         tried.call("create_entities", entities=[{"name": "Ada", "entityType": "person", "observations": ["counts"]}])
         assert "counts" in tried.call("read_graph").text
         tried.call("delete_entities", entityNames=["Ada"])
-        tried.cancel("read_graph", at_once=True)
+        tried.cancel("read_graph")
         return "written, read, cancelled"
 
     return _tried(lambda: [_from_npm("mcp-server-memory")], use)
@@ -212,7 +197,7 @@ def memory() -> str:
 def playwright() -> str:
     def use(tried: _Tried) -> str:
         assert "browser_navigate" in tried.names()
-        tried.cancel("browser_navigate", url="data:text/plain,x", at_once=True)
+        tried.cancel("browser_navigate", url="data:text/plain,x")
         return "listed, cancelled (no browser is installed for it)"
 
     return _tried(lambda: [_from_npm("playwright-mcp"), "--headless"], use)
@@ -224,7 +209,7 @@ def fetch() -> str:
         def use(tried: _Tried) -> str:
             said = tried.call("fetch", url=address)
             assert "Of this machine" in said.text, said
-            tried.cancel("fetch", url=f"{address}/hangs", at_once=True)
+            tried.cancel("fetch", url=f"{address}/hangs")
             return "fetched a page of this machine, cancelled"
 
         return _tried(lambda: [_from_python("mcp-server-fetch"), "--ignore-robots-txt", "--allow-private-ips"], use)
@@ -234,7 +219,7 @@ def time_server() -> str:
     def use(tried: _Tried) -> str:
         assert "Asia/Seoul" in tried.call("get_current_time", timezone="Asia/Seoul").text
         assert tried.call("get_current_time", timezone="Nowhere/None").failed
-        tried.cancel("get_current_time", timezone="Asia/Seoul", at_once=True)
+        tried.cancel("get_current_time", timezone="Asia/Seoul")
         return "asked, refused, cancelled"
 
     return _tried(lambda: [_from_python("mcp-server-time")], use)
@@ -247,7 +232,7 @@ def git() -> str:
             subprocess.run(["git", "init", "--quiet", repository], check=True)
             (Path(repository) / "new.txt").write_text("new")
             assert "new.txt" in tried.call("git_status", repo_path=repository).text
-            tried.cancel("git_status", repo_path=repository, at_once=True)
+            tried.cancel("git_status", repo_path=repository)
             return "asked, cancelled"
 
         return _tried(lambda: [_from_python("mcp-server-git")], use)

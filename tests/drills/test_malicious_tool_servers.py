@@ -66,13 +66,11 @@ def idle():
 def attack(mode):
     answers = []
     server, noted = host.malicious(mode)
-    host.host.connect(server, answers.append)
+    host.host.list_tools(server, answers.append)
     turn(lambda: len(answers) == 1)
     if host.state(mode).phase.value == "ready":
-        host.host.list_tools(mode, answers.append)
-        turn(lambda: len(answers) == 2)
         host.host.call(mode, "act", "{}", answers.append)
-        turn(lambda: len(answers) == 3)
+        turn(lambda: len(answers) == 2)
     host.host.stop(mode)
 
 host.malicious("changes")

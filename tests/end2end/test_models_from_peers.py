@@ -397,7 +397,7 @@ def test_what_was_not_asked_for_last_is_not_taken(macs: Macs) -> None:
             offer_files(macs.helping, source, 9)
         assert refused.value.why is MachineRefusal.MISBEHAVED
         assert macs.ask() is MachineRefusal.NO_MODEL
-    macs.lender._fetches = False
+    macs.lender.fetches = False
     with pytest.raises(MachineUnavailable):
         offer_files(macs.helping, macs.source, 9)
     macs.models[macs.model.parent / "elsewhere"] = macs.source

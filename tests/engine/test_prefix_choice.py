@@ -12,7 +12,7 @@ import mlx.core as mx
 import pytest
 
 from engine.caches.checkpoints import bytes_in
-from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
+from engine.decoding.sequence import CHECKPOINTS, PREFILL_CHUNK_TOKENS, Sequence
 from engine.models.loading import LoadedModel
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
@@ -95,9 +95,18 @@ def test_another_chat_gets_a_copy_of_what_both_begin_with(dense: LoadedModel) ->
 
 
 @pytest.mark.parametrize("kind", ["window", "hybrid"])
-def test_nothing_is_copied_where_a_cache_holds_more_than_rows(models: dict[str, LoadedModel], kind: str) -> None:
+def test_where_a_cache_holds_more_than_rows_a_copy_ends_at_a_checkpoint(
+    models: dict[str, LoadedModel], kind: str
+) -> None:
     store = store_of(read(models[kind], [*SYSTEM, *chat(200, 90)]))
     assert store.take(models[kind], [*SYSTEM, *chat(10)], may_copy=True).caches.position == 0
+
+    kept = Sequence(models[kind], [*SYSTEM, *chat(200, 90), 7])
+    kept.shared_end = 30
+    while kept.uncached > 1:
+        kept.prefill_chunk()
+    copied = store_of(kept).take(models[kind], [*SYSTEM, *chat(10)], may_copy=True)
+    assert (copied.caches.position, copied.checkpoints) == (30, {30: kept.checkpoints[30]})
 
 
 @pytest.mark.parametrize(("parts_at", "taken"), [(72, True), (71, False)])
@@ -148,6 +157,18 @@ def test_the_end_of_the_last_reply_can_be_gone_back_to(models: dict[str, LoadedM
     assert taken.caches.position == 40
     store.put(taken)
     assert list(store.take(model, [*chat(10, 25), 3, 4]).checkpoints) == [20]
+
+
+def test_the_checkpoint_where_other_chats_part_stays_and_is_one(models: dict[str, LoadedModel]) -> None:
+    sequence = Sequence(models["hybrid"], [*chat(10, 200), 7])
+    sequence.shared_end = 30
+    for end in range(60, 181, 20):
+        sequence.turn_end = end
+        sequence.prefill_chunk()
+        if end == 60:
+            sequence.prefill_chunk()
+    assert list(sequence.checkpoints) == [30, 140, 160, 180]
+    assert len(sequence.checkpoints) == CHECKPOINTS + 1
 
 
 def test_a_turn_that_ends_further_on_makes_no_chunk_longer(models: dict[str, LoadedModel]) -> None:

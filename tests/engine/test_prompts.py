@@ -11,7 +11,7 @@ import pytest
 from tokenizers import processors
 
 from engine import EmptyConversation, Message, MessageRole, Request, TemplateFailed, TokenizerBroken
-from engine.decoding.text import encode, prompt_tokens, spared_tokens, turn_end
+from engine.decoding.text import encode, prompt_tokens, shared_end, spared_tokens, turn_end
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from tests.helpers.loading import load_model
@@ -221,6 +221,30 @@ def test_without_a_template_or_messages_all_but_the_last_token_stays(plain: Load
     prompt = prompt_tokens(request, plain)
     assert turn_end(request, plain, prompt) == len(prompt) - 1
     assert turn_end(Request(tokens=(5, 6, 7)), model, [5, 6, 7]) == 2
+
+
+SHARED = "We sell tea.\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "asked"), [("", "why?"), ("", "x"), ("\n\nBe brief.", "why?"), ("\n\nxylophones", "x"), ("!", "x")]
+)
+def test_what_chats_share_ends_where_the_next_token_is_one_of_their_own(
+    model: LoadedModel, own: str, asked: str
+) -> None:
+    request = chat((SYSTEM, SHARED + own), (USER, asked), shared_characters=len(SHARED))
+    end = shared_end(request, model, prompt_tokens(request, model))
+    assert end in (width(f"False|system: {SHARED}"), width(f"False|system: {SHARED}\n"))
+    others = (chat((SYSTEM, SHARED + more), (USER, "how?")) for more in ("", "\n\nBe polite."))
+    assert all(prompt_tokens(each, model)[:end] == prompt_tokens(request, model)[:end] for each in others)
+
+
+def test_nothing_is_shared_without_a_system_message_or_a_template_that_takes_it(model: LoadedModel) -> None:
+    for request in (chat((USER, "why?"), shared_characters=3), chat((SYSTEM, SHARED), (USER, "why?"))):
+        assert shared_end(request, model, prompt_tokens(request, model)) == 0
+    short = "{% if messages|length > 1 and messages[1].content == 'x' %}{{ raise_exception('say more') }}{% endif %}s"
+    request = chat((SYSTEM, SHARED), (USER, "why?"), shared_characters=3)
+    assert shared_end(request, with_template(model, short), [5, 6, 7]) == 0
 
 
 class Ending:

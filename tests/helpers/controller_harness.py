@@ -22,7 +22,7 @@ from app.view_models.model_list import PairState
 from app.view_models.transcript import TranscriptMessage
 from app.words.notices import Notice
 from app.words.notices_for_errors import Problem, notice_for
-from engine import Catalog, EngineError, InstalledModel, ModelInfo
+from engine import Catalog, ChatEngine, EngineError, InstalledModel, ModelInfo
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine
 from tests.helpers.fake_model_store import FakeModelStore
 
@@ -68,22 +68,25 @@ class ControllerHarness:
         models: Mapping[str, ModelInfo | EngineError] | None = None,
         installed: Sequence[InstalledModel] | None = None,
         starter: StarterPair | None = None,
+        engine: ChatEngine | None = None,
     ) -> None:
+        """`engine`: a real one, for what has no script."""
         self.qtbot = qtbot
         self.paths = Paths.for_user(folder)
         self.settings = Settings(self.paths.settings, self.paths.hub_token)
         self.settings.automatic_titles = False  # a request more, which takes a script
         self.bridge = EngineBridge()
         self.engine = FakeEngine(models)
+        self.used = engine or self.engine
         self.store = FakeModelStore(self.bridge.post, installed)
         self.calls = GuiCalls()
         self.storage = open_storage(qtbot, self.paths.database, self.calls)
         self.database = Database(self.paths.database)  # for a look at what is stored
         starter = starter or StarterPair(folder / "no-starter-main", folder / "no-starter-draft")
         records = PairRecords(self.paths.pairs, "here")
-        self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records)
+        self.models = ModelController(self.used, self.store, self.bridge, self.settings, starter, records)
         self.models.library.catalog = Catalog()
-        self.controller = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models)
+        self.controller = ChatController(self.used, self.bridge, self.storage, self.settings, self.models)
         self.chat = cast(ChatController, Settled(self.controller, self.storage, qtbot))
         self.problems: list[Problem] = []
         self.refusals: list[NotStored] = []
@@ -151,6 +154,7 @@ class ControllerHarness:
     def close(self) -> None:
         """In the order of the app: replies are kept, threads end, late events go nowhere, files close."""
         self.chat.close()
+        assert self.used.close()
         assert self.engine.close()
         assert self.store.close()
         self.bridge.close()

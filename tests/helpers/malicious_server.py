@@ -254,7 +254,7 @@ class Server:
         self.text(message, "half \ud83d of it")
 
     def tools_call_many_items(self, message: Message) -> None:
-        self.answer(message, {"content": [{"type": "text", "text": f"line {each}"} for each in range(10_000)]})
+        self.answer(message, {"content": [{"type": "text", "text": f"line {each}"} for each in range(20_000)]})
 
     def tools_call_long_text(self, message: Message) -> None:
         self.text(message, "\u0000€" * (2 * MIB))

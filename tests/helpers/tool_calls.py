@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.tools.definitions import Tool, ToolResult
-from app.view_models.tools import ConnectionState, ServerRow
+from app.tools.wire import ConnectionState
+from app.view_models.tools import ServerRow
 from engine import ModelAbout, ModelInfo, ToolCall
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from app.tools.commands import server_environment
 from app.tools.definitions import ToolResult
-from app.tools.host_process import CallHandle, Connected, Listed, ServerFailed, ServerState, ToolHost
-from app.tools.servers import Reach, ServerConfig
-from app.tools.wire import Patience
+from app.tools.host_process import Listed, ServerFailed, ServerState, ToolHost
+from app.tools.servers import ServerConfig
+from app.tools.wire import Patience, Reach
 
 PATIENCE_S = 120.0  # of the tests, on a busy machine
 MALICIOUS = Path(__file__).with_name("malicious_server.py")
@@ -43,21 +43,24 @@ class HostUnderTest:
     def server(self, name: str, *command: str) -> ServerConfig:
         return ServerConfig(name, name, command[0], command[1:])
 
-    def connect(self, server: ServerConfig) -> Connected | ServerFailed:
-        return self._answer(lambda done: self.host.connect(server, done))  # type: ignore[no-any-return]
+    def ask(self, server: ServerConfig) -> Listed | ServerFailed:
+        return self._answer(lambda done: self.host.list_tools(server, done))  # type: ignore[no-any-return]
 
-    def tools(self, server_id: str) -> Listed | ServerFailed:
-        return self._answer(lambda done: self.host.list_tools(server_id, done))  # type: ignore[no-any-return]
+    def tools(self, server: ServerConfig) -> Listed:
+        """Of a server that answers."""
+        found = self.ask(server)
+        assert isinstance(found, tuple), found
+        return found
 
     def call(self, server_id: str, name: str = "act", arguments: str = "{}") -> ToolResult:
         return self._answer(lambda done: self.host.call(server_id, name, arguments, done))  # type: ignore[no-any-return]
 
     def begin_call(
         self, server_id: str, name: str = "act", arguments: str = "{}"
-    ) -> tuple[CallHandle, queue.Queue[ToolResult], queue.Queue[str]]:
+    ) -> tuple[Callable[[], None], queue.Queue[ToolResult]]:
+        """What cancels it, and where its result comes."""
         results: queue.Queue[ToolResult] = queue.Queue()
-        progress: queue.Queue[str] = queue.Queue()
-        return self.host.call(server_id, name, arguments, results.put, progress.put), results, progress
+        return self.host.call(server_id, name, arguments, results.put), results
 
     def state(self, server_id: str) -> ServerState:
         return self.host.state(server_id)

@@ -92,4 +92,4 @@ def as_widget_y(part: Part) -> int:
 
 def selected_words(text: ReadOnlyText) -> list[str]:
     """What is shown as selected; in a table, cell by cell."""
-    return [cursor.selectedText().replace("\u2029", "\n") for cursor in text._lit_cursors]
+    return [cursor.selectedText().replace("\u2029", "\n") for cursor in text.lit_cursors]

@@ -83,6 +83,7 @@ _TESTS = {
     "engine/decoding/call_grammars": ("engine/test_call_grammars",),
     "engine/decoding/steps": ("engine/test_steps",),
     "engine/decoding/text": ("engine/test_text", "engine/test_prompts"),
+    "engine/decoding/truncation": ("engine/test_truncation",),
     "engine/drafting/kept_rates": ("unit/test_kept_rates",),
     "engine/drafting/text_kind": ("unit/test_text_kinds",),
     "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),
@@ -135,7 +136,12 @@ _TESTS = {
     "engine/caches/window": _CACHES,
     "engine/caches": (*_CACHES, "families/test_cache_contract"),
     "engine/prefix/file": ("engine/test_prefix_file", "engine/test_prefix_disk"),
-    "engine/prefix/memory": ("engine/test_prefix_choice", "engine/test_prefix_disk", "engine/test_prefix_limits"),
+    "engine/prefix/memory": (
+        "engine/test_prefix_choice",
+        "engine/test_shared_beginnings",
+        "engine/test_prefix_disk",
+        "engine/test_prefix_limits",
+    ),
     "engine/prefix": (
         "engine/test_prefix_disk",
         "engine/test_prefix_foreign",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from app.storage.parts import Call, CallStage, Parts, Result, Text, Thinking
-from app.view_models.tools import Answer, AskReason, CallState, CallView, ConsentView
+from app.tools.definitions import Answer, AskReason
+from app.view_models.tools import CallState, CallView, ConsentView
 
 _ISSUES = [
     {"number": 12, "title": "Crash on load", "open": True},

@@ -8,7 +8,8 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.view_models.tools import AskReason, StepView
+from app.tools.definitions import AskReason
+from app.view_models.tools import StepView
 from app.view_models.transcript import ReplyStatus
 from app.views.files.picture_viewer import PictureViewer
 from app.views.link_dialog import ask_to_open
@@ -17,10 +18,10 @@ from app.views.settings.tools import ServerCard, ToolsPage
 from app.views.shell.chat_tools import ChatToolsPanel
 from app.views.transcript.overlay import OverlayMode
 from tests.end2end.test_starter_eyes import unseen
-from tests.helpers.fake_tools import GITHUB, LACKING, OFF, SIGNED_OUT, FakeChatTools, FakeServers
 from tests.helpers.window_pages import SETTINGS_PAGES
 from tests.screenshots.calls import question
 from tests.screenshots.harness import CALLS, PICTURE, QUESTIONS, SHOWCASE, ScreenshotHarness, dialog
+from tests.screenshots.tools import ShownServers, ShownTools
 
 Page = Callable[[ScreenshotHarness], QWidget]  # brings the page up, and returns the widget to grab
 
@@ -198,9 +199,7 @@ def consent(reason: AskReason, harness: ScreenshotHarness) -> QWidget:
 
 def tool_servers(harness: ScreenshotHarness) -> QWidget:
     """The page of the settings with servers in every state; one of them shows what it offers."""
-    servers = FakeServers(GITHUB, OFF, LACKING, SIGNED_OUT)
-    servers.others = ("Claude Desktop", "LM Studio")
-    page = ToolsPage(harness.application.theme, FakeChatTools(), servers)
+    page = ToolsPage(harness.application.theme, ShownTools(harness), ShownServers(harness))
     page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     scale = harness.application.settings.text_scale
     page.resize(round(600 * scale), round(1500 * scale))
@@ -231,10 +230,9 @@ def tools_panel_on(harness: ScreenshotHarness) -> QWidget:
     """For a model that can."""
     harness.application.chats.new_chat()
     window = harness.application.window
-    tools = FakeChatTools()
-    tools.folders = ("/Users/mei/Documents/Notes", "/Users/mei/plan.md")
-    tools.set_on(("/read_file",), True)
-    panel = ChatToolsPanel(harness.application.theme, window, tools, str, lambda: 4096, window.composer.take_focus)
+    models = harness.application.models
+    tools = ShownTools(harness)
+    panel = ChatToolsPanel(harness.application.theme, window, tools, models, window.composer.take_focus)
     panel.toggle(window.composer.tools_button)
     return window
 

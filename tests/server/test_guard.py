@@ -88,17 +88,17 @@ def test_a_port_that_another_program_holds_on_all_addresses_is_taken_on_a_mac(mo
     """Whose kernel does not say so; only a platform is made up here."""
     monkeypatch.setattr(socket, "socket", lambda *_: pytest.fail("not asked for"))
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(service, "_is_answered", lambda _host, port: port == 4862)
+    monkeypatch.setattr(service, "is_answered", lambda _host, port: port == 4862)
     with pytest.raises(OSError, match="in use") as refused:
-        service._listening("127.0.0.1", 4862)
+        service.listening("127.0.0.1", 4862)
     assert refused.value.errno == errno.EADDRINUSE
 
 
 def test_who_answers_at_a_port_is_found_out() -> None:
     with socket.create_server(("0.0.0.0", 0)) as other:
         port = other.getsockname()[1]
-        assert service._is_answered("127.0.0.1", port)
-    assert not service._is_answered("127.0.0.1", port)
+        assert service.is_answered("127.0.0.1", port)
+    assert not service.is_answered("127.0.0.1", port)
 
 
 def test_a_port_that_is_taken_is_said(scripted: FakeEngine, served: Served) -> None:

@@ -15,8 +15,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.markup.calls import named_values
+from app.tools.definitions import Answer, AskReason
 from app.view_models.drafted_text import DraftedText, DraftMark
-from app.view_models.tools import Answer, AskReason, CallState, CallView, ConsentView, StepView
+from app.view_models.tools import CallState, CallView, ConsentView, StepView
 from app.view_models.transcript import Attachment, AttachmentKind, ReplyStatus, TranscriptMessage
 from app.views.transcript.call_parts import CallPart, CallTextPart, TextRole
 from app.views.transcript.call_words import call_words, consent_title

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -10,33 +11,43 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.view_models.tools import CanCall, ConnectionState, ToolRow
+from app.controllers.tools import ToolsController
 from app.views.shell.chat_tools import ChatToolsPanel
-from tests.helpers.app_harness import AppHarness
-from tests.helpers.fake_tools import BUILT_IN, GITHUB, LACKING, FakeChatTools
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import MAIN, model_info
+from tests.helpers.fake_model_store import installed
 from tests.helpers.stillness import still
+from tests.helpers.tool_calls import MODELS, FakeServers, tool
 
-CONTEXT = 32_768
-
-
-@pytest.fixture
-def tools() -> FakeChatTools:
-    return FakeChatTools()
+PLAIN = model_info("/models/Small-1B")
 
 
 @pytest.fixture
-def panel(app: AppHarness, tools: FakeChatTools) -> ChatToolsPanel:
-    window = app.window
-    composer = window.composer
-    theme = app.application.theme
+def servers() -> FakeServers:
+    found = FakeServers()
+    found.put(tool("search", "github", "Finds issues."), tool("create", "github"))
+    return found
 
-    def make() -> ChatToolsPanel:
-        return ChatToolsPanel(theme, window, tools, lambda: "Small 1B", lambda: CONTEXT, composer.take_focus)
 
-    composer.bind_tools(tools, lambda: "Small 1B", make)
-    composer.tools_button.click()
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot, servers: FakeServers) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot, models=MODELS | {PLAIN.folder: PLAIN}) as app:
+        app.chats.tools.use_servers(servers)
+        app.chats.tools.set_on(["/calculator", "github/search"], True)
+        yield app
+
+
+@pytest.fixture
+def tools(app: AppHarness) -> ToolsController:
+    return app.chats.tools
+
+
+@pytest.fixture
+def panel(app: AppHarness, tools: ToolsController, qtbot: QtBot) -> ChatToolsPanel:
+    app.window.composer.tools_button.click()
+    qtbot.waitUntil(lambda: all(row.tokens for group in tools.chat_tools() for row in group.tools))
     still()
-    return composer.tools_button.panel
+    return app.window.composer.tools_button.panel
 
 
 def focused() -> QWidget:
@@ -45,63 +56,67 @@ def focused() -> QWidget:
     return widget
 
 
-def on(tools: FakeChatTools) -> list[str]:
-    return [tool.id for server in tools.servers for tool in server.tools if tool.on]
+def tokens(tools: ToolsController, *ids: str) -> int:
+    return sum(row.tokens for group in tools.chat_tools() for row in group.tools if row.id in ids)
 
 
-def test_each_tool_has_its_tokens_and_there_is_a_sum(panel: ChatToolsPanel, tools: FakeChatTools) -> None:
+def test_each_tool_has_its_tokens_and_there_is_a_sum(panel: ChatToolsPanel, tools: ToolsController) -> None:
     assert panel.lines["/calculator"].name.text() == "Calculator"
-    assert panel.lines["github/search_issues"].about.text().startswith("212 tokens · Finds issues")
-    assert panel.sum.text() == "2 tools on, 308 tokens"
+    of_search = tokens(tools, "github/search")
+    assert panel.lines["github/search"].about.text() == f"{of_search} tokens · Finds issues."
+    assert panel.sum.text() == f"2 tools on, {tokens(tools, *tools.chosen)} tokens"
     panel.lines["/time"].switch.click()
-    assert panel.sum.text() == "3 tools on, 418 tokens"
-    assert on(tools) == ["/calculator", "/time", "github/search_issues"]
+    assert panel.sum.text() == f"3 tools on, {tokens(tools, *tools.chosen)} tokens"
+    assert set(tools.chosen) == {"/calculator", "/time", "github/search"}
     assert not panel.much.isVisible()
 
 
-def test_all_of_a_server_are_switched_together(panel: ChatToolsPanel, tools: FakeChatTools) -> None:
+def test_all_of_a_server_are_switched_together(panel: ChatToolsPanel, tools: ToolsController) -> None:
     head = panel.heads["github"].switch
     assert not head.isChecked()
     head.click()
-    assert on(tools) == ["/calculator", "github/search_issues", "github/create_issue"]
+    assert set(tools.chosen) == {"/calculator", "github/search", "github/create"}
     assert head.isChecked()
     head.click()
-    assert on(tools) == ["/calculator"]
+    assert tools.chosen == ("/calculator",)
 
 
-def test_many_tokens_are_warned_of(panel: ChatToolsPanel, tools: FakeChatTools) -> None:
-    tools.servers = (replace(GITHUB, tools=(ToolRow("github/x", "x", "", 2_001, on=True),)),)
-    tools.changed.emit()
-    assert panel.much.isVisible()
+def test_many_tokens_are_warned_of(panel: ChatToolsPanel, servers: FakeServers, qtbot: QtBot) -> None:
+    servers.put(tool("search", "github", "word " * 390))
+    panel.heads["github"].switch.click()
+    qtbot.waitUntil(panel.much.isVisible)
 
 
-def test_a_model_that_cannot_says_so_and_who_can(panel: ChatToolsPanel, tools: FakeChatTools, app: AppHarness) -> None:
-    tools.can = CanCall.MODEL_CANNOT
-    tools.able = ("Qwen3-8B-4bit",)
-    tools.changed.emit()
-    assert "Small 1B cannot use tools." in panel.note.text()
-    assert "Qwen3 8B" in panel.note.text()
-    assert not panel.find_button.isVisible()
+def test_a_model_that_cannot_says_so_and_who_can(
+    panel: ChatToolsPanel, tools: ToolsController, app: AppHarness, qtbot: QtBot
+) -> None:
+    app.models.choose_main(PLAIN.folder)
+    qtbot.waitUntil(lambda: "Small 1B cannot use tools." in panel.note.text())
+    assert panel.find_button.isVisible()
     assert not panel.lines["/time"].switch.isEnabled()
     assert panel.lines["/calculator"].switch.isEnabled(), "what is on can be switched off"
     assert "cannot use tools" in app.window.composer.tools_button.accessibleName()
-    tools.able = ()
-    tools.changed.emit()
-    assert panel.find_button.isVisible()
+    app.store.models = [installed(MODELS[MAIN.folder]), installed(PLAIN)]
+    app.store.scan()
+    qtbot.waitUntil(lambda: bool(tools.models_that_can()))
+    panel.show_tools()
+    assert "Main 8B" in panel.note.text()
+    assert not panel.find_button.isVisible()
 
 
-def test_servers_are_asked_when_it_opens_and_their_state_is_said(panel: ChatToolsPanel, tools: FakeChatTools) -> None:
-    assert tools.asked == 1
-    tools.servers = (replace(GITHUB, tools=(), state=ConnectionState.STARTING), LACKING)
-    tools.changed.emit()
-    assert panel.heads["github"].about.text() == "Starting…"
-    assert "uv" in panel.heads["fetch"].about.text()
-    assert not panel.heads["fetch"].switch.isEnabled()
-    panel.leave()
-    assert tools.asked == 1
+def test_servers_are_asked_when_it_opens_and_their_state_is_said(app: AppHarness, qtbot: QtBot) -> None:
+    servers = app.application.tool_servers
+    app.chats.tools.use_servers(servers)
+    servers.add_text("/no/such/program")
+    (row,) = servers.rows()
+    servers.confirm(row.id, row.place)
+    button = app.window.composer.tools_button
+    button.click()
+    qtbot.waitUntil(lambda: "/no/such/program" in button.panel.heads[row.id].about.text(), timeout=60_000)
+    assert not button.panel.heads[row.id].switch.isEnabled()
 
 
-def test_by_keyboard_alone(panel: ChatToolsPanel, tools: FakeChatTools, app: AppHarness) -> None:
+def test_by_keyboard_alone(panel: ChatToolsPanel, tools: ToolsController, app: AppHarness) -> None:
     panel.leave()
     button = app.window.composer.tools_button
     button.setFocus(Qt.FocusReason.TabFocusReason)
@@ -112,7 +127,7 @@ def test_by_keyboard_alone(panel: ChatToolsPanel, tools: FakeChatTools, app: App
     QTest.keyClick(focused(), Qt.Key.Key_Tab)
     assert focused() is panel.lines["/calculator"].switch
     QTest.keyClick(focused(), Qt.Key.Key_Space)
-    assert "/calculator" not in on(tools)
+    assert "/calculator" not in tools.chosen
     QTest.keyClick(focused(), Qt.Key.Key_Escape)
     assert not panel.isVisible()
     assert button.hasFocus()
@@ -123,14 +138,17 @@ def test_it_closes_when_the_focus_goes_elsewhere(panel: ChatToolsPanel, app: App
     assert not panel.isVisible()
 
 
-def test_files_are_chosen_where_a_tool_reads_them(panel: ChatToolsPanel, tools: FakeChatTools) -> None:
+def test_files_are_chosen_where_a_tool_reads_them(
+    panel: ChatToolsPanel, tools: ToolsController, tmp_path: Path
+) -> None:
+    notes, plan = str(tmp_path / "notes"), str(tmp_path / "plan.md")
     assert not panel.folders.isVisible()
     panel.lines["/read_file"].switch.click()
     assert panel.folders.isVisible()
     assert panel.folders.none.isVisible()
-    panel.folders.add(["/a/notes", "/a/plan.md"])
-    panel.folders.add(["/a/notes"])
-    assert tools.folders == ("/a/notes", "/a/plan.md")
+    panel.folders.add([notes, plan])
+    panel.folders.add([notes])
+    assert tools.folders == (notes, plan)
     assert not panel.folders.none.isVisible()
     tools.choose_folders(())
     assert panel.folders.none.isVisible()
@@ -160,23 +178,22 @@ def test_its_height_follows_the_size_of_the_text(panel: ChatToolsPanel, app: App
     assert large > small
 
 
-def test_a_dot_says_that_some_are_on(app: AppHarness, tools: FakeChatTools, panel: ChatToolsPanel) -> None:
+def test_the_button_says_that_some_are_on(app: AppHarness, tools: ToolsController, panel: ChatToolsPanel) -> None:
     button = app.window.composer.tools_button
-    assert button.accessibleName() == "Tools: 2 tools on, 308 tokens"
-    tools.servers = (replace(BUILT_IN, tools=()),)
-    tools.changed.emit()
+    assert button.accessibleName() == f"Tools: {panel.sum.text()}"
+    tools.set_on(tools.chosen, False)
     assert button.accessibleName() == "Tools"
 
 
-def test_without_tools_in_use_nothing_is_asked_about_them(app: AppHarness) -> None:
+def test_without_tools_in_use_nothing_is_asked_about_them(app: AppHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that nothing of them is imported or counted before the panel is opened."""
-    tools = FakeChatTools((replace(BUILT_IN, tools=()),))
-    app.window.composer.bind_tools(tools, str, lambda: pytest.fail("no panel is made"))
+    tools = app.chats.tools
+    tools.set_on(tools.chosen, False)
+    monkeypatch.setattr(tools, "chat_tools", lambda: pytest.fail("they are asked for"))
     tools.changed.emit()
-    assert tools.looked == 0
 
 
-def test_the_text_ends_left_of_the_buttons(app: AppHarness, panel: ChatToolsPanel, qtbot: QtBot) -> None:
+def test_the_text_ends_left_of_the_buttons(app: AppHarness) -> None:
     composer = app.window.composer
     composer.edit.insertPlainText("word " * 200)
     still()

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.storage import Database, EditKind, Stores
+from app.storage import Database, EditKind, Project, Stores
 from app.storage.left_words import Left, LeftWords
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
@@ -103,6 +103,15 @@ def test_a_file_that_cannot_be_deleted_is_taken_over_once(tmp_path: Path, stores
     file.write_bytes(content)
     LeftWords(file).put_back(stores)
     assert stores.unsent.all() == {0: "typed since"}
+
+
+def test_a_project_is_put_back_where_its_folder_is(tmp_path: Path, stores: Stores) -> None:
+    file = tmp_path / "left.json"
+    folder = stores.folders.make("Tea", None)
+    tea = Project("We sell tea.", {"seed": 3})
+    LeftWords(file).leave(Left(projects={folder: tea, 77: Project("of a folder that is gone")}))
+    LeftWords(file).put_back(stores)
+    assert (stores.folders.project(folder), stores.folders.project(77)) == (tea, None)
 
 
 def test_what_has_no_place_any_more_costs_nothing_else(tmp_path: Path, stores: Stores) -> None:

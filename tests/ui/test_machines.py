@@ -564,17 +564,17 @@ def test_lending_that_has_failed_is_tried_again_without_the_user(
     for wait_ms in (10_000, 20_000, 40_000):
         assert len(started) == 1
         lending.on_state(LendingState(LendingPhase.FAILED))
-        assert (lending._retry.interval(), lending._retry.isActive()) == (wait_ms, True)
+        assert (lending.retry.interval(), lending.retry.isActive()) == (wait_ms, True)
         assert len(started) == 1
-        lending._retry.timeout.emit()
+        lending.retry.timeout.emit()
         assert len(started) == 2
         started.pop()
     lending.on_state(LendingState(LendingPhase.READY))
     lending.on_state(LendingState(LendingPhase.FAILED))
-    assert lending._retry.interval() == 10_000
+    assert lending.retry.interval() == 10_000
     lending.set_on(False)
-    assert not lending._retry.isActive()
-    lending._retry.timeout.emit()
+    assert not lending.retry.isActive()
+    lending.retry.timeout.emit()
     assert len(started) == 1
 
 

@@ -11,12 +11,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, NotOpened, Stores, opening
 from app.storage.chats import QUICK_ASK
 from app.storage.copies import copy_if_due
 from app.storage.left_words import Left, LeftWords
+from app.words.chat_groups import ChatGroup
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.reply_words import title_of
 from tests.helpers.samples import fair
@@ -186,6 +189,57 @@ def test_a_home_that_is_a_link(tmp_path: Path, qtbot: QtBot) -> None:
         assert [row.title for row in harness.chats.conversations.rows if row.chat_id] == ["On another disk"]
     assert link.is_symlink()
     assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    "behind", [lambda profile: profile / "data", lambda profile: profile], ids=["data", "a folder above"]
+)
+def test_a_data_folder_behind_a_link_is_moved_while_the_app_runs(
+    tmp_path: Path, qtbot: QtBot, behind: Callable[[Path], Path]
+) -> None:
+    """What is written until the link leads to it again waits in its field."""
+    disk, profile = tmp_path / "disk", tmp_path / "profile"
+    disk.mkdir()
+    link = behind(profile)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(disk)
+    with AppHarness(profile) as harness:
+        harness.open(qtbot)
+        harness.ask(qtbot, "Before")
+        moved = disk.rename(tmp_path / "moved")
+        harness.window.composer.edit.insertPlainText("Meanwhile")
+        QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: harness.window.banner.button.text() == "Try again")
+        assert harness.window.composer.text() == "Meanwhile"
+        assert not disk.exists()
+        link.unlink()
+        link.symlink_to(moved)
+        QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
+        harness.wait_until_quiet(qtbot)
+        harness.ask(qtbot, "After")
+        harness.chats.conversations.set_query("meanwhile")
+        harness.wait_until_stored(qtbot)
+        assert [row.title for row in harness.chats.conversations.rows if row.chat_id] == ["Before"]
+    with AppHarness(profile) as harness:
+        harness.open(qtbot)
+        (chat,) = harness.application.storage.read.chats.ids()
+        asked = [each.text for each in harness.application.storage.read.messages.shown_branch(chat)][::2]
+        assert asked == ["Before", "Meanwhile", "After"]
+    assert link.is_symlink()
+
+
+def test_what_was_just_asked_is_the_first_chat_although_the_clock_was_set_back(tmp_path: Path, qtbot: QtBot) -> None:
+    with closing(Database(tmp_path / "data" / "chats.db")) as database, database.transaction():
+        for number in range(150):
+            Stores(database).chats.create(f"Chat {number}")
+        database.execute("UPDATE chats SET updated_at = updated_at + ?", (365 * 86_400,))
+    for question in ("Just now", "And again"):
+        with AppHarness(tmp_path) as harness:
+            harness.open(qtbot)
+            harness.ask(qtbot, question)
+            heading, newest, following = harness.chats.conversations.rows[:3]
+            assert (heading.group, newest.title, newest.chat_id) == (ChatGroup.TODAY, question, harness.chats.chat_id)
+            assert following.title == ("Chat 149" if question == "Just now" else "Just now")
 
 
 @pytest.mark.parametrize("place", fair(["database", "unsent.txt", "left.json"], "database"))

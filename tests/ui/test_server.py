@@ -244,18 +244,18 @@ def test_a_port_that_is_free_again_is_taken_without_the_user(
     with socket.create_server(("127.0.0.1", server.port)):
         server.set_on(True)
         for hours in (1, 2, 3, 3):
-            qtbot.waitUntil(server._retry.isActive, timeout=60_000)
-            assert server._retry.interval() == hours * hour_ms
+            qtbot.waitUntil(server.retry.isActive, timeout=60_000)
+            assert server.retry.interval() == hours * hour_ms
             assert server.state.phase is ServerPhase.FAILED
-            server._retry.stop()
-            server._retry.timeout.emit()
-        qtbot.waitUntil(server._retry.isActive, timeout=60_000)
+            server.retry.stop()
+            server.retry.timeout.emit()
+        qtbot.waitUntil(server.retry.isActive, timeout=60_000)
     assert len(failed) == 1
-    server._retry.timeout.emit()
+    server.retry.timeout.emit()
     wait_for(server, ServerPhase.RUNNING, qtbot)
-    assert not server._retry.isActive()
+    assert not server.retry.isActive()
     assert not harness.window.banner.isVisible()
-    server._retry.timeout.emit()  # of a timer that ran out just then
+    server.retry.timeout.emit()  # of a timer that ran out just then
     assert ask(server).status_code == 200
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -548,8 +547,8 @@ def test_tokens_of_tools_are_counted(exchange: Exchange) -> None:
     exchange.harness.qtbot.waitUntil(lambda: all(row.tokens > 0 for group in tools.chat_tools() for row in group.tools))
     built_in, files, mail = tools.chat_tools()
     assert {row.name for row in built_in.tools} >= {"calculator", "time"}
-    assert (files.name, [row.on for row in files.tools], mail.tokens > 0) == ("Files", [True, True], True)
-    assert json.loads(json.dumps([row.id for row in mail.tools])) == ["mail/send"]
+    assert (files.name, [row.on for row in files.tools]) == ("Files", [True, True])
+    assert [row.id for row in mail.tools] == ["mail/send"]
 
 
 def test_pictures_of_a_result_are_decoded_apart_stored_and_shown(exchange: Exchange) -> None:

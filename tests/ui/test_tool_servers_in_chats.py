@@ -14,7 +14,8 @@ from app.storage import ReplyStatus
 from app.system.secrets import Secrets
 from app.system.worker import IN_PLACE
 from app.tools.definitions import Answer, AskReason
-from app.view_models.tools import CallState, ConnectionState
+from app.tools.wire import ConnectionState
+from app.view_models.tools import CallState
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.tool_calls import MODELS, call, calls, says
 from tests.helpers.tool_hosts import MALICIOUS
@@ -25,9 +26,9 @@ class Chat:
         self.harness = harness
         self.folder = folder
         secrets = Secrets(folder / "token", lambda: None)
-        self.servers = ToolServersController(folder, secrets, harness.calls.post, IN_PLACE, home=lambda: folder)
+        self.servers = ToolServersController(folder, secrets, harness.calls.post, IN_PLACE)
         harness.controller.tools.use_servers(self.servers)
-        self.servers.removed.connect(harness.controller.tools.forget_server)
+        self.servers.removed.connect(harness.controller.tools.consents.end_all)
 
     def add(self, mode: str) -> str:
         """A server, switched on; returns its id."""
@@ -78,9 +79,11 @@ def test_a_server_is_added_called_and_removed(chat: Chat, qtbot: QtBot) -> None:
     assert made.server == chat.servers.name_of(server)
     assert len(chat.harness.controller.tools.consents.all()) == 1
     chat.servers.remove(server)
-    assert chat.servers.rows() == ()
+    assert [(each.id, each.is_removed) for each in chat.servers.rows()] == [(server, True)]
+    assert [row.id for row in chat.harness.controller.tools.chat_tools()] == [""]
     chat.servers.put_back(server)
-    assert [(each.id, each.seen, each.missing) for each in chat.servers.rows()] == [(server, True, ())]
+    (row,) = chat.servers.rows()
+    assert (row.is_removed, row.seen, row.missing) == (False, True, ())
     chat.servers.remove(server)
     chat.servers.forget_removed()
     chat.harness.settle()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,83 +14,82 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app.theme import Theme
-from app.tools.definitions import LONGEST_DESCRIPTION
-from app.view_models.tools import AddedServers, Answer, CallState, ConnectionState, RefusedServer, ServerRow, ToolRow
+from app.tools.definitions import LONGEST_DESCRIPTION, Answer
+from app.tools.wire import ConnectionState
+from app.view_models.tools import CallState, ServerRow, ToolRow
 from app.views.settings.search import places, search
 from app.views.settings.tools import RemovedCard, RunSheet, ServerCard, ToolsPage
 from app.views.transcript.consent_part import ConsentPart
 from app.words.tools import problem_text, program_page
-from tests.helpers.app_harness import open_app
-from tests.helpers.fake_tools import GITHUB, SIGNED_OUT, FakeChatTools, FakeServers
+from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.stillness import still
 from tests.helpers.tool_calls import MODELS, call, calls, says
 from tests.helpers.tool_hosts import MALICIOUS
 
-FILES = ServerRow(
-    "files",
-    "files",
-    "/opt/homebrew/bin/npx -y server-filesystem" + " /Users/mei/a-long-folder" * 12,
-    state=ConnectionState.OFF,
-)
+FILES = "/opt/homebrew/bin/npx -y server-filesystem" + " /Users/mei/a-long-folder" * 12
+LINEAR = {
+    "url": "https://mcp.example.com/mcp",
+    "headers": {"Authorization": "Bearer 1", "X-Team": "YOUR_TEAM"},
+}
 
 
 class Setup:
-    def __init__(self, *servers: ServerRow) -> None:
-        self.servers = FakeServers(*servers)
-        self.tools = FakeChatTools()
-        self.page = ToolsPage(Theme(), self.tools, self.servers)
-        self.page.resize(560, 900)
-        self.page.show()
+    def __init__(self, app: AppHarness) -> None:
+        self.app = app
+        self.servers = app.application.tool_servers
+        self.window = app.show_settings("tools")
+        page = self.window.pages["tools"]
+        assert isinstance(page, ToolsPage)
+        self.page = page
+
+    def add(self, text: str = FILES) -> ServerCard:
+        before = set(self.page.cards)
+        self.servers.add_text(text)
         still()
+        (server,) = set(self.page.cards) - before
+        return self.card(server)
 
     def card(self, server: str) -> ServerCard:
         card = self.page.cards[server]
         assert isinstance(card, ServerCard)
         return card
 
+    def row(self) -> ServerRow:
+        return self.servers.rows()[0]
+
+    @property
+    def sheets(self) -> list[RunSheet]:
+        return self.page.findChildren(RunSheet)
+
 
 @pytest.fixture
-def setup(qtbot: QtBot) -> Setup:
-    made = Setup(GITHUB, FILES, SIGNED_OUT)
-    qtbot.addWidget(made.page)
-    return made
-
-
-def state_of(setup: Setup, server: str) -> ConnectionState:
-    return setup.servers.servers[server].state
-
-
-def sheet(setup: Setup) -> RunSheet:
-    (found,) = setup.page.findChildren(RunSheet)
-    return found
+def setup(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setup]:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with open_app(tmp_path / "profile", qtbot, models=MODELS) as app:
+        yield Setup(app)
 
 
 def test_a_server_is_switched_on_only_after_its_whole_command_was_shown(setup: Setup) -> None:
-    card = setup.card("files")
+    card = setup.add()
     QTest.mouseClick(card.on, Qt.MouseButton.LeftButton)
     still()
     assert not card.on.isChecked()
-    assert state_of(setup, "files") is ConnectionState.OFF
-    asked = sheet(setup)
-    assert asked.command.text() == FILES.place
+    (asked,) = setup.sheets
+    assert asked.command.text() == FILES
     assert asked.command.verticalScrollBar().maximum() == 0, "none of it is hidden"
     assert asked.rect().contains(asked.command.geometry())
     assert asked.act_button.isEnabled()
     assert asked.cancel_button.hasFocus()
     asked.reject()
-    assert state_of(setup, "files") is ConnectionState.OFF
+    assert setup.row().state is ConnectionState.OFF
     card.ask().accept()
     still()
-    assert state_of(setup, "files") is ConnectionState.STOPPED
-    assert ("list", "files") in setup.servers.did
+    assert setup.row().state is not ConnectionState.OFF
     assert card.on.isChecked()
-    assert not setup.card("files").on.isHidden()
 
 
 def test_a_command_longer_than_the_sheet_has_to_be_read_to_its_end(setup: Setup) -> None:
-    setup.servers.put(replace(FILES, place="/bin/sh -c " + "word " * 20_000 + "end"))
-    asked = setup.card("files").ask()
+    asked = setup.add("/bin/sh -c" + f" '{'word ' * 700}'" * 20 + " end").ask()
     still()
     assert asked.height() < asked.screen().availableSize().height()
     assert not asked.act_button.isEnabled()
@@ -100,41 +101,41 @@ def test_a_command_longer_than_the_sheet_has_to_be_read_to_its_end(setup: Setup)
 
 
 def test_a_command_that_changed_meanwhile_stays_off(setup: Setup) -> None:
-    asked = setup.card("files").ask()
-    setup.servers.put(replace(FILES, place="/bin/sh -c evil"))
-    asked.accept()
-    assert state_of(setup, "files") is ConnectionState.OFF
+    card = setup.add()
+    card.show_server(replace(setup.row(), place="/bin/sh -c former"), ())
+    card.ask().accept()
+    assert setup.row().state is ConnectionState.OFF
 
 
 def test_one_that_was_seen_is_switched_at_once(setup: Setup) -> None:
-    QTest.mouseClick(setup.card("linear").on, Qt.MouseButton.LeftButton)
-    assert state_of(setup, "linear") is ConnectionState.OFF
-    QTest.keyClick(setup.card("linear").on, Qt.Key.Key_Space)
-    assert state_of(setup, "linear") is ConnectionState.STOPPED
-    assert not setup.page.findChildren(RunSheet)
+    card = setup.add()
+    setup.servers.confirm(setup.row().id, FILES)
+    QTest.mouseClick(card.on, Qt.MouseButton.LeftButton)
+    assert setup.row().state is ConnectionState.OFF
+    QTest.keyClick(card.on, Qt.Key.Key_Space)
+    assert setup.row().state is not ConnectionState.OFF
+    assert not setup.sheets
 
 
 def test_secrets_are_passwords_that_are_never_shown(setup: Setup) -> None:
-    field = setup.card("linear").secrets["X-Team"]
+    card = setup.add(json.dumps({"mcpServers": {"linear": LINEAR}}))
+    field = card.secrets["X-Team"]
     assert field.echoMode() is QLineEdit.EchoMode.Password
+    assert setup.row().missing == ("X-Team",)
+    field.setText("\x07")
+    field.editingFinished.emit()
+    assert "cannot be used" in card._secret_rows["X-Team"].explanation.text()
     field.setFocus()
     QTest.keyClicks(field, "s3cret")
     QTest.keyClick(field, Qt.Key.Key_Return)
-    assert ("secret", "linear", "X-Team", "s3cret") in setup.servers.did
-    assert setup.card("linear").secrets["X-Team"].text() == ""
-
-
-def test_a_value_that_cannot_be_one_is_said(setup: Setup) -> None:
-    card = setup.card("linear")
-    card.secrets["X-Team"].setText("\x07")
-    card.secrets["X-Team"].editingFinished.emit()
-    assert "cannot be used" in card._secret_rows["X-Team"].explanation.text()
+    assert setup.row().missing == ()
+    assert card.secrets["X-Team"].text() == ""
 
 
 def test_what_it_offers_is_shown_whole(setup: Setup) -> None:
     description = "word " * (LONGEST_DESCRIPTION // 5)
-    setup.servers.put(replace(GITHUB, tools=(ToolRow("github/x", "x", description, 900),)))
-    card = setup.card("github")
+    card = setup.add()
+    card.show_server(replace(setup.row(), state=ConnectionState.READY), (ToolRow("x/x", "x", description, 900),))
     QTest.keyClick(card.offers, Qt.Key.Key_Return)
     still()
     labels = [label.text() for label in card.findChildren(type(card.fault)) if label.isVisible()]
@@ -142,15 +143,20 @@ def test_what_it_offers_is_shown_whole(setup: Setup) -> None:
     assert card.offers.shows_more()
 
 
-def test_what_is_not_known_yet_is_asked_of_the_server(setup: Setup) -> None:
-    setup.tools.servers = ()
-    setup.servers.put(replace(GITHUB, tools=(), state=ConnectionState.STOPPED))
-    setup.card("github").offers.click()
-    assert ("list", "github") in setup.servers.did
+def test_what_is_not_known_yet_is_asked_of_the_server_which_can_be_restarted(setup: Setup, qtbot: QtBot) -> None:
+    noted = setup.app.paths.data / "noted"
+    noted.mkdir()
+    card = setup.add(f"{sys.executable} {MALICIOUS} good {noted}")
+    setup.servers.confirm(setup.row().id, setup.row().place)
+    card.offers.click()
+    qtbot.waitUntil(lambda: "1 tool" in card.offers.text(), timeout=90_000)
+    card.restart.click()
+    qtbot.waitUntil(lambda: len(list(noted.iterdir())) == 2, timeout=90_000)
 
 
 def test_its_last_words_are_opened(setup: Setup) -> None:
-    card = setup.card("linear")
+    card = setup.add()
+    card.show_server(replace(setup.row(), state=ConnectionState.FAILED, stderr="last words"), ())
     assert not card.stderr.isVisible()
     card.last_words.click()
     still()
@@ -158,40 +164,35 @@ def test_its_last_words_are_opened(setup: Setup) -> None:
     assert card.stderr.text() == "last words"
 
 
-def test_restart_and_remove_with_undo(setup: Setup) -> None:
-    setup.card("github").restart.click()
-    assert ("restart", "github") in setup.servers.did
-    before = list(setup.page.cards)
-    setup.card("files").remove.click()
-    removed = setup.page.cards["files"]
+def test_a_server_is_removed_in_its_place_with_undo_and_the_others_keep_what_is_typed(setup: Setup) -> None:
+    setup.add()
+    typed = setup.add(json.dumps({"mcpServers": {"linear": LINEAR}}))
+    typed.secrets["X-Team"].setText("half")
+    first, second = setup.page.cards
+    setup.card(first).remove.click()
+    removed = setup.page.cards[first]
     assert isinstance(removed, RemovedCard)
-    assert list(setup.page.cards) == before, "in its place"
+    assert list(setup.page.cards) == [first, second], "in its place"
+    assert setup.card(second) is typed
+    assert typed.secrets["X-Team"].text() == "half"
     removed.undo.click()
-    assert isinstance(setup.page.cards["files"], ServerCard)
-    setup.card("files").remove.click()
-    setup.page.hide()
-    assert not setup.servers.removed, "it is forgotten when the page is left"
-    assert "files" not in setup.page.cards
+    assert not removed.isVisible()
+    setup.card(first).remove.click()
+    setup.window.show_page("general")
+    assert list(setup.page.cards) == [second], "it is forgotten when the page is left"
+    assert [row.id for row in setup.servers.rows()] == [second]
 
 
-def test_what_is_opened_and_typed_stays_when_another_server_goes(setup: Setup) -> None:
-    card = setup.card("linear")
-    card.secrets["X-Team"].setText("half")
-    setup.card("github").remove.click()
-    assert setup.card("linear") is card
-    assert card.secrets["X-Team"].text() == "half"
-
-
-def test_a_missing_program_is_named_with_the_way_to_get_it(setup: Setup) -> None:
-    row = replace(FILES, state=ConnectionState.FAILED, problem="no_command", detail="node")
-    setup.servers.put(row)
-    card = setup.card("files")
-    assert "Node.js" in card.fault.text()
+def test_a_missing_program_is_named_with_the_way_to_get_it(setup: Setup, qtbot: QtBot) -> None:
+    card = setup.add()
+    card.ask().accept()
+    qtbot.waitUntil(lambda: "Node.js" in card.fault.text(), timeout=60_000)
     assert card.get_program.isVisible()
     assert program_page("node").startswith("https://")
-    setup.servers.put(replace(row, detail="/no/such/thing"))
-    assert not card.get_program.isVisible()
-    assert "/no/such/thing" in card.fault.text()
+    other = setup.add("/no/such/thing")
+    other.ask().accept()
+    qtbot.waitUntil(lambda: "/no/such/thing" in other.fault.text(), timeout=60_000)
+    assert not other.get_program.isVisible()
 
 
 @pytest.mark.parametrize(
@@ -204,41 +205,37 @@ def test_any_other_problem_has_words(problem: str) -> None:
 
 def test_adding_says_what_became_of_it(setup: Setup) -> None:
     add = setup.page.add_card
+    assert setup.page.empty.isVisible()
     assert not add.add_button.isEnabled()
     add.field.insertPlainText('{"mcpServers": {}}')
-    setup.servers.outcome = AddedServers(understood=False)
     add.add_button.click()
     assert "no command" in add.outcome.text()
     assert add.field.text(), "it can be corrected"
-    setup.servers.outcome = AddedServers(("memory",), (RefusedServer("odd", "characters"),))
+    add.field.set_text(
+        json.dumps({"mcpServers": {"memory": {"command": "/bin/sh"}, "odd": {"command": "/bin/\u202esh"}}})
+    )
     add.add_button.click()
     assert add.field.text() == ""
     assert "memory" in add.outcome.text()
     assert "odd: " in add.outcome.text()
-
-
-def test_servers_of_other_programs_are_offered_where_there_are_any(setup: Setup) -> None:
-    assert not setup.page.import_card.isVisible()
-    setup.servers.others = ("Claude Desktop",)
-    setup.servers.changed.emit()
-    assert setup.page.import_card.isVisible()
-    setup.servers.outcome = AddedServers(("memory",))
-    setup.page.import_card.buttons["Claude Desktop"].click()
-    assert ("import", "Claude Desktop") in setup.servers.did
-    assert "memory" in setup.page.add_card.outcome.text()
-
-
-def test_without_servers_it_says_what_they_are_for(qtbot: QtBot) -> None:
-    setup = Setup()
-    qtbot.addWidget(setup.page)
-    assert setup.page.empty.isVisible()
-    setup.servers.put(GITHUB)
     assert not setup.page.empty.isVisible()
 
 
+def test_servers_of_other_programs_are_offered_where_there_are_any(setup: Setup, tmp_path: Path) -> None:
+    assert not setup.page.import_card.isVisible()
+    (tmp_path / ".cursor").mkdir()
+    (tmp_path / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"memory": {"command": "/bin/sh"}}}))
+    setup.servers.changed.emit()
+    assert setup.page.import_card.isVisible()
+    setup.page.import_card.buttons["Cursor"].click()
+    assert "memory" in setup.page.add_card.outcome.text()
+    assert list(setup.page.cards) == ["memory"]
+
+
 def test_the_search_finds_servers_and_adding(setup: Setup) -> None:
-    found = search("github", places({"tools": setup.page}, {"tools": "Tools"}))
-    assert found[0].control is setup.card("github").on
+    card = setup.add()
+    found = search(setup.row().name, places({"tools": setup.page}, {"tools": "Tools"}))
+    assert found[0].control is card.on
     assert search("JSON", places({"tools": setup.page}, {"tools": "Tools"}))
 
 

@@ -74,9 +74,9 @@ def test_a_long_message_is_searched_part_by_part(
 ) -> None:
     harness = open_transcript([reply(900, "- word\n" * 1000)])
     finder = harness.view.finder
-    monkeypatch.setattr(finder_module, "perf_counter", every_look_takes(finder_module._SLICE_S / 4))
+    monkeypatch.setattr(finder_module, "perf_counter", every_look_takes(finder_module.SLICE_S / 4))
     finder.find("word")
-    finder._read_a_slice()
+    finder.read_a_slice()
     assert finder.is_reading
     assert finder.count == 0
     qtbot.waitUntil(lambda: not finder.is_reading)
@@ -195,9 +195,9 @@ def words_of(part: Part) -> str:
 def test_what_has_no_words_is_searched_part_by_part(open_transcript: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     harness = open_transcript([reply(900, "---\n\n" * 100)])
     finder = harness.view.finder
-    monkeypatch.setattr(finder_module, "perf_counter", every_look_takes(finder_module._SLICE_S / 4))
+    monkeypatch.setattr(finder_module, "perf_counter", every_look_takes(finder_module.SLICE_S / 4))
     finder.find("-")
-    finder._read_a_slice()
+    finder.read_a_slice()
     assert finder.is_reading
 
 
@@ -207,13 +207,13 @@ def test_only_what_is_found_in_sight_is_painted(open_transcript: Opener, qtbot: 
     qtbot.waitUntil(lambda: not harness.view.finder.is_reading)
     [text] = shown_texts(harness)
     line = QRectF(0, 100, 600, 2)
-    assert 0 < len(list(text.found._ranges_within(line))) < 300
-    assert len(list(text.found._ranges_within(QRectF(text.rect())))) == 1900
+    assert 0 < len(list(text.found.ranges_within(line))) < 300
+    assert len(list(text.found.ranges_within(QRectF(text.rect())))) == 1900
 
 
 def test_very_many_formulas_are_lit_as_one(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, "$x$ " * 150)])
     harness.view.selectAll()
     [text] = shown_texts(harness)
-    [cursor] = text._lit_cursors
-    assert len(list(text._lit_selections(cursor))) == 1
+    [cursor] = text.lit_cursors
+    assert len(list(text.lit_selections(cursor))) == 1

@@ -95,7 +95,7 @@ def lending(shared: Lending) -> Lending:
     """With nothing paired."""
     for machine in shared.identity.machines():
         shared.identity.remove(machine.fingerprint)
-    shared.lender._invitation = None
+    shared.lender.invitation = None
     return shared
 
 
@@ -269,13 +269,13 @@ def test_a_model_that_is_not_there_is_known_there_until_it_is(
         assert refusal(partial(machine_offer, helping, changed, source)) is MachineRefusal.NO_MODEL
     wanted = Wanted(lending.identity.machines()[0], known)
     assert lending.lender.wanted == wanted
-    models, meanwhile = lending.lender._models, list[Wanted | None]()
+    models, meanwhile = lending.lender.models, list[Wanted | None]()
 
     def looked_through() -> Mapping[Path, HubSource]:
         meanwhile.append(lending.lender.wanted)
         return models()
 
-    monkeypatch.setattr(lending.lender, "_models", looked_through)
+    monkeypatch.setattr(lending.lender, "models", looked_through)
     assert refusal(partial(machine_offer, helping, changed, known)) is MachineRefusal.NO_MODEL
     assert set(meanwhile) == {wanted}
     machine_offer(helping, STARTER_MAIN)
@@ -286,10 +286,10 @@ def test_what_a_machine_wants_is_forgotten_with_it(tmp_path: Path) -> None:
     child, air = _Child(tmp_path / "helper"), Identity(tmp_path / "main")
     machine = Machine("Air", air.fingerprint, "")
     child.lender.wanted = Wanted(machine, HubSource("owner/model", "c" * 40))
-    child._identity.pair_with(machine, air.certificate)
-    assert child._state().wanted_by == "Air"
-    child._identity.remove(machine.fingerprint)
-    assert child._state().wanted_by == ""
+    child.identity.pair_with(machine, air.certificate)
+    assert child.state().wanted_by == "Air"
+    child.identity.remove(machine.fingerprint)
+    assert child.state().wanted_by == ""
 
 
 @pytest.mark.parametrize("removed_by", ["main", "helper"])
@@ -351,13 +351,13 @@ def test_a_crowd_from_one_machine_keeps_out_no_other_and_none_that_is_known() ->
 
 @pytest.mark.expect_log("a connection to another machine failed")
 def test_a_connection_that_fails_makes_room_for_others(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lending.lender._callers, "most", 2)
+    monkeypatch.setattr(lending.lender.callers, "most", 2)
     helping = lending.paired()
     with monkeypatch.context() as patched:
-        patched.setattr(lending.lender, "_models", [].pop)
+        patched.setattr(lending.lender, "models", [].pop)
         for _ in range(3):
             assert refusal(lambda: machine_offer(helping, STARTER_MAIN)) is MachineRefusal.UNREACHABLE
-            wait_until(lambda: not lending.lender._callers)
+            wait_until(lambda: not lending.lender.callers)
 
     assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
 

@@ -10,9 +10,11 @@ import random
 import re
 import shutil
 import struct
+import subprocess
 import sys
+import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +190,30 @@ def test_wheels_are_asked_for_as_bootstrap_does_and_what_needs_a_newer_macos_is_
     assert list(wheels.too_new({}, (14, 4))) == ["there is no code in it"]
 
 
+def test_each_build_of_mlx_has_the_kernels_that_its_macos_is_for(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    wrong_kernels, library = tools("wheels").wrong_kernels, tmp_path / "mlx" / "lib" / "mlx.metallib"
+    assert list(wrong_kernels(tmp_path, (15, 0))) == ["0 libraries of kernels, not 1"]
+    library.parent.mkdir(parents=True)
+    for accelerated, macos, problems in (
+        (0, (15, 0), 0),
+        (1, (15, 0), 1),
+        (999, (26, 2), 1),
+        (1000, (26, 2), 0),
+    ):
+        library.write_bytes(kernels(accelerated))
+        told = [f"mlx/lib/mlx.metallib: {accelerated} kernels are for neural accelerators"]
+        assert list(wrong_kernels(tmp_path, macos)) == told * problems
+
+
+def test_wheels_that_cannot_be_fetched_are_said_in_a_sentence(
+    tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tools("assemble"), "run", lambda *_: subprocess.run(["false"], check=True))
+    assert tools("wheels").main("tools") == 1
+    told = "Python 3.11 on macOS 14.4: uv, whose reason is above, cannot get the locked wheels\n"
+    assert capsys.readouterr().out == told
+
+
 def test_an_image_has_the_bytes_of_the_volume(tmp_path: Path, tools: Callable[[str], Any]) -> None:
     random.seed(7)
     volume = random.randbytes(3 << 20) + bytes(2 << 20) + random.randbytes(512)  # what packs well, and what does not
@@ -244,7 +270,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory, tools: Callable[[str], Any])
     (app / SECOND).mkdir(parents=True)
     (app / SECOND / "libmlx.dylib").write_bytes(code(macos=26))
     (app / SECOND / "mlx.metallib").write_bytes(kernels(1000))
-    for language in ("en", "ko", "ja", "zh_CN"):
+    for language in LANGUAGES:
         (app / LIBRARIES / f"hunch_{language}.qm").write_bytes(b"qm")
     bundle_files.write(app, tools("checks").VERSION)
     seal(app)
@@ -264,6 +290,64 @@ def seal(app: Path) -> None:
         at = start_of_hashes + (_FILES - number) * 32
         main[at : at + 32] = hashlib.sha256((contents / name).read_bytes()).digest()
     (contents / "MacOS" / "Hunch").write_bytes(main)
+
+
+LANGUAGES = ("en", "ko", "ja", "zh_CN")
+WHEELS: dict[tuple[str, str], dict[str, bytes]] = {  # by package, and by the macOS that it is asked for
+    ("mlx", "14.4"): {"mlx/core.cpython-313-darwin.so": code(library="@rpath/libmlx.dylib", rpath="@loader_path/lib")},
+    ("mlx-metal", "14.4"): {"mlx/lib/libmlx.dylib": code(), "mlx/lib/mlx.metallib": kernels(0)},
+    ("mlx", "26.2"): {"mlx/core.cpython-313-darwin.so": code(macos=26), "mlx/nn.py": b""},
+    ("mlx-metal", "26.2"): {"mlx/lib/libmlx.dylib": code(macos=26), "mlx/lib/mlx.metallib": kernels(1000)},
+    ("pyside6-essentials", "14.4"): {
+        "PySide6/QtCore.abi3.so": fat(code(architecture=0x01000007), code(macos=15)),
+        "PySide6/Qt/lib/QtCore.framework/QtCore": code(macos=13),
+        "PySide6/Qt/plugins/platforms/libqcocoa.dylib": code(macos=13),
+        "PySide6/Qt/translations/qtbase_ko.qm": b"qm",
+    },
+}
+HUNCH = {f"i18n/hunch_{language}.ts": b"<TS version='2.1'/>" for language in LANGUAGES} | {"resources/a": b""}
+
+
+def put_package(packages: Path, name: str, version: str, files: dict[str, bytes]) -> None:
+    info = f"{name.replace('-', '_')}-{version}.dist-info"
+    told = f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\nLicense-Expression: MIT\n"
+    files = files | {f"{info}/METADATA": told.encode(), f"{info}/WHEEL": b"Wheel-Version: 1.0\n", f"{info}/RECORD": b""}
+    for place, content in (files | {f"{info}/RECORD": "".join(f"{each},,\n" for each in files).encode()}).items():
+        (packages / place).parent.mkdir(parents=True, exist_ok=True)
+        (packages / place).write_bytes(content)
+
+
+def stand_in(command: Iterable[object], environment: dict[str, str] | None = None) -> None:
+    """For uv, zig and the program that signs."""
+    words = list(map(str, command))
+    packages = Path(words[words.index("--target") + 1]) if "--target" in words else Path()
+    if "ziglang" in words:
+        Path(words[-1]).write_bytes(code(library="/usr/lib/libSystem.B.dylib"))
+    elif words[-1].endswith("entitlements.plist"):
+        seal(Path(words[-2]))
+    elif environment is None:
+        put_package(packages, "hunch-chat", "0", HUNCH)
+    else:
+        versions = dict(re.findall(r"(?m)^([\w-]+)==(\S+)", Path(words[-1]).read_text("utf-8")))
+        for (name, macos), files in WHEELS.items():
+            if name in versions and macos == environment["MACOSX_DEPLOYMENT_TARGET"]:
+                put_package(packages, name, versions[name], files)
+
+
+def test_an_app_is_assembled_of_wheels_with_both_builds_of_mlx(
+    tmp_path: Path, tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assemble = tools("assemble")
+    monkeypatch.setattr(assemble, "run", stand_in)
+    monkeypatch.setattr(sys, "argv", ["assemble.py", "--tools", "tools", "--out", str(tmp_path / "out")])
+    status = assemble.main()
+    told = capsys.readouterr().out
+    assert status == 0, told
+    assert "built for macOS 13.0: 2, 14.0: 3, 15.0: 1, 26.0: 2" in told
+    assert "MLX for macOS 26.2: 1001 kernels, 1000 of them for neural accelerators" in told
+    packed = zipfile.ZipFile(tmp_path / "out" / "Hunch.zip").namelist()
+    assert f"Hunch.app/{SECOND}/mlx.metallib" in packed
+    assert f"Hunch.app/{SECOND.parent}/nn.py" not in packed
 
 
 def test_an_app_without_faults_has_none(app: Path, tools: Callable[[str], Any]) -> None:

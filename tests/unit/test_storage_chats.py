@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from app.storage import ReplyStatus, ReplyText, Stores
@@ -19,6 +21,7 @@ from engine import (
 from tests.helpers.reply_words import notice_of
 from tests.helpers.trash import nearly_overdue
 
+DAY_S = 86_400.0
 STATS = RequestStats(
     generated_tokens=9, drafted=8, accepted=5, rounds=4, accepted_by_position=(3, 2), drafted_by_position=(4, 4),
     drafting=DraftingState.PARKED, proposer="draft model", decode_s=0.5,
@@ -94,6 +97,31 @@ def test_deletions_of_one_moment_are_taken_back_one_by_one(stores: Stores, monke
     assert sorted(chat.title for chat in stores.chats.find()) == ["Chat", "Other"]
     stores.trash.restore(marks[1])
     assert texts(stores, chat) == ["q"]
+
+
+def test_the_latest_is_first_although_the_clock_was_set_back(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    chats = [stores.chats.create(name) for name in ("Old", "Other", "Pinned")]
+    stores.chats.pin(chats[2], True)
+    deleted = stores.trash.put_chat(stores.chats.create("Deleted before"))
+    a_year_ago = time.time() - 365 * DAY_S
+    monkeypatch.setattr("time.time", lambda: a_year_ago)
+    exchange(stores, chats[0], None, "q", "a")
+    assert [chat.title for chat in stores.chats.find()] == ["Pinned", "Old", "Other"]
+    chats.append(stores.chats.create("New"))
+    assert [chat.title for chat in stores.chats.listing(10).chats] == ["Pinned", "New", "Old", "Other"]
+    assert found(stores, "e") == ["Pinned", "New", "Other"]
+    assert stores.trash.put_chat(chats[1]) > deleted
+    assert [each.title for each in stores.trash.latest()] == ["Other", "Deleted before"]
+
+
+def test_a_clock_that_was_years_ahead_dates_no_later_chat(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+    monkeypatch.setattr("time.time", lambda: now + 3650 * DAY_S)
+    stores.chats.create("Ahead")
+    monkeypatch.setattr("time.time", lambda: now)
+    later = stores.chats.summary(stores.chats.create("Later"))
+    assert later is not None
+    assert later.updated_at == now
 
 
 def test_versions_are_numbered_among_those_with_one_parent(stores: Stores) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import date
+from pathlib import Path
 
 import pytest
 
-from app.storage import Stores, portable
+from app.storage import Database, Project, Stores, portable
 from app.storage.codec import LONGEST_TITLE
+from app.storage.schema import migrate, newest_version
 from app.view_models.conversation_rows import FolderTree, rows_of
 
 
@@ -156,7 +160,10 @@ def test_any_depth_is_listed(stores: Stores) -> None:
     depth, parent = 3000, None
     with stores.database.transaction():
         for number in range(1, depth + 1):
-            stores.database.execute("INSERT INTO folders VALUES (?, ?, ?, 1, 1.0)", (number, str(number), parent))
+            stores.database.execute(
+                "INSERT INTO folders (id, name, parent_id, opened, created_at) VALUES (?, ?, ?, 1, 1.0)",
+                (number, str(number), parent),
+            )
             parent = number
     chat = stores.chats.create("Deep")
     stores.folders.put_chats([chat], depth)
@@ -217,3 +224,27 @@ def test_chats_of_lost_folders_stand_in_order_among_those_of_none(stores: Stores
         )
     assert [chat.title for chat in stores.chats.listing(10).chats] == ["4", "3", "2", "1", "0"]
     assert [chat.title for chat in stores.chats.listing(3).chats] == ["4", "3", "2"]
+
+
+def test_a_folder_is_a_project_and_its_deletion_takes_neither_its_instructions_nor_its_options(stores: Stores) -> None:
+    folder = stores.folders.make("Tea", None)
+    assert stores.folders.project(folder) == Project()
+    tea = Project("We sell tea.\n차", {"temperature": 0.2, "of another version": [1]})
+    stores.folders.put_project(folder, tea)
+    assert stores.folders.project(folder) == tea
+    stores.folders.put_back(stores.folders.delete(folder, with_chats=True))
+    assert stores.folders.project(folder) == tea
+    stores.database.execute("UPDATE folders SET instructions = 7, options = '[' WHERE id = ?", (folder,))
+    assert stores.folders.project(folder) == Project("7")
+    assert stores.folders.project(77) is None
+
+
+@pytest.mark.parametrize("version", range(4, newest_version()))
+def test_a_folder_of_an_earlier_version_is_a_project_without_anything(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "chats.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        migrate(raw, version)
+        raw.execute("INSERT INTO folders (name, created_at) VALUES ('Tea', 1.0)")
+    with closing(Database(path)) as database:
+        (folder,) = Stores(database).folders.all()
+        assert (folder.name, Stores(database).folders.project(folder.id)) == ("Tea", Project())

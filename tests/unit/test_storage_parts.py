@@ -293,12 +293,13 @@ def write_version(path: Path, version: int) -> None:
         words = "INSERT INTO messages (chat_id, parent_id, role, text, created_at) VALUES (1, ?, ?, ?, 1)"
         raw.execute(words, (None, "user", "How many?"))
         raw.execute(words, (1, "assistant", "Three."))
-        if 4 <= version < 8:
+        if version >= 4:
             attached = '[{"name": "a.md", "kind": "text", "text": "three ducks", "size_bytes": 11, "tokens": 0}]'
-            raw.execute("UPDATE messages SET attachments = ? WHERE id = 1", (attached,))
+            column = "attachments" if version < 8 else "parts"
+            raw.execute(f"UPDATE messages SET {column} = ? WHERE id = 1", (attached,))
 
 
-@pytest.mark.parametrize("version", range(1, 8))
+@pytest.mark.parametrize("version", range(1, 10))
 def test_messages_of_every_earlier_version_have_their_parts(tmp_path: Path, version: int) -> None:
     path = tmp_path / "chats.db"
     write_version(path, version)
@@ -317,7 +318,7 @@ def test_messages_of_every_earlier_version_have_their_parts(tmp_path: Path, vers
     assert opening.is_sound(path)
 
 
-@pytest.mark.parametrize("version", range(1, 8))
+@pytest.mark.parametrize("version", range(1, 10))
 def test_a_migration_that_is_cut_begins_anew(tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a kill leaves is what SQLite has not committed."""
     path = tmp_path / "chats.db"

@@ -234,6 +234,11 @@ def test_a_copy_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path) -> N
         raw.execute("ALTER TABLE messages RENAME COLUMN parts TO attachments")
         raw.execute("ALTER TABLE edits DROP COLUMN attachments")
         raw.execute("DROP TABLE consents")
+        raw.execute("DROP INDEX messages_pinned")
+        for column in ("reads_from", "pinned"):
+            raw.execute(f"ALTER TABLE messages DROP COLUMN {column}")
+        for column in ("instructions", "options"):
+            raw.execute(f"ALTER TABLE folders DROP COLUMN {column}")
         raw.execute("PRAGMA user_version = 6")
     before = copy.read_bytes()
     garbage(path)

@@ -20,13 +20,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.storage.parts import Call, Result
 from app.tools.definitions import Tool
-from app.tools.host.failure import HostFailure, Tail
-from app.tools.host.http import LimitedTransport, is_allowed
+from app.tools.host.http import LimitedTransport
 from app.tools.host.results import result_of
-from app.tools.host_process import Connected, ConnectionPhase, ServerFailed, ToolHost
-from app.tools.servers import Reach, ServerConfig, ServerFault, may_be_address
-from app.tools.wire import MOST_ARGUMENTS, MOST_TOOLS, PICTURE_BYTES, TAIL_LINE_BYTES, TAIL_LINES, Patience, Problem
+from app.tools.host.stdio import Tail
+from app.tools.host_process import ServerFailed, ToolHost
+from app.tools.servers import ServerConfig
+from app.tools.steps import answered
+from app.tools.wire import (
+    MOST_ARGUMENTS,
+    MOST_TOOLS,
+    PICTURE_BYTES,
+    TAIL_LINE_BYTES,
+    TAIL_LINES,
+    ConnectionState,
+    Patience,
+    Problem,
+    Reach,
+    ServerFault,
+)
 from tests.helpers.http_tool_server import http_tool_server
 from tests.helpers.malicious_server import modes
 from tests.helpers.tool_hosts import HostUnderTest, alive, runs, wait_until
@@ -50,7 +63,7 @@ _TEXTS = {
     "odd_names": "done",
     "big_schema": "done",
     "stderr_flood": "done",
-    "exits_at_list": "done",  # started again for the call
+    "exits_at_list": "done",  # it is started again for the call
     "nan": '{"value": Infinity}',
     "surrogates": "half \N{REPLACEMENT CHARACTER} of it",
 }
@@ -74,7 +87,7 @@ _REFUSALS = {
     "wants_roots": "List roots not supported",
 }
 _UNCONNECTED = {
-    "exits_at_start": ServerFailed(Problem.ENDED, "3", ("no licence",)),
+    "exits_at_start": ServerFailed(Problem.ENDED, "3"),
     "exits_at_initialize": ServerFailed(Problem.ENDED, "4"),
     "wrong_version": ServerFailed(Problem.VERSION),
 }
@@ -94,7 +107,7 @@ def host(tmp_path: Path) -> Iterator[HostUnderTest]:
 @pytest.fixture(scope="module")
 def one_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostUnderTest]:
     under_test = HostUnderTest(tmp_path_factory.mktemp("hosts"))
-    under_test.tools("")  # its thread is there before the first test
+    under_test.call("")  # its thread is there before the first test
     yield under_test
     under_test.host.close(60)
 
@@ -108,13 +121,13 @@ def test_every_mode_is_examined() -> None:
 )
 def test_a_malicious_server_fails_with_a_reason_and_leaves_nothing(one_host: HostUnderTest, mode: str) -> None:
     server, noted = one_host.malicious(mode)
-    connected = one_host.connect(server)
+    listed = one_host.ask(server)
     if mode in _UNCONNECTED:
-        assert connected == _UNCONNECTED[mode]
-        assert one_host.state(mode).phase is ConnectionPhase.FAILED
+        assert listed == one_host.state(mode).failure == _UNCONNECTED[mode]
+        assert one_host.state(mode).phase is ConnectionState.FAILED
+        assert one_host.state(mode).stderr == ("no licence",) * (mode == "exits_at_start")
     else:
-        assert connected == Connected(mode, "1", "2025-11-25")
-        one_host.tools(mode)
+        assert isinstance(listed, ServerFailed) == (mode == "exits_at_list")
         result = one_host.call(mode)
         assert (_TEXTS | _FAILS | _REFUSALS)[mode] in result.text
         assert result.failed == (mode in _FAILS)
@@ -129,9 +142,9 @@ def test_a_malicious_server_fails_with_a_reason_and_leaves_nothing(one_host: Hos
 def test_what_never_answers_ends_with_the_time(tmp_path: Path, mode: str) -> None:
     late = HostUnderTest(tmp_path, Patience(connect=3, fetching=3, call=1, longest_call=2))
     server, noted = late.malicious(mode)
-    connected = late.connect(server)
+    listed = late.ask(server)
     if mode == "silent":
-        assert connected == ServerFailed(Problem.TIME_OUT, "3")
+        assert listed == ServerFailed(Problem.TIME_OUT, "3")
     else:
         assert late.call(mode).text == "The tool server did not answer in 1 seconds."
     late.host.close(60)
@@ -140,10 +153,10 @@ def test_what_never_answers_ends_with_the_time(tmp_path: Path, mode: str) -> Non
 
 def test_tools_are_listed_called_and_listed_again(host: HostUnderTest) -> None:
     server, noted = host.malicious("changes")
-    assert host.state("changes").phase is ConnectionPhase.STOPPED
-    assert host.connect(server) == Connected("changes", "1", "2025-11-25")
-    assert host.state("changes").phase is ConnectionPhase.READY
-    first, second = host.tools("changes"), host.tools("changes")
+    assert host.state("changes").phase is ConnectionState.STOPPED
+    first = host.tools(server)
+    assert host.state("changes").phase is ConnectionState.READY
+    second = host.tools(server)
     assert first == (Tool.of("changes", "act", "Does 1", {"type": "object", "properties": {}}, origin=server.identity),)
     assert second != first
     assert host.call("changes", arguments='{"a": 1}').text == "done"
@@ -154,25 +167,21 @@ def test_tools_are_listed_called_and_listed_again(host: HostUnderTest) -> None:
 
 
 def test_a_list_has_limits(one_host: HostUnderTest) -> None:
-    for mode in ("big_list", "endless_pages", "odd_names", "big_schema", "nan"):
-        one_host.connect(one_host.malicious(mode)[0])
-    many = one_host.tools("big_list")
-    assert isinstance(many, tuple)
-    assert (len(many), one_host.state("big_list").left_out) == (MOST_TOOLS, 5000 - MOST_TOOLS)
-    pages = one_host.tools("endless_pages")
-    assert isinstance(pages, tuple)
+    many, pages, odd, *schemas = (
+        one_host.tools(one_host.malicious(mode)[0])
+        for mode in ("big_list", "endless_pages", "odd_names", "big_schema", "nan")
+    )
+    assert len(many) == MOST_TOOLS
     assert [each.name for each in pages] == [f"act{number}" for number in range(1, 21)]
-    odd = one_host.tools("odd_names")
-    assert isinstance(odd, tuple)
     assert all(each.name.isprintable() and len(each.name) <= 200 for each in odd)
     assert {each.description for each in odd} == {"Do es"}
-    for mode in ("big_schema", "nan"):
-        assert [each.schema for each in one_host.tools(mode)] == ['{"properties":{},"type":"object"}']  # type: ignore[union-attr]
+    for tools in schemas:
+        assert [each.schema for each in tools] == ['{"properties":{},"type":"object"}']
 
 
 def test_results_become_text_and_pictures(one_host: HostUnderTest) -> None:
     for mode in ("kinds", "many_items", "pictures"):
-        one_host.connect(one_host.malicious(mode)[0])
+        one_host.tools(one_host.malicious(mode)[0])
     kinds = one_host.call("kinds")
     assert kinds.failed
     assert kinds.text.splitlines() == [
@@ -184,6 +193,10 @@ def test_results_become_text_and_pictures(one_host: HostUnderTest) -> None:
     items = one_host.call("many_items")
     assert items.text.startswith("line 0\nline 1\n")
     assert len(items.text) < 110_000
+    assert items.text.endswith(" more characters]")
+    (kept,) = answered((), Call("1", "act", "{}"), items)
+    assert isinstance(kept, Result)
+    assert kept.text == items.text, "it is cut once"
     pictures = one_host.call("pictures")
     assert [each[:4] for each in pictures.pictures] == [b"\x89PNG", b"\xff\xd8\xffx"]
     assert sum(map(len, pictures.pictures)) <= PICTURE_BYTES
@@ -194,7 +207,7 @@ def test_a_server_gets_what_was_set_and_nothing_else(host: HostUnderTest, monkey
     monkeypatch.setenv("OPENAI_API_KEY", "of the shell")
     host.environment["TOKEN"] = "of the server"
     for mode in ("env", "where"):
-        host.connect(host.malicious(mode)[0])
+        host.tools(host.malicious(mode)[0])
     seen = json.loads(host.call("env").text)
     assert seen.pop("TOKEN") == "of the server"
     assert seen["PATH"].split(":")[0] == str(Path(sys.executable).parent)
@@ -208,13 +221,14 @@ def test_a_server_gets_what_was_set_and_nothing_else(host: HostUnderTest, monkey
 
 
 def test_a_call_is_cancelled_at_once(one_host: HostUnderTest) -> None:
-    one_host.connect(one_host.malicious("silent_call")[0])
-    handle, results, _ = one_host.begin_call("silent_call")
-    handle.cancel()
+    server, _ = one_host.malicious("silent_call")
+    one_host.tools(server)
+    cancel, results = one_host.begin_call(server.id)
+    cancel()
     result = results.get(timeout=60)
     assert (result.text, result.failed) == ("The call was stopped.", True)
-    handle.cancel()
-    assert isinstance(one_host.tools("silent_call"), tuple)
+    cancel()
+    assert one_host.tools(server)
     assert results.empty()
 
 
@@ -223,7 +237,7 @@ def test_a_server_that_is_stopped_while_it_connects_leaves_nothing(tmp_path: Pat
     host = HostUnderTest(tmp_path)
     server, noted = host.malicious("silent")
     answers: queue.Queue[object] = queue.Queue()
-    host.host.connect(server, answers.put)
+    host.host.list_tools(server, answers.put)
     if waits:
         wait_until(lambda: alive(noted) != [], "the server does not start")
     host.host.stop(server.id)
@@ -233,11 +247,12 @@ def test_a_server_that_is_stopped_while_it_connects_leaves_nothing(tmp_path: Pat
 
 
 def test_what_is_no_call_is_not_sent(one_host: HostUnderTest) -> None:
-    one_host.connect(one_host.malicious("changes")[0])
+    one_host.tools(one_host.malicious("changes")[0])
     for wrong in ("[]", "{", '"text"', "[" * 100_000, '{"a": "' + "x" * MOST_ARGUMENTS + '"}'):
         assert one_host.call("changes", arguments=wrong).text == "The arguments are no JSON object, or too large."
     assert one_host.call("unknown").failed
-    assert one_host.tools("unknown") == ServerFailed(Problem.STOPPED)
+    longest = json.dumps({"a": "가" * (MOST_ARGUMENTS - 10)}, ensure_ascii=False)
+    assert one_host.call("changes", arguments=longest).text == "done"
 
 
 @pytest.mark.parametrize(
@@ -257,7 +272,7 @@ def test_what_is_no_call_is_not_sent(one_host: HostUnderTest) -> None:
 def test_what_cannot_be_reached_says_why(
     one_host: HostUnderTest, server: ServerConfig, failure: ServerFailed | None
 ) -> None:
-    found = one_host.connect(server)
+    found = one_host.ask(server)
     assert isinstance(found, ServerFailed)
     assert found == failure or (failure is None and found.problem is Problem.UNREACHABLE)
     assert one_host.state(server.id).failure == found
@@ -269,7 +284,7 @@ def test_a_fault_of_the_configuration_starts_nothing(tmp_path: Path) -> None:
 
     under_test = HostUnderTest(tmp_path)
     under_test.host = ToolHost(tmp_path, no_secret)
-    assert under_test.connect(ServerConfig("a", "a", "/bin/true")) == ServerFailed(Problem.NO_SECRET, "TOKEN")
+    assert under_test.ask(ServerConfig("a", "a", "/bin/true")) == ServerFailed(Problem.NO_SECRET, "TOKEN")
     under_test.host.close(60)
 
 
@@ -284,7 +299,7 @@ def test_a_host_that_ends_while_it_has_written_is_not_read(tmp_path: Path, monke
     monkeypatch.setattr(selectors, "DefaultSelector", AllReady)
     under_test = HostUnderTest(tmp_path)
     server, noted = under_test.malicious("elicits")
-    assert isinstance(under_test.connect(server), Connected)
+    assert under_test.tools(server)
     under_test.host.close(60)
     assert alive(noted) == []
 
@@ -292,8 +307,8 @@ def test_a_host_that_ends_while_it_has_written_is_not_read(tmp_path: Path, monke
 def test_an_idle_host_ends_and_the_next_call_starts_it_again(tmp_path: Path) -> None:
     idle = HostUnderTest(tmp_path, idle_s=0.2)
     server, noted = idle.malicious("duplicate_ids")
-    idle.connect(server)
-    wait_until(lambda: idle.state(server.id).phase is ConnectionPhase.STOPPED, "the host goes on")
+    idle.tools(server)
+    wait_until(lambda: idle.state(server.id).phase is ConnectionState.STOPPED, "the host goes on")
     wait_until(lambda: alive(noted) == [], "the server goes on")
     assert idle.call(server.id).text == "done"
     idle.host.close(60)
@@ -302,11 +317,10 @@ def test_an_idle_host_ends_and_the_next_call_starts_it_again(tmp_path: Path) -> 
 
 def test_a_killed_host_leaves_nothing_and_is_started_again(host: HostUnderTest) -> None:
     server, noted = host.malicious("ignore_term")
-    host.connect(server)
-    _, results, _ = host.begin_call(server.id, "act")
-    results.get(timeout=60)
+    host.tools(server)
+    host.call(server.id)
     os.kill(_host_of(alive(noted)[0]), signal.SIGKILL)
-    wait_until(lambda: host.state(server.id).phase is ConnectionPhase.FAILED, "the end of the host is not noticed")
+    wait_until(lambda: host.state(server.id).phase is ConnectionState.FAILED, "the end of the host is not noticed")
     wait_until(lambda: alive(noted) == [], "the server goes on")
     assert host.state(server.id).failure == ServerFailed(Problem.HOST_ENDED)
     assert host.call(server.id).text == "done"
@@ -321,10 +335,10 @@ def _host_of(process: int) -> int:
 def test_two_hosts_in_one_folder_leave_each_other_alone(host: HostUnderTest) -> None:
     """Such as that of the window, and that of a terminal."""
     server, noted = host.malicious("changes")
-    host.connect(server)
+    host.tools(server)
     other = HostUnderTest(host.folder)
     other.host.end_leftovers()
-    assert other.connect(other.malicious("early")[0]) == Connected("early", "1", "2025-11-25")
+    assert other.tools(other.malicious("early")[0])
     other.host.close(60)
     assert len(alive(noted)) == 1
     assert host.call(server.id).text == "done"
@@ -336,7 +350,7 @@ from pathlib import Path
 from tests.helpers.tool_hosts import HostUnderTest
 host = HostUnderTest(Path(sys.argv[1]))
 server, _ = host.malicious("ignore_term")
-host.connect(server)
+host.tools(server)
 host.call("ignore_term")
 print("ready", flush=True)
 time.sleep(1000)
@@ -407,11 +421,8 @@ def test_calls_over_http(one_host: HostUnderTest, mode: str, said: str) -> None:
     one_host.secret_headers = {"authorization": "Bearer 1"}
     with http_tool_server(mode) as server:
         name = f"http-{mode}"
-        connected = one_host.connect(ServerConfig(name, name, address=server.address))
-        assert connected == Connected(mode, "1", "2025-06-18")
-        tools = one_host.tools(name)
-        assert isinstance(tools, tuple)
-        assert tools[0].origin == server.address.removesuffix("/mcp")
+        (tool,) = one_host.tools(ServerConfig(name, name, address=server.address))
+        assert tool.origin == server.address.removesuffix("/mcp")
         result = one_host.call(name)
         assert said in result.text
         assert result.failed == (mode != "right")
@@ -421,13 +432,13 @@ def test_calls_over_http(one_host: HostUnderTest, mode: str, said: str) -> None:
 
 def test_what_http_refuses(one_host: HostUnderTest) -> None:
     with http_tool_server("sign_in") as server:
-        found = one_host.connect(ServerConfig("s", "s", address=server.address))
+        found = one_host.ask(ServerConfig("s", "s", address=server.address))
         assert found == ServerFailed(Problem.SIGN_IN, "401")
     with http_tool_server("redirects") as server:
-        found = one_host.connect(ServerConfig("r", "r", address=server.address))
+        found = one_host.ask(ServerConfig("r", "r", address=server.address))
         assert isinstance(found, ServerFailed)
         assert (found.problem, "not followed" in found.detail) == (Problem.REFUSED, True)
-    found = one_host.connect(ServerConfig("n", "n", address=server.address))
+    found = one_host.ask(ServerConfig("n", "n", address=server.address))
     assert isinstance(found, ServerFailed)
     assert found.problem is Problem.UNREACHABLE
 
@@ -460,15 +471,10 @@ def test_only_public_addresses_are_reached_unless_this_machine_was_typed(
         asyncio.get_running_loop().getaddrinfo = resolve  # type: ignore[method-assign,assignment]
         try:
             return await LimitedTransport()._resolve(host, 443)
-        except HostFailure as failure:
+        except ServerFault as failure:
             return None if failure.problem is Problem.ADDRESS else failure.problem
 
     assert asyncio.run(look()) == address
-
-
-def test_the_host_reaches_what_may_be_typed() -> None:
-    for each in ("http://a.example", "https://a.example", "http://[::1]:1/x", "https://[", "", "https://a:port"):
-        assert is_allowed(each) == may_be_address(each)
 
 
 _ITEM = st.fixed_dictionaries(

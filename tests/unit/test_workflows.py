@@ -159,6 +159,7 @@ def test_a_checkout_is_proved_as_newcomers_are_told_and_then_with_more_fonts(tmp
             "make test as on a Mac",
             "make test in half precision",
             "make smoke",
+            "make wheels",
             "make app",
         ]
         assert done.stdout.splitlines()[-3:] == ["3 passed in 1.0s"] * 3

@@ -1,8 +1,8 @@
 """The tool host's main: reads requests as lines on stdin, writes what happens on stdout, and ends with its stdin.
 
-Requests have "do" and a number "n"; answers have that number and one of "connected", "tool", "listed", "progress",
-"piece" (of a picture), "result" and "failed". Without a number come "family" (processes of a server), "stderr" (the
-last lines of one) and "ended".
+Requests have "do" and perhaps a number "n", and "reach" where the server may not be connected; answers have that number
+and one of "tool", "listed", "piece" (of a picture), "result" and "failed". Without a number come "connected", "family"
+(processes of a server), "stderr" (the last lines of one) and "ended".
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import os
 import sys
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from io import FileIO
 from typing import Any
 
 from app.system.limited_child import TOO_MUCH, most_resident_bytes
-from app.tools.host.failure import HostFailure
-from app.tools.host.session import Reach, Server
-from app.tools.wire import DETAIL_CHARACTERS, LINE_BYTES, PIECE_CHARACTERS, Patience, Problem
+from app.tools.host.session import Server
+from app.tools.wire import MOST_REQUEST_BYTES, PIECE_CHARACTERS, Patience, Problem, Reach, ServerFault
 
 _MOST_REQUESTS = 256
 _MOST_BYTES = 1 << 30  # of memory; no limit of the system, which the servers would inherit
@@ -59,6 +59,10 @@ class Host:
 
     def _take(self, request: dict[str, Any]) -> None:
         number = request.get("n", 0)
+        name = request.get("server", "")
+        if "reach" in request:
+            self._connect(name, Reach(**request["reach"]))
+        server = self._servers.get(name)
         match request["do"]:
             case "begin":
                 self._mark = request["mark"]
@@ -66,23 +70,23 @@ class Host:
                 self._patience = Patience(**request["patience"])
             case "ping":
                 self.say({"alive": True})
-            case "connect":
-                self._start(number, self._connect(number, request))
-            case "list":
-                self._start(number, self._list(number, request["server"]))
-            case "call":
-                self._start(number, self._call(number, request))
+            case "list" | "call" if server is None:
+                self._fail(number, ServerFault(Problem.STOPPED))
+            case "list" if server is not None:
+                self._start(number, self._list(number, server))
+            case "call" if server is not None:
+                self._start(number, self._call(number, server, request["name"], request["arguments"]))
             case "cancel" if task := self._requests.pop(number, None):
                 task.cancel()
-                self._fail(number, HostFailure(Problem.STOPPED))
-            case "stop" if server := self._servers.get(request["server"]):
+                self._fail(number, ServerFault(Problem.STOPPED))
+            case "stop" if server is not None:
                 server.stop()
 
     def _start(self, number: int, work: Coroutine[Any, Any, None]) -> None:
         async def run() -> None:
             try:
                 await work
-            except HostFailure as failure:
+            except ServerFault as failure:
                 if self._requests.pop(number, None) is not None:
                     self._fail(number, failure)
             finally:
@@ -90,46 +94,31 @@ class Host:
 
         if len(self._requests) >= _MOST_REQUESTS:
             work.close()
-            self._fail(number, HostFailure(Problem.FLOOD))
+            self._fail(number, ServerFault(Problem.FLOOD))
         else:
             self._requests[number] = asyncio.create_task(run())
 
-    def _fail(self, number: int, failure: HostFailure, tail: list[str] | None = None) -> None:
-        self.say({"n": number, "failed": failure.problem, "detail": failure.detail, "stderr": tail or []})
+    def _fail(self, number: int, failure: ServerFault) -> None:
+        self.say({"n": number, "failed": failure.problem, "detail": failure.detail})
 
-    async def _connect(self, number: int, request: dict[str, Any]) -> None:
-        name = request["server"]
-        reach = Reach(
-            tuple(request["command"]),
-            request["environment"],
-            request["folder"],
-            request["address"],
-            request["headers"],
-        )
-        server = self._servers.get(name)
-        if server is None or server.reach != reach:
-            if server is not None:
-                server.stop()  # with another command
-            before = self._running.get(name)
-            self._started += 1
-            server = Server(
-                reach,
-                f"{self._mark}{self._started}.",
-                partial(self._on_failure, name),
-                self._on_family(name, self._started),
-                lambda lines: self.say({"server": name, "stderr": lines}),
-                version=self._version,
-                patience=self._patience,
-            )
-            self._servers[name] = server
-            self._running[name] = asyncio.create_task(self._run(name, server, before))
-        try:
-            hello = await server.connected()
-        except HostFailure as failure:
-            self._fail(number, failure, server.tail)
+    def _connect(self, name: str, reach: Reach) -> None:
+        former = self._servers.get(name)
+        if former is not None and former.reach == reach:
             return
-        said = (hello.name, hello.version, hello.protocol)
-        self.say({"n": number, "connected": [each[:DETAIL_CHARACTERS] for each in said], "stderr": server.tail})
+        if former is not None:
+            former.stop()
+        self._started += 1
+        server = Server(
+            reach,
+            f"{self._mark}{self._started}.",
+            partial(self._on_failure, name),
+            self._on_family(name, self._started),
+            lambda lines: self.say({"server": name, "stderr": lines}),
+            self._version,
+            self._patience,
+        )
+        self._servers[name] = server
+        self._running[name] = asyncio.create_task(self._run(name, server, self._running.get(name)))
 
     def _on_family(self, name: str, number: int) -> Callable[[dict[int, str]], None]:
         return lambda processes: self.say({"family": f"{name} {number}", "processes": processes})
@@ -137,34 +126,31 @@ class Host:
     async def _run(self, name: str, server: Server, before: asyncio.Task[None] | None) -> None:
         if before is not None:
             await before
+        hello = asyncio.create_task(self._say_connected(name, server))
         await server.run()
+        await hello
         if self._running.get(name) is asyncio.current_task():
             del self._running[name]
+
+    async def _say_connected(self, name: str, server: Server) -> None:
+        with suppress(ServerFault):
+            await server.connected()
+            self.say({"connected": name})
 
     def _on_failure(self, name: str, server: Server) -> None:
         """From now on it is another one that connects under this name."""
         failure = server.failure
         if self._servers.get(name) is server and failure is not None:
             del self._servers[name]
-            self.say({"ended": name, "problem": failure.problem, "detail": failure.detail, "stderr": server.tail})
+            self.say({"ended": name, "failed": failure.problem, "detail": failure.detail, "stderr": server.tail})
 
-    def _server(self, name: str) -> Server:
-        try:
-            return self._servers[name]
-        except KeyError:
-            raise HostFailure(Problem.STOPPED) from None
-
-    async def _list(self, number: int, name: str) -> None:
-        tools, left_out = await self._server(name).tools()
-        for each in tools:
+    async def _list(self, number: int, server: Server) -> None:
+        for each in await server.tools():
             self.say({"n": number, "tool": each})
-        self.say({"n": number, "listed": left_out})
+        self.say({"n": number, "listed": True})
 
-    async def _call(self, number: int, request: dict[str, Any]) -> None:
-        server = self._server(request["server"])
-        result = await server.call(
-            request["name"], request["arguments"], lambda words: self.say({"n": number, "progress": words})
-        )
+    async def _call(self, number: int, server: Server, name: str, arguments: str) -> None:
+        result = await server.call(name, arguments)
         for picture in result.pictures:
             data = base64.b64encode(picture).decode()
             for begin in range(0, len(data), PIECE_CHARACTERS):
@@ -182,7 +168,7 @@ class Host:
 
 
 async def _serve(output: FileIO) -> None:
-    reader = asyncio.StreamReader(limit=2 * LINE_BYTES)
+    reader = asyncio.StreamReader(limit=MOST_REQUEST_BYTES)
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(_THREADS))
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)

@@ -5,42 +5,21 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 import httpx2
 
-from app.tools.host.failure import HostFailure
-from app.tools.public import is_public
-from app.tools.wire import MESSAGE_BYTES, Problem
+from app.tools.public import is_loopback, is_public
+from app.tools.wire import MESSAGE_BYTES, Problem, ServerFault
 
 _CONNECT_S = 20.0
 _READ_S = 600.0  # a response may be a stream that says nothing for long
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def is_allowed(address: str) -> bool:
-    """Whether an address may be that of a server, by its text alone."""
-    try:
-        url = urlsplit(address)
-        host = url.hostname or ""
-        _ = url.port
-    except ValueError:
-        return False
-    return bool(host) and (url.scheme == "https" or (url.scheme == "http" and is_loopback(host)))
 
 
 class LimitedTransport(httpx2.AsyncBaseTransport):
     """Connects to the address that was checked, whatever the name resolves to at the next moment."""
 
     def __init__(self) -> None:
-        self.failure: HostFailure | None = None
+        self.failure: ServerFault | None = None
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -56,10 +35,10 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         inner.headers["accept-encoding"] = "identity"  # a body has the length that was counted
         response = await self._inner.handle_async_request(inner)
         if response.status_code in (401, 403):
-            self.failure = HostFailure(Problem.SIGN_IN, str(response.status_code))
+            self.failure = ServerFault(Problem.SIGN_IN, str(response.status_code))
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            self.failure = HostFailure(Problem.UNREACHABLE, "the body is compressed")
+            self.failure = ServerFault(Problem.UNREACHABLE, "the body is compressed")
             raise httpx2.DecodingError("the body is compressed")
         limit = None if response.headers.get("content-type", "").startswith("text/event-stream") else MESSAGE_BYTES
         body = response.stream
@@ -82,7 +61,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         addresses = [str(each[4][0]).partition("%")[0] for each in found]
         may_be = is_loopback if is_loopback(host) else is_public
         if not addresses or not all(map(may_be, addresses)):
-            raise HostFailure(Problem.ADDRESS, host)
+            raise ServerFault(Problem.ADDRESS, host)
         return addresses[0]
 
 
@@ -99,7 +78,7 @@ class _Limited(httpx2.AsyncByteStream):
         async for each in self._inner:
             taken += len(each)
             if self._limit is not None and taken > self._limit:
-                self._owner.failure = HostFailure(Problem.TOO_LARGE, str(self._limit >> 20))
+                self._owner.failure = ServerFault(Problem.TOO_LARGE, str(self._limit >> 20))
                 raise httpx2.StreamError("the body is too large")
             yield each
 

@@ -9,12 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.tools.wire import MOST_PICTURES, PICTURE_BYTES
+from app.tools.wire import LONGEST_RESULT, MOST_PICTURES, MOST_SCHEMA, PICTURE_BYTES
 
-LONGEST_TEXT = 100_000  # as in app.tools.definitions
 _LONGEST_NAME = 1_000
 _LONGEST_DESCRIPTION = 8_000  # before it is cleaned
-_LONGEST_SCHEMA = 50_000
 _LONGEST_WORD = 300  # of names, types and addresses in a result
 _PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
 
@@ -36,7 +34,7 @@ def tool_of(name: str, description: str | None, schema: object, hints: object) -
     return {
         "name": name[:_LONGEST_NAME],
         "description": (description or "")[:_LONGEST_DESCRIPTION],
-        "schema": text if len(text) <= _LONGEST_SCHEMA else "",
+        "schema": text if len(text) <= MOST_SCHEMA else "",
         "reads_only": getattr(hints, "read_only_hint", None) is True,
     }
 
@@ -54,14 +52,14 @@ def result_of(raw: dict[str, Any]) -> Result:
 
 def _join(result: Result, texts: Iterable[str]) -> None:
     kept: list[str] = []
-    room = LONGEST_TEXT
+    room = LONGEST_RESULT
     for each in texts:
         kept.append(each[:room])
         result.left_out += len(each) - len(kept[-1])
         room -= len(kept[-1])
         if room <= 0:
             kept = ["\n".join(kept)]  # thousands of items stay one text
-    result.text = "\n".join(each for each in kept if each)[: LONGEST_TEXT + 1]
+    result.text = "\n".join(each for each in kept if each)[: LONGEST_RESULT + 1]
 
 
 def _text_of(item: object, result: Result) -> str:

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -20,43 +19,24 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
-from app.tools.host.failure import HostFailure
-from app.tools.host.http import LimitedTransport, is_allowed, new_client
+from app.tools.host.http import LimitedTransport, new_client
 from app.tools.host.results import Result, result_of, tool_of
-from app.tools.host.stdio import Command, StdioTransport
+from app.tools.host.stdio import StdioTransport
+from app.tools.public import may_be_address
 from app.tools.wire import (
     MESSAGE_BYTES,
     MOST_DEFINITIONS,
     MOST_PAGES,
     MOST_TOOLS,
-    PATIENCE,
-    PROGRESS_CHARACTERS,
     Patience,
     Problem,
+    Reach,
+    ServerFault,
 )
 
 _FETCHING = frozenset({"npx", "pnpm", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman"})
 _LOOK_AT_FAMILY_S = 2.0  # while a call runs
-_BETWEEN_PROGRESS_S = 0.25
 _ANY_RESULT: TypeAdapter[Any] = TypeAdapter(dict[str, Any])  # the values are checked when they are read
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How a server is reached: a command with its whole environment, or an address with headers."""
-
-    command: tuple[str, ...]
-    environment: dict[str, str]
-    folder: str
-    address: str
-    headers: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Hello:
-    name: str
-    version: str
-    protocol: str
 
 
 class Server:
@@ -69,25 +49,23 @@ class Server:
         on_failure: Callable[[Server], None],
         on_family: Callable[[dict[int, str]], None],
         on_stderr: Callable[[list[str]], None],
-        *,
-        version: str = "",
-        patience: Patience = PATIENCE,
+        version: str,
+        patience: Patience,
     ) -> None:
         """`on_failure` is called once, before the server's processes are ended. `version`: of this app."""
         self.reach = reach
-        self.failure: HostFailure | None = None
+        self.failure: ServerFault | None = None
         self._on_failure = on_failure
         self._version = version
         self._patience = patience
         self._stop = asyncio.Event()
         self._connecting = anyio.CancelScope()
-        self._connected: asyncio.Future[Hello] = asyncio.get_running_loop().create_future()
+        self._connected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._client: Client | None = None
         self._stdio: StdioTransport | None = None
         self._http: LimitedTransport | None = None
         if reach.command:
-            command = Command(reach.command, reach.environment, reach.folder, mark)
-            self._stdio = StdioTransport(command, self.fail, on_family, on_stderr)
+            self._stdio = StdioTransport(reach, mark, self.fail, on_family, on_stderr)
 
     @property
     def tail(self) -> list[str]:
@@ -100,9 +78,9 @@ class Server:
         return self._patience.fetching if is_fetching else self._patience.connect
 
     def stop(self) -> None:
-        self.fail(HostFailure(Problem.STOPPED))
+        self.fail(ServerFault(Problem.STOPPED))
 
-    def fail(self, failure: HostFailure) -> None:
+    def fail(self, failure: ServerFault) -> None:
         """The first reason counts."""
         if self.failure is not None:
             return
@@ -116,7 +94,7 @@ class Server:
 
     async def run(self) -> None:
         """Until it fails or is stopped. Raises nothing."""
-        out_of_time = HostFailure(Problem.TIME_OUT, f"{self.connect_s:g}")
+        out_of_time = ServerFault(Problem.TIME_OUT, f"{self.connect_s:g}")
         timer = asyncio.get_running_loop().call_later(self.connect_s, self._fail_unconnected, out_of_time)
         try:
             with self._connecting:
@@ -126,20 +104,19 @@ class Server:
         finally:
             timer.cancel()
             self._client = None
-        self.fail(HostFailure(Problem.STOPPED))
+        self.fail(ServerFault(Problem.STOPPED))
 
-    def _fail_unconnected(self, failure: HostFailure) -> None:
+    def _fail_unconnected(self, failure: ServerFault) -> None:
         if not self._connected.done():
             self.fail(failure)
 
-    async def connected(self) -> Hello:
-        return await asyncio.shield(self._connected)
+    async def connected(self) -> None:
+        await asyncio.shield(self._connected)
 
-    async def tools(self) -> tuple[list[dict[str, Any]], int]:
-        """Its tools, and how many are left out, of the pages that were read."""
+    async def tools(self) -> list[dict[str, Any]]:
+        """Within the limits."""
         await self.connected()
         found: list[dict[str, Any]] = []
-        left_out = 0
         characters = 0
         cursor: str | None = None
         with anyio.CancelScope(deadline=anyio.current_time() + self._patience.call) as scope:
@@ -148,34 +125,25 @@ class Server:
                 for each in page.tools:
                     tool = tool_of(each.name, each.description, each.input_schema, each.annotations)
                     characters += len(tool["schema"])
-                    if len(found) == MOST_TOOLS or characters > MOST_DEFINITIONS:
-                        left_out += 1
-                    else:
+                    if len(found) < MOST_TOOLS and characters <= MOST_DEFINITIONS:
                         found.append(tool)
                 cursor = page.next_cursor
                 if not cursor or len(found) == MOST_TOOLS:
                     break
         if scope.cancelled_caught:
-            raise HostFailure(Problem.TIME_OUT, f"{self._patience.call:g}")
-        return found, left_out
+            raise ServerFault(Problem.TIME_OUT, f"{self._patience.call:g}")
+        return found
 
-    async def call(self, name: str, arguments: str, progress: Callable[[str], None]) -> Result:
+    async def call(self, name: str, arguments: str) -> Result:
         await self.connected()
         values = _object(arguments)
         loop = asyncio.get_running_loop()
         start = loop.time()
         asked = set(self._stdio.refused) if self._stdio is not None else set()
         with anyio.CancelScope(deadline=start + self._patience.call) as scope:
-            sent = 0.0
 
-            async def on_progress(done: float, total: float | None, message: str | None) -> None:
-                nonlocal sent
-                now = loop.time()
-                scope.deadline = min(now + self._patience.call, start + self._patience.longest_call)
-                if now - sent >= _BETWEEN_PROGRESS_S:
-                    sent = now
-                    words = message or (f"{done:g}/{total:g}" if total else f"{done:g}")
-                    progress(words[:PROGRESS_CHARACTERS])
+            async def on_progress(*_: object) -> None:
+                scope.deadline = min(loop.time() + self._patience.call, start + self._patience.longest_call)
 
             looking = asyncio.create_task(self._look_at_family())
             try:
@@ -184,9 +152,9 @@ class Server:
             finally:
                 looking.cancel()
         if scope.cancelled_caught:
-            raise HostFailure(Problem.TIME_OUT, f"{max(1, round(loop.time() - start))}")
+            raise ServerFault(Problem.TIME_OUT, f"{max(1, round(loop.time() - start))}")
         if raw.get("resultType") == "input_required":
-            raise HostFailure(Problem.INPUT)
+            raise ServerFault(Problem.INPUT)
         result = result_of(raw)
         if self._stdio is not None and self._stdio.refused - asked:
             result.text += "\n[The server asked for something that it is not given: input of the user or a model.]"
@@ -202,17 +170,15 @@ class Server:
             )
             async with client:
                 self._client = client
-                info = client.server_info
-                hello = Hello(info.name if info else "", info.version if info else "", client.protocol_version)
                 if not self._connected.done():
-                    self._connected.set_result(hello)
+                    self._connected.set_result(None)
                 if self._stdio is not None:
                     await self._stdio.note_family()
                 await self._stop.wait()
 
     async def _over_http(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
-        if not is_allowed(self.reach.address):
-            raise HostFailure(Problem.ADDRESS, self.reach.address)
+        if not may_be_address(self.reach.address):
+            raise ServerFault(Problem.ADDRESS, self.reach.address)
         self._http = http = LimitedTransport()
         if urlsplit(self.reach.address).path.endswith("/sse"):  # the protocol's first way over HTTP
 
@@ -226,7 +192,7 @@ class Server:
     @property
     def _session(self) -> Any:
         if self._client is None:
-            raise self.failure or HostFailure(Problem.STOPPED)
+            raise self.failure or ServerFault(Problem.STOPPED)
         return self._client.session
 
     async def _page(self, cursor: str | None) -> types.ListToolsResult:
@@ -234,7 +200,7 @@ class Server:
         return cast(types.ListToolsResult, await self._asked(self._session.list_tools(params=params)))
 
     async def _asked(self, request: Any) -> Any:
-        """The answer. Raises HostFailure."""
+        """The answer. Raises ServerFault."""
         if self._http is not None:
             self._http.failure = None
         try:
@@ -242,21 +208,21 @@ class Server:
         except (MCPError, ValidationError, RuntimeError, ValueError) as error:
             raise self._reason(error) from None
 
-    def _reason(self, error: BaseException) -> HostFailure:
+    def _reason(self, error: BaseException) -> ServerFault:
         for known in (self, self._stdio, self._http):
             if known is not None and known.failure is not None:
                 return known.failure
         for each in _leaves(error):
             match each:
-                case HostFailure():
+                case ServerFault():
                     return each
                 case MCPError():
-                    return HostFailure(Problem.REFUSED, each.error.message)
+                    return ServerFault(Problem.REFUSED, each.error.message)
                 case httpx2.HTTPError() | OSError():
-                    return HostFailure(Problem.UNREACHABLE, str(each) or type(each).__name__)
+                    return ServerFault(Problem.UNREACHABLE, str(each) or type(each).__name__)
                 case RuntimeError() if "protocol version" in str(each):
-                    return HostFailure(Problem.VERSION)
-        return HostFailure(Problem.NOT_PROTOCOL)
+                    return ServerFault(Problem.VERSION)
+        return ServerFault(Problem.NOT_PROTOCOL)
 
     async def _look_at_family(self) -> None:
         while self._stdio is not None:
@@ -276,5 +242,5 @@ def _object(arguments: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise HostFailure(Problem.ARGUMENTS)
+        raise ServerFault(Problem.ARGUMENTS)
     return values

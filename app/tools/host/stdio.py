@@ -13,9 +13,8 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -25,9 +24,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
-from app.tools.host.failure import HostFailure, Tail
 from app.tools.processes import MARK, MOST_NOTED, end_family, family
-from app.tools.wire import MESSAGE_BYTES, Problem
+from app.tools.wire import MESSAGE_BYTES, TAIL_LINE_BYTES, TAIL_LINES, Problem, Reach, ServerFault
 
 UNREQUESTED_PER_S = 200  # notifications and requests of a server; more are dropped
 FLOOD_PER_S = 2_000  # messages of any kind
@@ -43,12 +41,27 @@ _NEVER_OFFERED = ("elicitation/create", "sampling/createMessage", "roots/list")
 Received = SessionMessage | Exception
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    words: Sequence[str]
-    environment: Mapping[str, str]  # all of it
-    folder: str  # "": the home folder
-    mark: str
+class Tail:
+    """The last lines of a stream of bytes, in bounded memory and linear time."""
+
+    def __init__(self) -> None:
+        self._lines: deque[bytes] = deque(maxlen=TAIL_LINES)
+        self._line = bytearray()
+
+    def add(self, data: bytes) -> None:
+        first, *others = data.split(b"\n")
+        self._grow(first)
+        for each in others[-TAIL_LINES - 1 :]:
+            self._lines.append(bytes(self._line))
+            self._line.clear()
+            self._grow(each)
+
+    def lines(self) -> list[str]:
+        every = [*self._lines, bytes(self._line)] if self._line else [*self._lines]
+        return [each.decode("utf-8", "replace").rstrip("\r") for each in every[-TAIL_LINES:]]
+
+    def _grow(self, more: bytes) -> None:
+        self._line += more[: TAIL_LINE_BYTES - len(self._line)]
 
 
 class StdioTransport(asyncio.SubprocessProtocol):
@@ -60,15 +73,17 @@ class StdioTransport(asyncio.SubprocessProtocol):
 
     def __init__(
         self,
-        command: Command,
-        on_failure: Callable[[HostFailure], None],
+        reach: Reach,
+        mark: str,
+        on_failure: Callable[[ServerFault], None],
         on_family: Callable[[dict[int, str]], None],
         on_stderr: Callable[[list[str]], None],
     ) -> None:
-        self.failure: HostFailure | None = None
+        self.failure: ServerFault | None = None
         self.tail = Tail()
         self.refused: set[str] = set()  # methods that the server requested of us
-        self._command = command
+        self._reach = reach
+        self._mark = mark
         self._on_failure = on_failure
         self._on_family = on_family
         self._on_stderr = on_stderr
@@ -91,10 +106,10 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> tuple[MemoryObjectReceiveStream[Received], MemoryObjectSendStream[SessionMessage]]:
-        words = self._command.words
-        folder = self._command.folder or str(Path.home())
+        words = self._reach.command
+        folder = self._reach.folder or str(Path.home())
         if not await asyncio.to_thread(Path(folder).is_dir):
-            raise HostFailure(Problem.NO_FOLDER, folder)
+            raise ServerFault(Problem.NO_FOLDER, folder)
         try:
             self._process, _ = await asyncio.get_running_loop().subprocess_exec(
                 lambda: self,
@@ -102,14 +117,14 @@ class StdioTransport(asyncio.SubprocessProtocol):
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=dict(self._command.environment) | {MARK: self._command.mark},
+                env=self._reach.environment | {MARK: self._mark},
                 cwd=folder,
                 start_new_session=True,
             )
         except FileNotFoundError:
-            raise HostFailure(Problem.NO_COMMAND, words[0]) from None
+            raise ServerFault(Problem.NO_COMMAND, words[0]) from None
         except (OSError, ValueError) as error:
-            raise HostFailure(Problem.CANNOT_START, getattr(error, "strerror", "") or type(error).__name__) from None
+            raise ServerFault(Problem.CANNOT_START, getattr(error, "strerror", "") or type(error).__name__) from None
         self._to_session, receive = anyio.create_memory_object_stream[Received](0)
         send, self._from_session = anyio.create_memory_object_stream[SessionMessage](0)
         # Nothing is awaited from here on: a caller that is cancelled there would leave the process.
@@ -136,13 +151,13 @@ class StdioTransport(asyncio.SubprocessProtocol):
     def fail(self, problem: Problem, detail: str = "") -> None:
         """The first reason counts."""
         if self.failure is None and not self._is_ending:
-            self.failure = HostFailure(problem, detail)
+            self.failure = ServerFault(problem, detail)
             self._to_session.close()
             self._on_failure(self.failure)
 
     async def note_family(self) -> None:
         """Note which processes there are: a child may leave the server's group, and lose its parent."""
-        found = await asyncio.to_thread(family, self._command.mark, self._noted)
+        found = await asyncio.to_thread(family, self._mark, self._noted)
         if found != self._noted and len(found) <= MOST_NOTED:
             self._noted = found
             self._on_family(found)
@@ -297,7 +312,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
             pipe.close()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._exited.wait(), _POLITE_S)
-        left = await asyncio.to_thread(end_family, self._command.mark, self._noted, _TERM_S)
+        left = await asyncio.to_thread(end_family, self._mark, self._noted, _TERM_S)
         self._on_family(left)
 
 

@@ -22,7 +22,7 @@ from app.words.formats import fill, sentences
 from app.words.options import option_name, value_words
 
 _DRAWING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest")  # as for a chat
-_REPLY = ("max_tokens", "context_tokens", "thinking", "picture_detail")
+_REPLY = ("max_tokens", "context_tokens", "long_chats", "thinking", "picture_detail")
 
 
 class ChatCard(Translated, Card):
@@ -130,6 +130,7 @@ class SamplingPage(Translated, Page):
             "fastest": self.tr("Faster, but seeds no longer fix the text."),
             "max_tokens": self.tr("In tokens."),
             "context_tokens": self.tr("In tokens. Less saves memory."),
+            "long_chats": self.tr("What happens to messages that no longer fit."),
             "thinking": self.tr("For models that can think."),
             "picture_detail": self.tr("For models that see. Lower is faster."),
         }

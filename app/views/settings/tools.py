@@ -6,14 +6,16 @@ A server runs as the user: it is switched on only after its whole command, or ad
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetrics, QHideEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.controllers.tool_servers import ToolServersController
+from app.controllers.tools import ToolsController
 from app.theme import Theme
-from app.view_models.tools import AddedServers, ConnectionState, ServerRow, ToolRow
+from app.tools.wire import ConnectionState
+from app.view_models.tools import AddedServers, ServerRow, ToolRow
 from app.views.icons import icon
 from app.views.link_dialog import ask_to_open
 from app.views.settings.options import PromptField
@@ -45,60 +47,8 @@ _FIELD_PX = 220  # whatever the text's size, so that large text leaves a page it
 _SHEET_PX = 560
 
 
-class OfferedTools(Protocol):
-    """What the page needs of the tools' controller."""
-
-    @property
-    def changed(self) -> SignalInstance: ...
-
-    def chat_tools(self) -> tuple[ServerRow, ...]:
-        """Those that are built in first."""
-        ...
-
-
-class Servers(Protocol):
-    """What the page needs of the servers' controller."""
-
-    @property
-    def changed(self) -> SignalInstance: ...
-
-    def rows(self) -> tuple[ServerRow, ...]: ...
-
-    def confirm(self, server: str, shown: str) -> bool:
-        """Switch on what the user has seen; False if that is not what would run."""
-        ...
-
-    def set_on(self, server: str, on: bool) -> None: ...
-
-    def restart(self, server: str) -> None: ...
-
-    def remove(self, server: str) -> None: ...
-
-    def put_back(self, server: str) -> None:
-        """Undo `remove`, which forgets its secrets only with `forget_removed`."""
-        ...
-
-    def forget_removed(self) -> None: ...
-
-    def set_secret(self, server: str, name: str, value: str) -> bool:
-        """False for a value that cannot be one."""
-        ...
-
-    def list_tools(self, server: str) -> None:
-        """See what it offers; starts it."""
-        ...
-
-    def add_text(self, text: str) -> AddedServers: ...
-
-    def sources(self) -> tuple[str, ...]:
-        """Programs that have servers here."""
-        ...
-
-    def import_from(self, source: str) -> AddedServers: ...
-
-
 class ToolsPage(Translated, Page):
-    def __init__(self, theme: Theme, tools: OfferedTools, servers: Servers) -> None:
+    def __init__(self, theme: Theme, tools: ToolsController, servers: ToolServersController) -> None:
         super().__init__(theme)
         self._tools = tools
         self._servers = servers
@@ -106,7 +56,6 @@ class ToolsPage(Translated, Page):
         self.built_in = BuiltInCard(theme)
         self.empty = TextLabel(theme, TextStyle.FINE)
         self.cards: dict[str, ServerCard | RemovedCard] = {}  # by server
-        self._removed: dict[str, str] = {}  # names of servers that were removed and may be put back
         self._list = QVBoxLayout()
         self._list.setSpacing(12)
         self.add_card = AddCard(theme, servers)
@@ -129,59 +78,41 @@ class ToolsPage(Translated, Page):
         self.end()
 
     def _show(self) -> None:
-        groups = self._tools.chat_tools()
-        self.built_in.show_tools(next((group.tools for group in groups if not group.id), ()))
-        offered = {group.id: group.tools for group in groups if group.id}
-        rows = {row.id: row for row in self._servers.rows()}
-        names = {server: row.name for server, row in rows.items()} | self._removed
-        names = {server: names[server] for server in (*self.cards, *names) if server in names}
-        if {server: server in self._removed for server in names} != {
-            server: isinstance(card, RemovedCard) for server, card in self.cards.items()
-        }:
-            self._make_cards(names)
-        for server, card in self.cards.items():
+        groups = {group.id: group.tools for group in self._tools.chat_tools()}
+        self.built_in.show_tools(groups[""])
+        rows = self._servers.rows()
+        if [(row.id, row.is_removed) for row in rows] != [
+            (server, isinstance(card, RemovedCard)) for server, card in self.cards.items()
+        ]:
+            self._make_cards(rows)
+        for row in rows:
+            card = self.cards[row.id]
             if isinstance(card, ServerCard):
-                card.show_server(rows[server], rows[server].tools or offered.get(server, ()))
+                card.show_server(row, groups.get(row.id, ()))
         self.empty.setVisible(not self.cards)
         self.import_card.show_sources()
 
-    def _make_cards(self, names: dict[str, str]) -> None:
+    def _make_cards(self, rows: Iterable[ServerRow]) -> None:
         """Those that stay keep what is opened and typed in them."""
-        kept = {server: card for server, card in self.cards.items() if isinstance(card, ServerCard)}
-        for card in self.cards.values():
+        former = self.cards
+        kept = {
+            row.id: card for row in rows if not row.is_removed and isinstance(card := former.get(row.id), ServerCard)
+        }
+        for card in kept.values():
             self._list.removeWidget(card)
-        self.cards = {server: self._card(server, name, kept) for server, name in names.items()}
-        for card in (*kept.values(),):
-            if card not in self.cards.values():
-                card.hide()
-                card.deleteLater()
+        clear(self._list)
+        self.cards = {row.id: kept.get(row.id) or self._card(row) for row in rows}
         for card in self.cards.values():
             self._list.addWidget(card)
-            card.show()
 
-    def _card(self, server: str, name: str, kept: dict[str, ServerCard]) -> ServerCard | RemovedCard:
-        if server in self._removed:
-            return RemovedCard(self.theme, name, lambda: self._put_back(server))
-        if server in kept:
-            return kept[server]
-        return ServerCard(self.theme, self._servers, server, lambda: self._remove(server, name))
-
-    def _remove(self, server: str, name: str) -> None:
-        self._removed[server] = name
-        self._servers.remove(server)
-        self._show()
-
-    def _put_back(self, server: str) -> None:
-        self._removed.pop(server, None)
-        self._servers.put_back(server)
-        self._show()
+    def _card(self, row: ServerRow) -> ServerCard | RemovedCard:
+        if row.is_removed:
+            return RemovedCard(self.theme, row.name, lambda: self._servers.put_back(row.id))
+        return ServerCard(self.theme, self._servers, row.id)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        if self._removed:
-            self._removed.clear()
-            self._servers.forget_removed()
-            self._show()
+        self._servers.forget_removed()
 
     def _retranslate(self) -> None:
         self._note.setText(
@@ -262,7 +193,7 @@ class FoldLine(NamedButton):
 
 
 class ServerCard(Translated, Card):
-    def __init__(self, theme: Theme, servers: Servers, server: str, remove: Callable[[], None]) -> None:
+    def __init__(self, theme: Theme, servers: ToolServersController, server: str) -> None:
         super().__init__(theme)
         self._servers = servers
         self._row = ServerRow(server, "")
@@ -285,7 +216,7 @@ class ServerCard(Translated, Card):
         self.last_words.clicked.connect(self._show_last_words)
         self.get_program.clicked.connect(self._open_page)
         self.restart.clicked.connect(lambda: servers.restart(self._row.id))
-        self.remove.clicked.connect(remove)
+        self.remove.clicked.connect(lambda: servers.remove(self._row.id))
 
     def _arrange(self) -> None:
         for layout in (self._secret_column, self._offered):
@@ -380,7 +311,7 @@ class ServerCard(Translated, Card):
         self.fault.setText(state_text(row.state, row.problem, row.detail) if failed else "")
         self.fault.setVisible(failed)
         self._name_secrets(row)
-        tokens = row.all_tokens or sum(tool.tokens for tool in self._tools)
+        tokens = sum(tool.tokens for tool in self._tools)
         self.offers.setText(offers_text(len(self._tools), tokens) if self._tools else self.tr("What it offers"))
         self.offers.setVisible(bool(self._tools) or not (is_off or failed))
         self.last_words.setText(self.tr("What it wrote last (stderr)"))
@@ -501,7 +432,7 @@ class RemovedCard(Translated, Card):
 class AddCard(Translated, Card):
     """A command line, an address, or JSON as the pages of servers have it."""
 
-    def __init__(self, theme: Theme, servers: Servers) -> None:
+    def __init__(self, theme: Theme, servers: ToolServersController) -> None:
         super().__init__(theme)
         self._servers = servers
         self.words = Words(theme)
@@ -560,7 +491,7 @@ _ADDRESS = "https://example.com/mcp"
 class ImportCard(Translated, Card):
     """Servers that other programs have: read from their files, which are never written."""
 
-    def __init__(self, theme: Theme, servers: Servers, say: Callable[[AddedServers], None]) -> None:
+    def __init__(self, theme: Theme, servers: ToolServersController, say: Callable[[AddedServers], None]) -> None:
         super().__init__(theme)
         self._servers = servers
         self._say = say

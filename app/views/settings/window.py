@@ -16,6 +16,8 @@ from app.controllers.chat_options import ChatOptions
 from app.controllers.machines import MachinesController
 from app.controllers.models import ModelController
 from app.controllers.server import ServerController
+from app.controllers.tool_servers import ToolServersController
+from app.controllers.tools import ToolsController
 from app.settings import Settings
 from app.system.paths import Paths
 from app.theme import Theme
@@ -27,7 +29,7 @@ from app.views.settings.models import ModelLinksPage
 from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
-from app.views.settings.tools import OfferedTools, Servers, ToolsPage
+from app.views.settings.tools import ToolsPage
 from app.views.widgets.cards import Page
 from app.views.widgets.focus import put_in_tab_order
 from app.views.widgets.page_list import SIDE_PX, PageEntry, PagesSide
@@ -59,8 +61,8 @@ class SettingsParts:
     models: ModelController
     server: ServerController
     machines: MachinesController
-    tools: OfferedTools
-    tool_servers: Servers
+    tools: ToolsController
+    tool_servers: ToolServersController
     paths: Paths
 
 

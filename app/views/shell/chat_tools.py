@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cached_property
-from typing import Protocol
 
-from PySide6.QtCore import QRectF, Qt, SignalInstance
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.controllers.models import ModelController
+from app.controllers.tools import ToolsController
 from app.theme import Theme
 from app.view_models.tools import CanCall, ServerRow, ToolRow, chosen_tokens, takes_much
 from app.views.widgets.arrange import arrange
@@ -37,37 +38,6 @@ from app.words.tools import (
 _WIDTH_PX = 400
 _DOT_PX = 6
 _OF_FILES = ("/read_file", "/list_folder")
-
-
-class ChatTools(Protocol):
-    """What the panel needs of the tools' controller; all of it is about the open chat."""
-
-    @property
-    def changed(self) -> SignalInstance: ...
-
-    def chat_tools(self) -> tuple[ServerRow, ...]: ...
-
-    def can_call(self) -> CanCall: ...
-
-    def models_that_can(self) -> tuple[str, ...]: ...
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """Ids of those that are on, also while their server was not asked for them."""
-        ...
-
-    def list_unknown(self) -> None:
-        """Ask servers that are on for their tools."""
-        ...
-
-    def set_on(self, ids: Iterable[str], on: bool) -> None: ...
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """Files and folders that its tools may read."""
-        ...
-
-    def choose_folders(self, paths: Iterable[str]) -> None: ...
 
 
 class ToolLine(Translated, QWidget):
@@ -123,7 +93,7 @@ class ToolLine(Translated, QWidget):
 class FoldersRow(Translated, QWidget):
     """The files and folders that the chat's tools may read: shown where one of them reads files."""
 
-    def __init__(self, theme: Theme, tools: ChatTools) -> None:
+    def __init__(self, theme: Theme, tools: ToolsController) -> None:
         super().__init__()
         self._theme = theme
         self._tools = tools
@@ -184,15 +154,13 @@ class ChatToolsPanel(Translated, Panel):
         self,
         theme: Theme,
         parent: QWidget,
-        tools: ChatTools,
-        model_name: Callable[[], str],
-        context_tokens: Callable[[], int],
+        tools: ToolsController,
+        models: ModelController,
         otherwise: Callable[[], None],
     ) -> None:
         super().__init__(theme, parent, _WIDTH_PX, otherwise)
         self._tools = tools
-        self._model_name = model_name
-        self._context_tokens = context_tokens
+        self._models = models
         self.lines: dict[str, ToolLine] = {}  # of tools, by id
         self.heads: dict[str, ToolLine] = {}  # of servers, by id
         self.title = TextLabel(theme, TextStyle.HEADING, self)
@@ -288,7 +256,7 @@ class ChatToolsPanel(Translated, Panel):
         count = sum(tool.on for server in servers for tool in server.tools)
         self.sum.setText(tools_on_text(count, tokens))
         self.much.setText(much_text())
-        self.much.setVisible(takes_much(tokens, self._context_tokens()))
+        self.much.setVisible(takes_much(tokens, self._models.context_room()[0]))
         self.note.setText(self._note(can))
         self.find_button.setVisible(can is not CanCall.YES and not self._tools.models_that_can())
 
@@ -296,7 +264,7 @@ class ChatToolsPanel(Translated, Panel):
         if can is CanCall.NO_MODEL:
             return no_model_text()
         if can is CanCall.MODEL_CANNOT:
-            return sentences(cannot_call(self._model_name()), who_can(self._tools.models_that_can()))
+            return sentences(cannot_call(self._models.pair.main_name), who_can(self._tools.models_that_can()))
         return reads_again_text()
 
     def _retranslate(self) -> None:
@@ -313,16 +281,16 @@ class ChatToolsButton(Translated, IconButton):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, "wrench", parent=parent)
-        self._tools: ChatTools | None = None
-        self._model_name: Callable[[], str] = str
+        self._tools: ToolsController | None = None
+        self._models: ModelController | None = None
         self._make_panel: Callable[[], ChatToolsPanel] | None = None
         self._on = 0
         self.clicked.connect(self.toggle_panel)
         self.hide()
 
-    def bind(self, tools: ChatTools, model_name: Callable[[], str], make_panel: Callable[[], ChatToolsPanel]) -> None:
+    def bind(self, tools: ToolsController, models: ModelController, make_panel: Callable[[], ChatToolsPanel]) -> None:
         self._tools = tools
-        self._model_name = model_name
+        self._models = models
         self._make_panel = make_panel
         tools.changed.connect(self._retranslate)
         self._retranslate()
@@ -345,12 +313,12 @@ class ChatToolsButton(Translated, IconButton):
             self.panel.place_at(self)
 
     def _retranslate(self) -> None:
-        if self._tools is None:
+        if self._tools is None or self._models is None:
             return
         self._on = len(self._tools.chosen)
         can = self._tools.can_call()
         if can is CanCall.MODEL_CANNOT:
-            self.set_name(fill(self.tr("Tools: %1"), cannot_call(self._model_name())))
+            self.set_name(fill(self.tr("Tools: %1"), cannot_call(self._models.pair.main_name)))
         elif self._on:  # where none is, nothing is imported or counted for them
             tokens = chosen_tokens(self._tools.chat_tools())
             self.set_name(fill(self.tr("Tools: %1"), tools_on_text(self._on, tokens)))

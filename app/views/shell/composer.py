@@ -22,11 +22,13 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QSizePolicy,
 
 from app.controllers.changes import KEEP_DELAY_MS
 from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
+from app.controllers.tools import ToolsController
 from app.theme import COLUMN_PX, FOOTER_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.installed_list import ModelOffer
 from app.view_models.transcript import ReplyStatus
-from app.views.shell.chat_tools import ChatTools, ChatToolsButton, ChatToolsPanel
+from app.views.shell.chat_tools import ChatToolsButton, ChatToolsPanel
 from app.views.shell.effort_button import EffortButton
 from app.views.widgets.arrange import arrange
 from app.views.widgets.attachment_row import AttachmentRow
@@ -479,10 +481,10 @@ class Composer(Translated, QWidget):
         self._on_attached()
 
     def bind_tools(
-        self, tools: ChatTools, model_name: Callable[[], str], make_panel: Callable[[], ChatToolsPanel]
+        self, tools: ToolsController, models: ModelController, make_panel: Callable[[], ChatToolsPanel]
     ) -> None:
         """From now on a chat can be given tools."""
-        self.tools_button.bind(tools, model_name, make_panel)
+        self.tools_button.bind(tools, models, make_panel)
         self._keep_room()
 
     def set_sees(self, sees: bool, lacks_picture: bool = False) -> None:

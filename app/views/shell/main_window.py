@@ -355,7 +355,7 @@ class MainWindow(Translated, ShellWindow):
         self.kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         view.editing.typed.connect(self.kept_words.note_typing)
         self.chat_settings.bind(chats, models)
-        self.composer.bind_tools(chats.tools, lambda: models.pair.main_name, self._make_tools_panel)
+        self.composer.bind_tools(chats.tools, models, self._make_tools_panel)
         self.resized.connect(self.composer.tools_button.place_panel)
         for changed in (models.pair_changed, models.library.changed, chats.options.changed):
             changed.connect(self._follow_pair)
@@ -372,15 +372,7 @@ class MainWindow(Translated, ShellWindow):
     def _make_tools_panel(self) -> ChatToolsPanel:
         assert self._chats is not None
         assert self._models is not None
-        models = self._models
-        panel = ChatToolsPanel(
-            self._theme,
-            self,
-            self._chats.tools,
-            lambda: models.pair.main_name,
-            lambda: models.context_room()[0],
-            self.composer.take_focus,
-        )
+        panel = ChatToolsPanel(self._theme, self, self._chats.tools, self._models, self.composer.take_focus)
         for button in (panel.settings_button, panel.find_button):
             button.clicked.connect(panel.hide)
         panel.settings_button.clicked.connect(lambda: self.settings_requested.emit("tools"))

@@ -14,10 +14,11 @@ from app.controllers.message_changes import Then
 from app.theme import Theme
 from app.view_models.tools import ConsentView
 from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
+from app.views.shell.long_chat_menu import LongChatMenu
 from app.views.shell.shell_window import ShellWindow
 from app.views.transcript import TranscriptView
 from app.views.transcript.call_words import consent_title, consent_why
-from app.views.transcript.message_footer import NEW_CHAT, add_message_acts
+from app.views.transcript.message_footer import NEW_CHAT, PIN, UNPIN, add_message_acts
 from app.views.widgets.dialog import DialogText, ask
 from app.words.formats import spoken
 
@@ -52,6 +53,7 @@ class MessageActions(QObject):
         view.consent_shown.connect(self._on_question)
         view.consent_answered.connect(chats.exchanges.answer)
         view.consent_answered.connect(lambda *_: window.composer.take_focus())
+        view.beginning_asked.connect(self._show_left_out)
         view.quote_requested.connect(self.quote)
         window.menu.quote.triggered.connect(self.quote)
         view.selection.changed.connect(self._judge_quote)
@@ -121,10 +123,16 @@ class MessageActions(QObject):
             self._chats.edits.switch_role(message_id)
         elif act == "answer_now":
             self._chats.replies.answer_now(message_id)
+        elif act in (PIN, UNPIN):
+            self._chats.edits.pin(message_id, act == PIN)
         elif act == NEW_CHAT:
             self._chats.duplicate(self._chats.chat_id, message_id)
         elif act == "delete_following":
             self._delete_following(message_id)
+
+    def _show_left_out(self, message_id: int, line: QWidget) -> None:
+        show = self._view.show_message
+        LongChatMenu(self._theme, self._chats, message_id, show, self._window).open_below(line)
 
     def _delete_following(self, message_id: int) -> None:
         following = self._chats.edits.count_following(message_id)

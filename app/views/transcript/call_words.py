@@ -9,7 +9,8 @@ from enum import StrEnum
 from PySide6.QtCore import QCoreApplication, QObject
 
 from app.markup.calls import named_values, with_unseen
-from app.view_models.tools import Answer, AskReason, CallState, CallView, ConsentView
+from app.tools.definitions import Answer, AskReason
+from app.view_models.tools import CallState, CallView, ConsentView
 from app.words import formats
 from app.words.replies import SEPARATOR, waits_text
 from app.words.tools import tool_words

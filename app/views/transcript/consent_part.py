@@ -23,7 +23,8 @@ from PySide6.QtWidgets import QWidget
 from app.markup import long_lines
 from app.markup.lines import keep_shapes
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD, UI_PX
-from app.view_models.tools import Answer, ConsentView
+from app.tools.definitions import Answer
+from app.view_models.tools import ConsentView
 from app.views.icons import icon
 from app.views.transcript.call_words import (
     ConsentLine,

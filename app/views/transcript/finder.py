@@ -26,7 +26,7 @@ from app.views.transcript.parts import Bubble, Part, PartKind
 from app.views.transcript.selection import Address
 from app.views.transcript.status_parts import AttachmentsPart
 
-_SLICE_S = 0.004
+SLICE_S = 0.004
 _HIDDEN_CHARS = 4000  # more between two letters is not looked beyond
 _TOP: Address = (-1, 0, 0)
 _CLEAR_PX = 24  # distance of a result from the edges of the page
@@ -291,7 +291,7 @@ class Finder(QObject):
         self._seeks = False  # until it knows which one is to be the current one
         self._is_lit = False
         self._timer = QTimer(self, interval=0)
-        self._timer.timeout.connect(self._read_a_slice)
+        self._timer.timeout.connect(self.read_a_slice)
         for changed in (self._model.message_inserted, self._model.text_appended, self._model.message_changed):
             changed.connect(self._read_again)
         for changed in (self._model.was_reset, self._model.messages_removed):
@@ -435,10 +435,10 @@ class Finder(QObject):
                 self._waiting.append(self._first_in)
             self._timer.start()
 
-    def _read_a_slice(self) -> None:
+    def read_a_slice(self) -> None:
         started = perf_counter()
         more = True
-        while more and perf_counter() - started < _SLICE_S:
+        while more and perf_counter() - started < SLICE_S:
             more = self._read_some()
         if not more:
             self._timer.stop()

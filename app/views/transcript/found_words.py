@@ -60,14 +60,14 @@ class FoundWords:
         """Paint the rest below the text."""
         if self._document is None or len(self._ranges) <= _MANY:
             return
-        for start, end in _joined(self._ranges_within(clip)):
+        for start, end in _joined(self.ranges_within(clip)):
             for rect in line_rects(self._document, start, end):
                 if rect.intersects(clip):
                     top = math.floor(rect.top())
                     rect.setRect(rect.left(), top, rect.width(), math.ceil(rect.bottom()) - top)
                     painter.fillRect(rect, self._theme.palette.found)
 
-    def _ranges_within(self, clip: QRectF) -> Iterator[Range]:
+    def ranges_within(self, clip: QRectF) -> Iterator[Range]:
         """Those on the lines that are painted, about."""
         first = self._line_at(clip.topLeft())[0]
         last = self._line_at(clip.bottomRight())[1]

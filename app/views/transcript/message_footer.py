@@ -56,6 +56,8 @@ INSERT_AFTER = "insert_after"
 SWITCH_ROLE = "switch_role"
 DELETE_FOLLOWING = "delete_following"
 NEW_CHAT = "new_chat"
+PIN = "pin"
+UNPIN = "unpin"
 INSPECT = "inspect"
 RACE = "race"
 
@@ -136,6 +138,10 @@ def _changes(message: TranscriptMessage, *, has_words: bool) -> Iterator[Entry]:
         yield "", "", False
         yield INSPECT, QCoreApplication.translate("MessageActs", "Show in Inspector"), message.stats is not None
         yield RACE, QCoreApplication.translate("MessageActs", "Race…"), free
+    if message.pinned:
+        yield UNPIN, QCoreApplication.translate("MessageActs", "Unpin"), True
+    else:
+        yield PIN, QCoreApplication.translate("MessageActs", "Pin"), not message.under_way
     yield NEW_CHAT, QCoreApplication.translate("MessageActs", "New Chat from Here"), not message.under_way
     yield "", "", False
     yield INSERT_BEFORE, QCoreApplication.translate("MessageActs", "Insert Before"), free

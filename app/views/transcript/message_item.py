@@ -294,6 +294,7 @@ class MessageItem:
         self._is_bubble: bool | None = None  # whose message its words are shown as; None: not yet
         self._parts: list[Part] = []
         self._tops = [0]
+        self._beginning: list[Part] = []
         self._attached: list[Part] = []
         self._head: list[Part] = []
         self._foot: list[Part] = []
@@ -360,6 +361,7 @@ class MessageItem:
         """Updates the parts from the message; returns whether some came or went."""
         self.is_read = self.segment.has_read = True
         self._set_fields()
+        self._maker.update(self._beginning, [(PartKind.BEGINNING, None, 0)] if self.message.begins else [])
         attached: object = self.message.attachments
         shown = bool(attached) and not self._is_edited  # there the field has them
         self._maker.update(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if shown else [])
@@ -492,7 +494,8 @@ class MessageItem:
 
     def _join_parts(self) -> bool:
         steps = (part for step in self._steps for part in step.all)
-        parts = [*self._before, *self._attached, *self._head, *steps, *self._question, *self._foot, *self._after]
+        above = (*self._before, *self._beginning, *self._attached, *self._head)
+        parts = [*above, *steps, *self._question, *self._foot, *self._after]
         if parts == self._parts:
             return False  # heights change where parts are measured
         self._parts = parts

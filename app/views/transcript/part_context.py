@@ -112,6 +112,7 @@ class PartContext(QObject):
     begin_requested = Signal(int)  # of a part whose beginning is so many pixels below the top of the page
     consent_answered = Signal(int, object, object)  # message id, Answer, the ConsentView that was seen
     consent_shown = Signal(int, object)  # message id, and the button that refuses
+    beginning_asked = Signal(int, object)  # message id, and the line there: what is left out before it
     attachment_requested = Signal(int, int)  # message id, which of its attachments
     hovered = Signal(int)
     selecting = Signal()  # the pointer is selecting: what is under it must not move

@@ -15,6 +15,7 @@ from app.views.widgets.mixins import BeforeWidget
 
 
 class PartKind(StrEnum):
+    BEGINNING = "beginning"
     ATTACHMENTS = "attachments"
     BUBBLE = "bubble"
     UNREAD = "unread"  # a section of a long reply that is not cut yet; cut before it gets a widget

@@ -144,7 +144,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         super().__init__(parent)
         self.context = context
         self._lit: TextRange | None = None
-        self._lit_cursors: list[QTextCursor] = []
+        self.lit_cursors: list[QTextCursor] = []
         self.found = FoundWords(context.theme)
         self.setOpenLinks(False)
         # Neither Qt's own selection nor its focus: the transcript has one of each.
@@ -264,7 +264,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self._lit = text_range
         last = self.length if text_range is None or text_range[1] is None else min(text_range[1], self.length)
         first = last if text_range is None else min(text_range[0], last)
-        self._lit_cursors = list(self._cursors(first, last))
+        self.lit_cursors = list(self._cursors(first, last))
         self._tell_screen_readers(self._cursor_over(first, last) if text_range is not None else self._cursor_over(0, 0))
         self.viewport().update()
 
@@ -288,8 +288,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         context.palette = self.palette()
         context.clip = self.clip_of(QRectF(event.rect().translated(scrolled, 0)))
         # What was found comes last: on the ground of a selection its words could not be read.
-        cursors = (each for each in self._lit_cursors if self._is_within(each, context.clip))
-        lit = [selection for cursor in cursors for selection in self._lit_selections(cursor)]
+        cursors = (each for each in self.lit_cursors if self._is_within(each, context.clip))
+        lit = [selection for cursor in cursors for selection in self.lit_selections(cursor)]
         context.selections = [*lit, *self.found.selections()]
         with QPainter(self.viewport()) as painter:
             painter.setClipRect(event.rect())
@@ -320,7 +320,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
 
     def _is_within(self, cell: QTextCursor, clip: QRectF) -> bool:
         """Qt looks at each selection for each cell that it paints."""
-        return len(self._lit_cursors) == 1 or _rect(cell.block()).intersects(clip)
+        return len(self.lit_cursors) == 1 or _rect(cell.block()).intersects(clip)
 
     def _cursor_over(self, first: int, last: int) -> QTextCursor:
         cursor = QTextCursor(self.document())
@@ -328,7 +328,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         cursor.setPosition(last, QTextCursor.MoveMode.KeepAnchor)
         return cursor
 
-    def _lit_selections(self, cursor: QTextCursor) -> Iterator[QAbstractTextDocumentLayout.Selection]:
+    def lit_selections(self, cursor: QTextCursor) -> Iterator[QAbstractTextDocumentLayout.Selection]:
         """Formulas tint themselves, unless they are many: Qt paints over an object with a background once more, half
         opaque, but a line once for each selection on it.
         """
@@ -362,7 +362,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
     def forget_light(self) -> None:
         """The document was written again, and nothing in it is lit."""
         self._lit = None
-        self._lit_cursors = []
+        self.lit_cursors = []
         self.found.clear()
 
     def go_to_start(self) -> None:

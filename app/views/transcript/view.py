@@ -281,6 +281,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     picture_requested = Signal(object)  # an Attachment, of a tool's result
     consent_answered = Signal(int, object, object)  # message id, Answer, the ConsentView that was seen
     consent_shown = Signal(int, object)  # message id, and the button that refuses
+    beginning_asked = Signal(int, object)  # message id, and the line from which on the model reads
     quote_requested = Signal()  # of what is selected
     resized = Signal()
 
@@ -357,6 +358,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         context.begin_requested.connect(lambda y_px: bar.setValue(bar.value() + y_px))
         context.consent_answered.connect(self.consent_answered)
         context.consent_shown.connect(self.consent_shown)
+        context.beginning_asked.connect(self.beginning_asked)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._layout.let_go)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markup.formula import FormulaKey
+from app.views.transcript.beginning_part import BeginningPart
 from app.views.transcript.call_parts import CallPart, CallPicturesPart, CallTextPart
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.consent_part import ConsentPart
@@ -33,6 +34,7 @@ _MOST_S = 0.05
 _MOST_SPARE = 8  # widgets of a kind, for the next chat
 
 _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
+    PartKind.BEGINNING: BeginningPart,
     PartKind.ATTACHMENTS: AttachmentsPart,
     PartKind.BUBBLE: BubblePart,
     PartKind.FOLD: FoldPart,

@@ -116,6 +116,8 @@ class DraftModelProposer:
             owner = "" if self._chat is None else self._chat.owner
             self._sequence = self._store.take(self._model, self._own(tokens), owner=owner, may_copy=True)
             self._sequence.turn_end = len(self._own(tokens[: self._turn_end]))
+            if self._chat is not None:
+                self._sequence.shared_end = len(self._own(tokens[: self._chat.shared_end]))
         else:
             self._sequence.tokens.extend(self._own(tokens[self._taken_in :]))
         self._taken_in = len(tokens)

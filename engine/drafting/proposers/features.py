@@ -14,7 +14,7 @@ import mlx.core as mx
 
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
-from engine.caches.checkpoints import append_rows, copy_beginning, needs_checkpoints, rows_between
+from engine.caches.checkpoints import copy_beginning, needs_checkpoints
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
@@ -184,11 +184,7 @@ class Context:
         spared = self._spared()
         if (chat := self._chat) is not None and 0 < spared == self._spared_by_chat(spared):
             sequence = Sequence(self.main, list(self._tokens))
-            if needs_checkpoints(chat.caches):
-                rows = rows_between(chat.caches, 0, spared)
-                append_rows(sequence.caches, [rows], spared, chat.checkpoints[spared])
-            else:
-                copy_beginning(chat.caches, sequence.caches, spared)
+            copy_beginning(chat.caches, sequence.caches, spared, chat.checkpoints.get(spared))
         else:
             sequence = self.store.from_disk(self.main, list(self._tokens[: spared + 1]), self._owner)
             sequence.tokens = list(self._tokens)

@@ -1,0 +1,80 @@
+"""Folders as projects: instructions that all their chats begin with, and options of these.
+
+A change applies at once, and is stored like unsent text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.controllers.changes import KEEP_DELAY_MS, Keeping
+from app.storage import Project, Storage, Stores
+from app.storage.codec import storable
+
+PROJECT = "project"  # a kind of thing for `Keeping`
+
+
+class Projects(QObject):
+    changed = Signal(int)  # folder
+
+    def __init__(self, storage: Storage, keeping: Keeping, parent: QObject) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._keeping = keeping
+        self._unkept: dict[int, Project] = {}  # by folder, what is not on disk yet
+        self._due: set[int] = set()  # of these, what is not on its way
+        self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
+        self._keep.timeout.connect(self.keep)
+
+    def get(self, folder_id: int) -> Project:
+        """An empty one if there is no such folder."""
+        return self._unkept.get(folder_id) or self._storage.read.folders.project(folder_id) or Project()
+
+    def is_there(self, folder_id: int) -> bool:
+        return self._storage.read.folders.project(folder_id) is not None
+
+    def around(self, folder_id: int | None) -> list[Project]:
+        """What chats in that folder have: of it and of the folders that it is in, the outermost first."""
+        return [self.get(each) for each in self._storage.read.folders.around(folder_id)]
+
+    def instructions(self, folder_id: int | None) -> str:
+        """What chats in that folder begin with, those of the outermost folder first."""
+        return "\n\n".join(filter(None, (each.instructions.strip() for each in self.around(folder_id))))
+
+    def put_instructions(self, folder_id: int, text: str) -> None:
+        self._put(folder_id, replace(self.get(folder_id), instructions=storable(text)))
+
+    def put_options(self, folder_id: int, values: Mapping[str, Any], dropped: Iterable[str] = ()) -> None:
+        """Change these, drop others, and keep the rest."""
+        project = self.get(folder_id)
+        kept = {name: value for name, value in project.options.items() if name not in set(dropped)}
+        self._put(folder_id, replace(project, options=kept | dict(values)))
+
+    def _put(self, folder_id: int, project: Project) -> None:
+        self._unkept[folder_id] = project
+        self._due.add(folder_id)
+        self._keep.start()
+        self.changed.emit(folder_id)
+
+    def keep(self) -> None:
+        """Store what has changed."""
+        self._keep.stop()
+        due = self._due
+        self._due = set()
+        for folder_id in due:
+            project = self._unkept[folder_id]
+            self._keeping.keep((PROJECT, folder_id), partial(self._store, folder_id, project), project)
+
+    def _store(self, folder_id: int, project: Project, stores: Stores) -> None:
+        """On the thread that writes."""
+        stores.folders.put_project(folder_id, project)
+        self._storage.deliver(partial(self._kept, folder_id, project))
+
+    def _kept(self, folder_id: int, project: Project) -> None:
+        if self._unkept.get(folder_id) is project:
+            del self._unkept[folder_id]

@@ -1,0 +1,57 @@
+"""The line at the message from which on the model reads a long chat; a click says what is left out."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QWidget
+
+from app.theme import FOOTER_PX
+from app.views.transcript.part_context import PartContext
+from app.views.transcript.parts import Hovered, Part
+from app.views.widgets.buttons import PaintedButton
+from app.views.widgets.translated import Translated
+
+_HEIGHT_PX = 28
+_BESIDE_PX = 12
+_LEAST_LINE_PX = 16
+
+
+class BeginningPart(Hovered, Translated, PaintedButton):
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
+        super().__init__(context.theme, parent)
+        self._message_id = 0
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.clicked.connect(lambda: context.beginning_asked.emit(self._message_id, self))
+        self._retranslate()
+
+    def show_part(self, part: Part, _width_px: int) -> int:
+        self._message_id = part.message_id
+        return self.theme.px(_HEIGHT_PX)
+
+    def meaning(self) -> str:
+        return f"{self._message_id} begins"
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.theme.px(200), self.theme.px(_HEIGHT_PX))
+
+    def _retranslate(self) -> None:
+        self.setText(self.tr("The model reads from here on"))
+        self.setAccessibleName(self.text())
+        self.setAccessibleDescription(self.tr("Show what is left out"))
+        self.update()
+
+    def paint_content(self, painter: QPainter) -> None:
+        theme = self.theme
+        font = theme.ui_font(FOOTER_PX)
+        metrics = QFontMetrics(font)
+        beside = theme.px(_BESIDE_PX)
+        room = self.width() - 2 * (beside + theme.px(_LEAST_LINE_PX))
+        words = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
+        words_px = metrics.horizontalAdvance(words)
+        left = (self.width() - words_px) // 2
+        middle = self.height() // 2
+        painter.setPen(theme.palette.hairline)
+        painter.drawLine(beside, middle, left - beside, middle)
+        painter.drawLine(left + words_px + beside, middle, self.width() - beside, middle)
+        painter.setFont(font)
+        painter.setPen(theme.palette.text if self.underMouse() else theme.palette.secondary)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, words)

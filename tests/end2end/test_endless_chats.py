@@ -1,0 +1,105 @@
+"""Chats longer than the context, by the app's controllers and the real engine: every reply comes, from kept caches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.view_models.chat_options import Scope
+from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from engine import ContextTooLong, Engine
+from tests.helpers.controller_harness import ControllerHarness, open_harness
+from tests.helpers.tiny_models import make_pair
+
+LIMIT = 700
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return make_pair(tmp_path_factory.mktemp("pair"))
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot, pair: tuple[Path, Path]) -> Iterator[ControllerHarness]:
+    with open_harness(tmp_path, qtbot, engine=Engine()) as made:
+        made.load_pair(*map(str, pair))
+        settings = made.settings
+        settings.max_tokens, settings.context_tokens, settings.seed = 20, LIMIT, 5
+        settings.system_prompt = "Be brief."
+        yield made
+
+
+def talk(harness: ControllerHarness, count: int, start: int = 0) -> list[TranscriptMessage]:
+    return [harness.say(f"Question {number}: what of the sea?") for number in range(start, start + count)]
+
+
+def beginnings(harness: ControllerHarness) -> list[int]:
+    return [row for row, message in enumerate(harness.rows) if message.begins]
+
+
+def prompt(reply: TranscriptMessage) -> tuple[int, int]:
+    """Its tokens, and how many of them were cached."""
+    assert reply.stats is not None
+    return reply.stats.prompt_tokens, reply.stats.cached_tokens
+
+
+def test_a_chat_goes_on_beyond_its_context(harness: ControllerHarness) -> None:
+    replies = talk(harness, 16)
+    assert all(each.status in (ReplyStatus.DONE, ReplyStatus.LENGTH) for each in replies)
+    firsts = [each.reads_from for each in replies]
+    assert firsts[0] is None
+    cuts = [at for at in range(1, 16) if firsts[at] != firsts[at - 1]]
+    assert len(cuts) > 1
+    assert beginnings(harness) == [harness.chat.transcript.row_of(firsts[-1] or 0)]
+    assert harness.rows[beginnings(harness)[0]].from_user
+    for at in range(1, 16):
+        tokens, cached = prompt(replies[at])
+        if at in cuts:
+            assert tokens <= LIMIT // 2
+        else:
+            assert cached >= prompt(replies[at - 1])[0] - 24  # but for what announces the reply
+    harness.chat.show(harness.chat.chat_id)
+    assert beginnings(harness) == [harness.chat.transcript.row_of(firsts[-1] or 0)]
+
+
+def test_another_version_of_a_reply_after_a_cut_has_the_same_words(harness: ControllerHarness) -> None:
+    replies = talk(harness, 14)
+    cut = next(each for each in replies if each.reads_from is not None)
+    for reply in (cut, replies[2], replies[-1]):
+        harness.chat.asking.regenerate(reply.id)
+        harness.wait_until_quiet()
+        assert (harness.rows[-1].text, harness.rows[-1].reads_from) == (reply.text, reply.reads_from)
+        harness.chat.show_version(harness.rows[-1].id, -1)
+        harness.settle()
+
+
+def test_pinned_messages_are_read_after_a_cut(harness: ControllerHarness) -> None:
+    first = talk(harness, 1)[0]
+    harness.controller.edits.pin(first.id, True)
+    harness.settle()
+    last = talk(harness, 14, 1)[-1]
+    assert last.reads_from is not None
+    count, still = harness.chat.transcript.left_out(last.reads_from)
+    assert count == (harness.chat.transcript.row_of(last.reads_from) or 0) - 2
+    assert [each.id for each in still] == [first.id]
+    harness.controller.edits.pin(first.id, False)
+    harness.settle()
+    harness.chat.asking.regenerate(last.id)
+    harness.wait_until_quiet()
+    assert prompt(last)[0] - prompt(harness.rows[-1])[0] > 40
+
+
+def test_a_longer_context_brings_messages_back(harness: ControllerHarness) -> None:
+    assert talk(harness, 12)[-1].reads_from is not None
+    harness.settings.context_tokens = 2048
+    assert talk(harness, 1, 12)[-1].reads_from is None
+    assert beginnings(harness) == []
+
+
+def test_a_chat_that_is_to_ask_is_refused_as_it_was(harness: ControllerHarness) -> None:
+    harness.controller.options.put(Scope.CHAT, "long_chats", "ask")
+    replies = talk(harness, 12)
+    assert isinstance(replies[-1].error, ContextTooLong)

@@ -1,0 +1,183 @@
+"""Folders as projects: what their chats begin with, whose options are in force, and what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.storage import Folder
+from app.view_models.chat_options import Scope
+from engine import MessageRole, Request
+from tests.helpers.controller_harness import ControllerHarness, open_harness
+
+pytestmark = pytest.mark.usefixtures("qapp")
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
+    with open_harness(tmp_path, qtbot) as harness:
+        harness.load_pair()
+        yield harness
+
+
+def project(harness: ControllerHarness, name: str = "Tea", parent_id: int | None = None) -> int:
+    made: list[int] = []
+    harness.change(lambda stores: made.append(stores.folders.make(name, parent_id)))
+    return made[0]
+
+
+def told(harness: ControllerHarness) -> tuple[str, int]:
+    """The system message of the latest request, and how much of it is shared."""
+    request: Request = harness.engine.requests[-1]
+    first = request.messages[0]
+    return (first.content if first.role is MessageRole.SYSTEM else "", request.shared_characters)
+
+
+def folders(harness: ControllerHarness) -> list[Folder]:
+    return harness.storage.read.folders.all()
+
+
+def test_all_its_chats_begin_with_its_instructions(harness: ControllerHarness) -> None:
+    """Then come their own system prompts; what they share is said to the engine."""
+    tea = project(harness)
+    projects, options = harness.controller.projects, harness.controller.options
+    projects.put_instructions(tea, "We sell tea.\n")
+
+    harness.controller.new_chat_in(tea)
+    harness.say("How?")
+    assert told(harness) == ("We sell tea.", 12)
+    assert options.folder_of(harness.chat.chat_id) == tea
+
+    harness.controller.new_chat_in(tea)
+    options.put(Scope.CHAT, "system_prompt", "Be brief.")
+    harness.say("Why?")
+    assert told(harness) == ("We sell tea.\n\nBe brief.", 12)
+
+    harness.chat.new_chat()
+    harness.say("Hello")
+    assert told(harness) == ("", 0)
+    assert options.folder_of(harness.chat.chat_id) is None
+
+
+def test_a_chat_that_is_moved_follows_from_its_next_reply_on(harness: ControllerHarness) -> None:
+    tea = project(harness)
+    harness.controller.projects.put_instructions(tea, "We sell tea.")
+    harness.say("One")
+    chat_id = harness.chat.chat_id
+
+    harness.controller.folders.move_chats([chat_id], tea)
+    harness.settle()
+    harness.say("Two")
+    assert told(harness) == ("We sell tea.", 12)
+
+    harness.controller.deletions.undo()
+    harness.settle()
+    harness.say("Three")
+    assert told(harness) == ("", 0)
+
+
+def test_of_folders_within_folders_the_nearest_that_sets_an_option_counts(harness: ControllerHarness) -> None:
+    """The settings are below the model's defaults, these below a preset, then come the projects and the chat."""
+    outer = project(harness, "Outer")
+    inner = project(harness, "Inner", outer)
+    projects, options = harness.controller.projects, harness.controller.options
+    projects.put_instructions(outer, "We sell tea.")
+    projects.put_instructions(inner, "Black tea only.")
+    projects.put_options(outer, {"temperature": 0.2, "top_k": 5, "max_tokens": 100})
+    projects.put_options(inner, {"temperature": 0.4})
+    options.put(Scope.MODEL, "min_p", 0.2)
+    options.put(Scope.MODEL, "top_k", 7)
+
+    harness.controller.new_chat_in(inner)
+    options.put(Scope.CHAT, "max_tokens", 200)
+    harness.say("How?")
+
+    request = harness.engine.requests[-1]
+    sampling = request.sampling
+    assert told(harness)[0] == "We sell tea.\n\nBlack tea only."
+    assert (sampling.temperature, sampling.top_k, sampling.min_p, request.max_tokens) == (0.4, 5, 0.2, 200)
+    view = options.view(Scope.CHAT)
+    assert {name: view.sources[name] for name in ("temperature", "top_k", "min_p")} == {
+        "temperature": "project",
+        "top_k": "project",
+        "min_p": "model",
+    }
+    assert (view.own, view.otherwise["max_tokens"]) == ({"max_tokens": 200}, 100)
+
+    projects.put_options(inner, {}, ["temperature"])
+    harness.say("And now?")
+    assert harness.engine.requests[-1].sampling.temperature == 0.2
+
+
+def test_a_preset_is_below_the_project(harness: ControllerHarness) -> None:
+    tea = project(harness)
+    options = harness.controller.options
+    harness.controller.new_chat_in(tea)
+    options.put(Scope.CHAT, "temperature", 0.9)
+    options.put(Scope.CHAT, "top_k", 9)
+    options.save_preset("Warm")
+    harness.controller.projects.put_options(tea, {"temperature": 0.1})
+    harness.say("How?")
+    sampling = harness.engine.requests[-1].sampling
+    assert (sampling.temperature, sampling.top_k) == (0.1, 9)
+
+
+def test_quick_ask_is_in_no_project(harness: ControllerHarness) -> None:
+    tea = project(harness)
+    harness.controller.projects.put_instructions(tea, "We sell tea.")
+    harness.controller.new_chat_in(tea)
+    asked: list[int] = []
+    harness.controller.asking.ask_quickly("What time is it?", lambda each: asked.append(each.chat_id), lambda: None)
+    harness.settle()
+    harness.wait_until_quiet()
+    assert told(harness) == ("", 0)
+    assert harness.controller.options.folder_of(asked[0]) is None
+    assert harness.controller.options.folder_of(0) == tea, "the new chat still is"
+
+
+def test_a_new_chat_in_a_closed_project_is_listed_there(harness: ControllerHarness) -> None:
+    tea = project(harness)
+    harness.change(lambda stores: stores.folders.set_opened(tea, False))
+    harness.controller.new_chat_in(tea)
+    harness.say("How?")
+    assert [each.opened for each in folders(harness)] == [True]
+    row = harness.controller.conversations.rows[-1]
+    assert (row.chat_id, row.inside) == (harness.chat.chat_id, tea)
+
+
+def test_a_project_that_is_deleted_meanwhile_leaves_its_new_chat_outside(harness: ControllerHarness) -> None:
+    tea = project(harness)
+    harness.controller.projects.put_instructions(tea, "We sell tea.")
+    harness.controller.new_chat_in(tea)
+    harness.change(lambda stores: stores.folders.delete(tea, with_chats=False))
+    harness.say("How?")
+    assert told(harness) == ("", 0)
+
+
+@pytest.mark.parametrize("with_chats", [False, True])
+def test_what_was_typed_is_back_with_an_undone_deletion(harness: ControllerHarness, with_chats: bool) -> None:
+    """Even where it was typed a moment before."""
+    tea = project(harness)
+    projects = harness.controller.projects
+    projects.put_options(tea, {"seed": 3})
+    projects.put_instructions(tea, "We sell tea.")
+    harness.controller.conversations.refresh()
+    harness.controller.folders.delete(tea, with_chats)
+    harness.settle()
+    assert projects.get(tea).instructions == ""
+    harness.controller.deletions.undo()
+    harness.settle()
+    found = projects.get(tea)
+    assert (found.instructions, dict(found.options)) == ("We sell tea.", {"seed": 3})
+
+
+def test_what_is_typed_is_there_at_the_next_start(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_harness(tmp_path, qtbot) as harness:
+        tea = project(harness)
+        harness.controller.projects.put_instructions(tea, "We sell te")
+        harness.controller.projects.put_instructions(tea, "We sell tea.")
+    with open_harness(tmp_path, qtbot) as harness:
+        assert harness.controller.projects.get(tea).instructions == "We sell tea."
