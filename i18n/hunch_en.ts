@@ -206,6 +206,26 @@
     </message>
 </context>
 <context>
+    <name>ProjectForm</name>
+    <message numerus="yes">
+        <source>%Ln token(s), read once for all chats</source>
+        <translation>
+            <numerusform>%Ln token, read once for all chats</numerusform>
+            <numerusform>%Ln tokens, read once for all chats</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ProjectLine</name>
+    <message numerus="yes">
+        <source>%Ln file(s)</source>
+        <translation>
+            <numerusform>%Ln file</numerusform>
+            <numerusform>%Ln files</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ServerPage</name>
     <message numerus="yes">
         <source>%Ln minute(s)</source>

@@ -636,6 +636,14 @@
         </translation>
     </message>
     <message>
+        <source>New Chat Here</source>
+        <translation>ここで新しいチャット</translation>
+    </message>
+    <message>
+        <source>Project…</source>
+        <translation>プロジェクト…</translation>
+    </message>
+    <message>
         <source>New Subfolder</source>
         <translation>サブフォルダを作成</translation>
     </message>
@@ -745,42 +753,6 @@
     <message>
         <source>Reset all</source>
         <translation>すべてリセット</translation>
-    </message>
-    <message>
-        <source>No effect at temperature 0</source>
-        <translation>温度 0 では効果なし</translation>
-    </message>
-    <message>
-        <source>No effect while drafting is off</source>
-        <translation>ドラフトがオフのときは効果なし</translation>
-    </message>
-    <message>
-        <source>Default for this model</source>
-        <translation>このモデルの既定値</translation>
-    </message>
-    <message>
-        <source>Different text each time</source>
-        <translation>毎回異なるテキスト</translation>
-    </message>
-    <message>
-        <source>Same seed, same text</source>
-        <translation>同じシードなら同じテキスト</translation>
-    </message>
-    <message>
-        <source>Text still varies</source>
-        <translation>テキストは変わりうる</translation>
-    </message>
-    <message>
-        <source>This chat only</source>
-        <translation>このチャットのみ</translation>
-    </message>
-    <message>
-        <source>From preset</source>
-        <translation>プリセットの値</translation>
-    </message>
-    <message>
-        <source>As in Settings</source>
-        <translation>設定どおり</translation>
     </message>
 </context>
 <context>
@@ -975,6 +947,10 @@
     <message>
         <source>Context: %1 of %2 tokens</source>
         <translation>コンテキスト：%2 トークン中 %1</translation>
+    </message>
+    <message>
+        <source>%1 of them are the project&apos;s, read once for all its chats</source>
+        <translation>うち %1 はプロジェクトの分です。すべてのチャットで一度だけ読み込みます</translation>
     </message>
     <message>
         <source>Limited to %1 tokens in Settings (model: %2)</source>
@@ -2584,13 +2560,6 @@
     <message>
         <source>Run over 2 Macs</source>
         <translation>2 台の Mac で実行</translation>
-    </message>
-</context>
-<context>
-    <name>MainColumn</name>
-    <message>
-        <source>Models</source>
-        <translation>モデル</translation>
     </message>
 </context>
 <context>
@@ -4482,6 +4451,10 @@
         <source>Show</source>
         <translation>表示</translation>
     </message>
+    <message>
+        <source>Models</source>
+        <translation>モデル</translation>
+    </message>
 </context>
 <context>
     <name>ModelsView</name>
@@ -4568,6 +4541,53 @@
     <message>
         <source>As in Settings</source>
         <translation>設定どおり</translation>
+    </message>
+</context>
+<context>
+    <name>OptionForm</name>
+    <message>
+        <source>As in Settings</source>
+        <translation>設定どおり</translation>
+    </message>
+    <message>
+        <source>Text still varies</source>
+        <translation>テキストは変わりうる</translation>
+    </message>
+    <message>
+        <source>Different text each time</source>
+        <translation>毎回異なるテキスト</translation>
+    </message>
+    <message>
+        <source>Same seed, same text</source>
+        <translation>同じシードなら同じテキスト</translation>
+    </message>
+    <message>
+        <source>No effect at temperature 0</source>
+        <translation>温度 0 では効果なし</translation>
+    </message>
+    <message>
+        <source>No effect while drafting is off</source>
+        <translation>ドラフトがオフのときは効果なし</translation>
+    </message>
+    <message>
+        <source>This chat only</source>
+        <translation>このチャットのみ</translation>
+    </message>
+    <message>
+        <source>Default for this model</source>
+        <translation>このモデルの既定値</translation>
+    </message>
+    <message>
+        <source>This project</source>
+        <translation>このプロジェクト</translation>
+    </message>
+    <message>
+        <source>From preset</source>
+        <translation>プリセットの値</translation>
+    </message>
+    <message>
+        <source>From the project</source>
+        <translation>プロジェクトの値</translation>
     </message>
 </context>
 <context>
@@ -5396,6 +5416,80 @@
     <message>
         <source>Reading the chat… %1</source>
         <translation>チャットを読んでいます… %1</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectForm</name>
+    <message>
+        <source>Project</source>
+        <translation>プロジェクト</translation>
+    </message>
+    <message>
+        <source>All chats in a project begin with its instructions, models and settings.</source>
+        <translation>プロジェクトのチャットはすべて、その指示、モデル、設定で始まります。</translation>
+    </message>
+    <message>
+        <source>New Chat in This Project</source>
+        <translation>このプロジェクトで新しいチャット</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名前</translation>
+    </message>
+    <message>
+        <source>Instructions</source>
+        <translation>指示</translation>
+    </message>
+    <message>
+        <source>What the model should know and do in every chat here</source>
+        <translation>ここのすべてのチャットでモデルに知っておいてほしいこと、してほしいこと</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s), read once for all chats</source>
+        <translation>
+            <numerusform>%Ln トークン。すべてのチャットで一度だけ読み込みます</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>As chosen at the time</source>
+        <translation>そのとき選ばれているモデル</translation>
+    </message>
+    <message>
+        <source>%1 (not installed)</source>
+        <translation>%1（未インストール）</translation>
+    </message>
+    <message>
+        <source>Models for new chats</source>
+        <translation>新しいチャットのモデル</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 を使う</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>チャット設定</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectLine</name>
+    <message>
+        <source>instructions</source>
+        <translation>指示</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln file(s)</source>
+        <translation>
+            <numerusform>ファイル %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>settings</source>
+        <translation>設定</translation>
+    </message>
+    <message>
+        <source>Project: %1</source>
+        <translation>プロジェクト: %1</translation>
     </message>
 </context>
 <context>

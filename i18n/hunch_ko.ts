@@ -636,6 +636,14 @@
         </translation>
     </message>
     <message>
+        <source>New Chat Here</source>
+        <translation>여기에서 새 채팅</translation>
+    </message>
+    <message>
+        <source>Project…</source>
+        <translation>프로젝트…</translation>
+    </message>
+    <message>
         <source>New Subfolder</source>
         <translation>하위 폴더 만들기</translation>
     </message>
@@ -745,42 +753,6 @@
     <message>
         <source>Reset all</source>
         <translation>모두 초기화</translation>
-    </message>
-    <message>
-        <source>No effect at temperature 0</source>
-        <translation>온도가 0이면 효과 없음</translation>
-    </message>
-    <message>
-        <source>No effect while drafting is off</source>
-        <translation>초안 모델을 끄면 효과 없음</translation>
-    </message>
-    <message>
-        <source>Default for this model</source>
-        <translation>이 모델의 기본값</translation>
-    </message>
-    <message>
-        <source>Different text each time</source>
-        <translation>매번 다른 텍스트</translation>
-    </message>
-    <message>
-        <source>Same seed, same text</source>
-        <translation>같은 시드면 같은 텍스트</translation>
-    </message>
-    <message>
-        <source>Text still varies</source>
-        <translation>텍스트가 달라질 수 있음</translation>
-    </message>
-    <message>
-        <source>This chat only</source>
-        <translation>이 채팅만</translation>
-    </message>
-    <message>
-        <source>From preset</source>
-        <translation>프리셋 값</translation>
-    </message>
-    <message>
-        <source>As in Settings</source>
-        <translation>설정대로</translation>
     </message>
 </context>
 <context>
@@ -975,6 +947,10 @@
     <message>
         <source>Context: %1 of %2 tokens</source>
         <translation>컨텍스트: %2토큰 중 %1토큰</translation>
+    </message>
+    <message>
+        <source>%1 of them are the project&apos;s, read once for all its chats</source>
+        <translation>그중 %1개는 프로젝트의 것으로, 모든 채팅에서 한 번만 읽어요</translation>
     </message>
     <message>
         <source>Limited to %1 tokens in Settings (model: %2)</source>
@@ -2584,13 +2560,6 @@
     <message>
         <source>Run over 2 Macs</source>
         <translation>Mac 2대로 실행</translation>
-    </message>
-</context>
-<context>
-    <name>MainColumn</name>
-    <message>
-        <source>Models</source>
-        <translation>모델</translation>
     </message>
 </context>
 <context>
@@ -4482,6 +4451,10 @@
         <source>Show</source>
         <translation>보기</translation>
     </message>
+    <message>
+        <source>Models</source>
+        <translation>모델</translation>
+    </message>
 </context>
 <context>
     <name>ModelsView</name>
@@ -4568,6 +4541,53 @@
     <message>
         <source>As in Settings</source>
         <translation>설정대로</translation>
+    </message>
+</context>
+<context>
+    <name>OptionForm</name>
+    <message>
+        <source>As in Settings</source>
+        <translation>설정대로</translation>
+    </message>
+    <message>
+        <source>Text still varies</source>
+        <translation>텍스트가 달라질 수 있음</translation>
+    </message>
+    <message>
+        <source>Different text each time</source>
+        <translation>매번 다른 텍스트</translation>
+    </message>
+    <message>
+        <source>Same seed, same text</source>
+        <translation>같은 시드면 같은 텍스트</translation>
+    </message>
+    <message>
+        <source>No effect at temperature 0</source>
+        <translation>온도가 0이면 효과 없음</translation>
+    </message>
+    <message>
+        <source>No effect while drafting is off</source>
+        <translation>초안 모델을 끄면 효과 없음</translation>
+    </message>
+    <message>
+        <source>This chat only</source>
+        <translation>이 채팅만</translation>
+    </message>
+    <message>
+        <source>Default for this model</source>
+        <translation>이 모델의 기본값</translation>
+    </message>
+    <message>
+        <source>This project</source>
+        <translation>이 프로젝트</translation>
+    </message>
+    <message>
+        <source>From preset</source>
+        <translation>프리셋 값</translation>
+    </message>
+    <message>
+        <source>From the project</source>
+        <translation>프로젝트 값</translation>
     </message>
 </context>
 <context>
@@ -5396,6 +5416,80 @@
     <message>
         <source>Reading the chat… %1</source>
         <translation>채팅을 읽는 중… %1</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectForm</name>
+    <message>
+        <source>Project</source>
+        <translation>프로젝트</translation>
+    </message>
+    <message>
+        <source>All chats in a project begin with its instructions, models and settings.</source>
+        <translation>프로젝트의 모든 채팅은 같은 지침, 모델, 설정으로 시작해요.</translation>
+    </message>
+    <message>
+        <source>New Chat in This Project</source>
+        <translation>이 프로젝트에서 새 채팅</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>이름</translation>
+    </message>
+    <message>
+        <source>Instructions</source>
+        <translation>지침</translation>
+    </message>
+    <message>
+        <source>What the model should know and do in every chat here</source>
+        <translation>이곳의 모든 채팅에서 모델이 알고 지켜야 할 것</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s), read once for all chats</source>
+        <translation>
+            <numerusform>토큰 %Ln개, 모든 채팅에서 한 번만 읽어요</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>As chosen at the time</source>
+        <translation>그때 고른 모델</translation>
+    </message>
+    <message>
+        <source>%1 (not installed)</source>
+        <translation>%1(설치되지 않음)</translation>
+    </message>
+    <message>
+        <source>Models for new chats</source>
+        <translation>새 채팅의 모델</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 사용</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>채팅 설정</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectLine</name>
+    <message>
+        <source>instructions</source>
+        <translation>지침</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln file(s)</source>
+        <translation>
+            <numerusform>파일 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>settings</source>
+        <translation>설정</translation>
+    </message>
+    <message>
+        <source>Project: %1</source>
+        <translation>프로젝트: %1</translation>
     </message>
 </context>
 <context>

@@ -636,6 +636,14 @@
         </translation>
     </message>
     <message>
+        <source>New Chat Here</source>
+        <translation>在此新建对话</translation>
+    </message>
+    <message>
+        <source>Project…</source>
+        <translation>项目…</translation>
+    </message>
+    <message>
         <source>New Subfolder</source>
         <translation>新建子文件夹</translation>
     </message>
@@ -745,42 +753,6 @@
     <message>
         <source>Reset all</source>
         <translation>全部还原</translation>
-    </message>
-    <message>
-        <source>No effect at temperature 0</source>
-        <translation>温度为 0 时无效果</translation>
-    </message>
-    <message>
-        <source>No effect while drafting is off</source>
-        <translation>不使用草稿模型时无效果</translation>
-    </message>
-    <message>
-        <source>Default for this model</source>
-        <translation>此模型的默认值</translation>
-    </message>
-    <message>
-        <source>Different text each time</source>
-        <translation>每次文本不同</translation>
-    </message>
-    <message>
-        <source>Same seed, same text</source>
-        <translation>种子相同则文本相同</translation>
-    </message>
-    <message>
-        <source>Text still varies</source>
-        <translation>文本仍会变化</translation>
-    </message>
-    <message>
-        <source>This chat only</source>
-        <translation>仅此对话</translation>
-    </message>
-    <message>
-        <source>From preset</source>
-        <translation>来自预设</translation>
-    </message>
-    <message>
-        <source>As in Settings</source>
-        <translation>沿用设置</translation>
     </message>
 </context>
 <context>
@@ -975,6 +947,10 @@
     <message>
         <source>Context: %1 of %2 tokens</source>
         <translation>上下文：已用 %1 / %2 token</translation>
+    </message>
+    <message>
+        <source>%1 of them are the project&apos;s, read once for all its chats</source>
+        <translation>其中 %1 个属于项目，所有对话只读取一次</translation>
     </message>
     <message>
         <source>Limited to %1 tokens in Settings (model: %2)</source>
@@ -2584,13 +2560,6 @@
     <message>
         <source>Run over 2 Macs</source>
         <translation>在 2 台 Mac 上运行</translation>
-    </message>
-</context>
-<context>
-    <name>MainColumn</name>
-    <message>
-        <source>Models</source>
-        <translation>模型</translation>
     </message>
 </context>
 <context>
@@ -4482,6 +4451,10 @@
         <source>Show</source>
         <translation>显示</translation>
     </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
 </context>
 <context>
     <name>ModelsView</name>
@@ -4568,6 +4541,53 @@
     <message>
         <source>As in Settings</source>
         <translation>沿用设置</translation>
+    </message>
+</context>
+<context>
+    <name>OptionForm</name>
+    <message>
+        <source>As in Settings</source>
+        <translation>沿用设置</translation>
+    </message>
+    <message>
+        <source>Text still varies</source>
+        <translation>文本仍会变化</translation>
+    </message>
+    <message>
+        <source>Different text each time</source>
+        <translation>每次文本不同</translation>
+    </message>
+    <message>
+        <source>Same seed, same text</source>
+        <translation>种子相同则文本相同</translation>
+    </message>
+    <message>
+        <source>No effect at temperature 0</source>
+        <translation>温度为 0 时无效果</translation>
+    </message>
+    <message>
+        <source>No effect while drafting is off</source>
+        <translation>不使用草稿模型时无效果</translation>
+    </message>
+    <message>
+        <source>This chat only</source>
+        <translation>仅此对话</translation>
+    </message>
+    <message>
+        <source>Default for this model</source>
+        <translation>此模型的默认值</translation>
+    </message>
+    <message>
+        <source>This project</source>
+        <translation>此项目</translation>
+    </message>
+    <message>
+        <source>From preset</source>
+        <translation>来自预设</translation>
+    </message>
+    <message>
+        <source>From the project</source>
+        <translation>来自项目</translation>
     </message>
 </context>
 <context>
@@ -5396,6 +5416,80 @@
     <message>
         <source>Reading the chat… %1</source>
         <translation>正在读取对话… %1</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectForm</name>
+    <message>
+        <source>Project</source>
+        <translation>项目</translation>
+    </message>
+    <message>
+        <source>All chats in a project begin with its instructions, models and settings.</source>
+        <translation>项目中的所有对话都以它的指令、模型和设置开始。</translation>
+    </message>
+    <message>
+        <source>New Chat in This Project</source>
+        <translation>在此项目中新建对话</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Instructions</source>
+        <translation>指令</translation>
+    </message>
+    <message>
+        <source>What the model should know and do in every chat here</source>
+        <translation>模型在这里的每个对话中应了解和遵循的内容</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s), read once for all chats</source>
+        <translation>
+            <numerusform>%Ln 个 token，所有对话只读取一次</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>As chosen at the time</source>
+        <translation>届时所选的模型</translation>
+    </message>
+    <message>
+        <source>%1 (not installed)</source>
+        <translation>%1（未安装）</translation>
+    </message>
+    <message>
+        <source>Models for new chats</source>
+        <translation>新对话的模型</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>使用 %1</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>对话设置</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectLine</name>
+    <message>
+        <source>instructions</source>
+        <translation>指令</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln file(s)</source>
+        <translation>
+            <numerusform>%Ln 个文件</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Project: %1</source>
+        <translation>项目：%1</translation>
     </message>
 </context>
 <context>

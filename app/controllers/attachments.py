@@ -411,7 +411,7 @@ _Counted = tuple[str, str]  # by which main model, which text
 
 
 class TypedTokens(QObject):
-    """How many tokens the words in the composer are, for the context meter: counted by the engine between its steps.
+    """How many tokens a text is, such as that in the composer: counted by the engine between its steps.
 
     One count at a time, of what is there when the one before it is answered. Without a loaded model nothing is counted.
     """

@@ -83,6 +83,7 @@ class ChatController(QObject):
         self.transcript = TranscriptModel(self)
         self.generating = False
         self._storage = storage
+        self._models = models
         self._chats = storage.read.chats
         self._messages = storage.read.messages
         self._turn = 0  # increments with each branch shown, so that late answers are dropped
@@ -140,8 +141,12 @@ class ChatController(QObject):
         self.new_chat_in(None)
 
     def new_chat_in(self, folder_id: int | None) -> None:
+        """In a folder, with its models where they are installed; None: in none, with those that are loaded."""
         self.show(0)
         self.options.begin_in(folder_id)
+        pair = self.projects.pair(folder_id)
+        if pair is not None:
+            self._models.use_in_project(*pair)
 
     def open_chat(self, chat_id: int) -> None:
         if chat_id == self.chat_id:

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.controllers.changes import KEEP_DELAY_MS, StorageChanges
 from app.controllers.projects import Projects
 from app.settings import Settings
-from app.storage import Storage
+from app.storage import Project, Storage
 from app.system.worker import ignore
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairView
@@ -242,6 +242,19 @@ class ChatOptions(QObject):
             presets,
             self._preset_id(self.chat_id),
         )
+
+    def view_of_project(self, folder_id: int) -> OptionsView:
+        """What a project sets itself, and what would apply without that in its chats that set nothing."""
+        *outer, own = (each.options for each in self._projects.around(folder_id) or [Project()])
+        model = self._model_values()
+        sources = dict.fromkeys(known(model), "model")
+        for each in outer:
+            sources |= dict.fromkeys(known(each), "project")
+        otherwise = resolve(self._settings, model, *outer, main=self._main()).values
+        return OptionsView(known(own), otherwise, sources, (), "")
+
+    def put_in_project(self, folder_id: int, name: str, value: object) -> None:
+        self._projects.put_options(folder_id, {name: Settings.options()[name].check(value)})
 
     @property
     def differs(self) -> bool:

@@ -1,4 +1,4 @@
-"""The controllers of attachments, exports and imports, and the token counter."""
+"""The controllers of attachments, exports and imports, and the token counters."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class FileControllers:
     ) -> None:
         self.attachments = AttachmentController(engine, bridge, storage, models, chats, deliver)
         self.typed = TypedTokens(engine, bridge, models, chats)
+        self.shared = TypedTokens(engine, bridge, models, chats)  # of what all chats of a project begin with
         self.exports = ExportController(storage, deliver, chats.options, chats)
         self.imports = ImportController(storage, chats, deliver)
 

@@ -20,7 +20,7 @@ from app.controllers.draft_choices import (
 )
 from app.controllers.library import LibraryController, ModelSources
 from app.controllers.pair_loading import PairLoading, StarterPair
-from app.settings import STARTER_EYES, Settings, as_setting
+from app.settings import STARTER_EYES, Settings, as_setting, from_setting
 from app.storage.pair_records import PairRecords
 from app.view_models.installed_list import PairOffer, reading_order
 from app.view_models.model_list import DraftChoice, ModelEntry, PairState
@@ -165,6 +165,28 @@ class ModelController(PairLoading):
             return
         self._to_compare = None
         self.when_free(main, lambda: self.load(main, draft))
+
+    def present_pair(self) -> tuple[str, str]:
+        """The main model and the draft that the next reply comes from, as the settings name them."""
+        draft = self._requested.draft_folder
+        return self.main_setting, as_setting(draft, self.starter.main) if draft else ""
+
+    def names_of(self, main: str, draft: str) -> tuple[str, str, bool]:
+        """Of models as the settings name them; and whether both are installed."""
+        named = [each for each in (main, draft) if each]
+        infos = [self.info_of(from_setting(each, self.starter.main)) for each in named]
+        names = [Path(each).name if info is None else info.name for each, info in zip(named, infos, strict=True)]
+        return names[0], names[1] if draft else "", None not in infos
+
+    def use_in_project(self, main: str, draft: str) -> None:
+        """Load these, as the settings name them, as if they were chosen; nothing where one is not installed."""
+        folders = [from_setting(each, self.starter.main) for each in (main, draft) if each]
+        if not all(self.info_of(folder) for folder in folders):
+            return
+        if draft:
+            self.choose_pair(folders[0], folders[1])
+        else:
+            self.choose_main(folders[0])
 
     def try_again(self) -> None:
         """Load again what of the pair failed to load."""

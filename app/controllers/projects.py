@@ -17,6 +17,8 @@ from app.storage import Project, Storage, Stores
 from app.storage.codec import storable
 
 PROJECT = "project"  # a kind of thing for `Keeping`
+MAIN = "main"  # beside the options: the main model of new chats, as the settings name it
+DRAFT = "draft"  # and the draft that goes with it; "": none
 
 
 class Projects(QObject):
@@ -45,6 +47,14 @@ class Projects(QObject):
     def instructions(self, folder_id: int | None) -> str:
         """What chats in that folder begin with, those of the outermost folder first."""
         return "\n\n".join(filter(None, (each.instructions.strip() for each in self.around(folder_id))))
+
+    def pair(self, folder_id: int | None) -> tuple[str, str] | None:
+        """The main model and the draft that new chats in that folder begin with; None: those that are loaded."""
+        for project in reversed(self.around(folder_id)):
+            found = project.options.get(MAIN), project.options.get(DRAFT, "")
+            if isinstance(found[0], str) and isinstance(found[1], str):
+                return found[0], found[1]
+        return None
 
     def put_instructions(self, folder_id: int, text: str) -> None:
         self._put(folder_id, replace(self.get(folder_id), instructions=storable(text)))

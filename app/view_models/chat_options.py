@@ -9,10 +9,11 @@ from typing import Any
 
 
 class Scope(StrEnum):
-    """Whose options: those of the open chat, or of every chat with the loaded model."""
+    """Whose options: those of the open chat, of every chat with the loaded model, or of all chats of a project."""
 
     CHAT = "chat"
     MODEL = "model"
+    PROJECT = "project"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class PresetView:
 class OptionsView:
     own: Mapping[str, Any]  # what is set here
     otherwise: Mapping[str, Any]  # what applies where nothing is set here
-    sources: Mapping[str, str]  # where these come from: "preset", "model"; not named: the settings
+    sources: Mapping[str, str]  # where these come from: "project", "preset", "model"; not named: the settings
     presets: tuple[PresetView, ...]
     preset: str  # the id of the chosen one; "": none
 

@@ -27,6 +27,13 @@ Page = Callable[[ScreenshotHarness], QWidget]  # brings the page up, and returns
 
 _SEARCHED = {"en": "draft", "ko": "초안", "ja": "ドラフト", "zh_CN": "草稿"}
 
+_INSTRUCTIONS = {
+    "en": "We sell tea. Answer in two sentences, and name the tea.",
+    "ko": "저희는 차를 팝니다. 두 문장으로 답하고 차 이름을 말해 주세요.",
+    "ja": "お茶を売っています。2文で答え、お茶の名前を挙げてください。",
+    "zh_CN": "我们卖茶叶。请用两句话回答，并说出茶名。",
+}
+
 
 def empty_chat(harness: ScreenshotHarness) -> QWidget:
     harness.application.chats.new_chat()
@@ -280,6 +287,36 @@ def menu_dialog(name: str, harness: ScreenshotHarness) -> QWidget:
     return dialog()
 
 
+def _project_id(harness: ScreenshotHarness) -> int:
+    """A project with instructions and an option of its own, made once."""
+    chats = harness.application.chats
+    name = {"en": "Tea shop", "ko": "찻집", "ja": "お茶の店", "zh_CN": "茶叶店"}[harness.application.settings.language]
+    folders = {each.name: each.id for each in chats.conversations.tree.folders.values()}
+    if name not in folders:
+        chats.folders.make()
+        harness.until(lambda: len(chats.conversations.tree.folders) > len(folders))
+        (made,) = chats.conversations.tree.folders.keys() - set(folders.values())
+        chats.folders.rename(made, name)
+        harness.until(lambda: chats.conversations.tree.folders[made].name == name)
+        chats.projects.put_instructions(made, _INSTRUCTIONS[harness.application.settings.language])
+        chats.options.put_in_project(made, "temperature", 0.3)
+        folders[name] = made
+    return folders[name]
+
+
+def project(harness: ScreenshotHarness) -> QWidget:
+    harness.application.window.project_page.show(_project_id(harness))
+    harness.pause()
+    return harness.application.window
+
+
+def project_chat(harness: ScreenshotHarness) -> QWidget:
+    """A new chat in it: the composer says what is in force."""
+    harness.application.chats.new_chat_in(_project_id(harness))
+    harness.pause()
+    return harness.application.window
+
+
 PAGES: dict[str, Page] = {
     "empty-chat": empty_chat,
     "chat": chat,
@@ -307,6 +344,8 @@ PAGES: dict[str, Page] = {
     **{f"settings-{name}": partial(settings_page, name) for name in SETTINGS_PAGES},
     **{f"models-{tab}": partial(models_tab, tab) for tab in ("yours", "find")},
     **{f"activity-{tab}": partial(activity, tab) for tab in ("requests", "totals")},
+    "project": project,
+    "project-chat": project_chat,
     "palette": palette,
     "quick-ask": quick_ask,
     "help": help_window,

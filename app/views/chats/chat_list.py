@@ -129,6 +129,8 @@ class ChatList(ListOfChats):
     chat_clicked = Signal()  # a chat was clicked, and is open: the composer takes the focus
     match_opened = Signal(int, Match)  # chat
     export_requested = Signal(object, str)  # chats, title of a single one
+    project_requested = Signal(int)  # folder whose page is to be shown
+    chat_in_requested = Signal(int)  # folder that a new chat is to be in
     left_upwards = Signal()  # Up in the first row
     search_left = Signal()  # Escape in search results
 
@@ -533,6 +535,10 @@ class ChatList(ListOfChats):
             export = menu.addAction(self.tr("Export %Ln chat(s)…", "", len(chats)))
             export.triggered.connect(lambda: self.export_requested.emit(chats, ""))
         elif row.folder_id:
+            begin = menu.addAction(self.tr("New Chat Here"))
+            begin.triggered.connect(lambda: self.chat_in_requested.emit(row.folder_id))
+            page = menu.addAction(self.tr("Project…"))
+            page.triggered.connect(lambda: self.project_requested.emit(row.folder_id))
             new = menu.addAction(self.tr("New Subfolder"))
             new.triggered.connect(lambda: self._folders.make(row.folder_id))
         else:

@@ -1,13 +1,12 @@
 """The panel of a chat's own options: preset, system prompt, sampling, drafting. Changes apply at once.
 
-Also here: its fields, the row of presets, and the button that opens it.
+Also here: the row of presets, and the button that opens it. Its fields are in `option_form`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
 
 from PySide6.QtCore import QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter
@@ -19,13 +18,11 @@ from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairState
-from app.views.settings.options import ThinkingField, make_field
-from app.views.settings.schema_field import SchemaField
-from app.views.settings.speculation_controls import SpeculationControls
+from app.views.shell.option_form import OptionForm
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
-from app.views.widgets.cards import Hairline, Page, SettingRow, Words
+from app.views.widgets.cards import Page
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Segments
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held, popup_menu
@@ -33,45 +30,11 @@ from app.views.widgets.panel import Panel
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.model_names import human_name
-from app.words.options import option_name
 
 _WIDTH_PX = 400
 _LONGEST_NAME = 60  # of a preset
-_PROMPT = "system_prompt"
-_DRAFTING = "speculation_mode"
-_SCHEMA = "schema"
-_WIDE = (_PROMPT, _SCHEMA, _DRAFTING)
-_ROWS = (
-    *("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
-    *("max_tokens", "context_tokens", "long_chats", "thinking", "picture_detail"),
-)
 SHORTCUT = "Ctrl+Alt+,"
 _DOT_PX = 6
-
-
-class OptionField(Translated, QWidget):
-    """A field, and the button that resets the option."""
-
-    def __init__(self, theme: Theme, name: str) -> None:
-        super().__init__()
-        kinds: dict[str, Callable[[Theme], SpeculationControls | SchemaField]] = {
-            _DRAFTING: SpeculationControls,
-            _SCHEMA: SchemaField,
-        }
-        self.field = kinds[name](theme) if name in kinds else make_field(theme, name)
-        self.leave = IconButton(theme, "x", 24)
-        kept = self.leave.sizePolicy()
-        kept.setRetainSizeWhenHidden(True)
-        self.leave.setSizePolicy(kept)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(self.field, int(name in _WIDE))
-        row.addWidget(self.leave, 0, Qt.AlignmentFlag.AlignTop if name in _WIDE else Qt.AlignmentFlag.AlignVCenter)
-        self._retranslate()
-
-    def _retranslate(self) -> None:
-        self.leave.set_name(self.tr("As in Settings"))
 
 
 class NameField(LineField):
@@ -180,7 +143,6 @@ class ChatSettings(Translated, Panel):
         super().__init__(theme, parent, _WIDTH_PX, otherwise)
         self._options = options
         self._model_name = ""
-        self._values: dict[str, Any] = {}  # of every option, the ones that apply
         self._view = OptionsView({}, {}, {}, (), "")
         self.scopes = Segments(theme, self)
         self.scopes.set_value(Scope.CHAT)
@@ -188,9 +150,9 @@ class ChatSettings(Translated, Panel):
         self.presets = PresetRow(theme, options, self)
         self.page = Page(theme, self)
         self.reset = PillButton(theme, parent=self)
-        self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _SCHEMA, _DRAFTING)}
-        self._words = {name: Words(theme, beside=True) for name in _WIDE}
-        self.rows = {name: SettingRow(theme, self.fields[name]) for name in _ROWS}
+        self.form = OptionForm(theme)
+        self.fields = self.form.fields
+        self.rows = self.form.rows
         self._arrange()
         self._connect()
         self._retranslate()
@@ -213,31 +175,14 @@ class ChatSettings(Translated, Panel):
         content = self.page.widget()
         if content is not None:
             content.setAutoFillBackground(False)  # the card shows through
-        rows.addLayout(self._words[_PROMPT].column)
-        for row in self.rows.values():
-            row.keep_height()
-        for widget in (self.fields[_PROMPT], Hairline(self._theme), *self.rows.values(), Hairline(self._theme)):
-            rows.addWidget(widget)
-        for name in (_SCHEMA, _DRAFTING):
-            rows.addLayout(self._words[name].column)
-            rows.addWidget(self.fields[name])
+        rows.addWidget(self.form)
         rows.addStretch(1)
 
     def _connect(self) -> None:
-        for name, field in self.fields.items():
-            field.field.chosen.connect(lambda *values, name=name: self._put(name, *values))
-            field.leave.clicked.connect(
-                lambda _checked=False, name=name: self._options.drop(self.scope, *_options_of(name))
-            )
+        self.form.put.connect(lambda name, value: self._options.put(self.scope, name, value))
+        self.form.dropped.connect(lambda names: self._options.drop(self.scope, *names))
         self.close_button.clicked.connect(self.leave)
         self.reset.clicked.connect(lambda: self._options.drop(self.scope))
-
-    def _put(self, name: str, *values: object) -> None:
-        for each, value in zip(_options_of(name), values, strict=True):
-            self._options.put(self.scope, each, value)
-
-    def _drop(self, name: str) -> None:
-        self._options.drop(self.scope, *_options_of(name))
 
     def show_options(
         self, view: OptionsView, model_name: str, efforts: Sequence[str], *, limits: bool, sees: bool
@@ -245,18 +190,7 @@ class ChatSettings(Translated, Panel):
         """`efforts`: how much the model can be asked to think; `limits`: its thinking can be limited."""
         self._view = view
         self._model_name = model_name
-        thinking = self.fields["thinking"].field
-        assert isinstance(thinking, ThinkingField)
-        if efforts:
-            thinking.offer(efforts, limits=limits)
-        self.rows["thinking"].setVisible(bool(efforts))
-        self.rows["picture_detail"].setVisible(sees)
-        values = {**view.otherwise, **view.own}
-        for name, field in self.fields.items():
-            field.leave.setVisible(any(each in view.own for each in _options_of(name)))
-            field.field.set_value(*(values[each] for each in _options_of(name)))
-        self._values = values
-        self.fields["fastest"].field.setEnabled(not self._no_difference())
+        self.form.show_options(view, self.scope, efforts, limits=limits, sees=sees)
         self.presets.show_presets(view.presets, view.preset, changed=bool(view.own))
         self.presets.setVisible(self.scope is Scope.CHAT)
         self._retranslate()
@@ -269,40 +203,6 @@ class ChatSettings(Translated, Panel):
         self.close_button.set_name(self.tr("Close"))
         self.reset.setText(self.tr("Reset all"))
         self.reset.setEnabled(bool(self._view.own or self._view.preset))
-        shown: dict[str, SettingRow | Words] = {**self.rows, **self._words}
-        for name, words in shown.items():
-            source = self._source(name)
-            field = self.fields[name].field
-            words.set_words(option_name(name), self._state(name, source))
-            field.setAccessibleName(option_name(name))
-            field.setAccessibleDescription(self._state(name, source or self.tr("As in Settings")))
-
-    def _state(self, name: str, source: str) -> str:
-        """Source of the effective value, and whether drafts change the text."""
-        fastest = bool(self._values.get("fastest"))
-        if name == "seed" and fastest and not self._no_difference():
-            return self.tr("Text still varies")
-        if name != "fastest":
-            return source
-        seed_effect = self.tr("Different text each time") if fastest else self.tr("Same seed, same text")
-        return self._no_difference() or " · ".join(filter(None, (seed_effect, source)))
-
-    def _no_difference(self) -> str:
-        """Why the text does not depend on how drafts are accepted; "" if it does."""
-        if not self._values.get("temperature"):
-            return self.tr("No effect at temperature 0")
-        return self.tr("No effect while drafting is off") if self._values[_DRAFTING] == "off" else ""
-
-    def _source(self, name: str) -> str:
-        """Source of the effective value; "": the settings."""
-        if any(each in self._view.own for each in _options_of(name)):
-            if self.scope is Scope.CHAT:
-                return self.tr("This chat only")
-            return self.tr("Default for this model")
-        return {
-            "preset": self.tr("From preset"),
-            "model": self.tr("Default for this model"),
-        }.get(self._view.sources.get(name, ""), "")
 
     @property
     def first(self) -> QWidget:
@@ -314,10 +214,6 @@ class ChatSettings(Translated, Panel):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._options.keep()
-
-
-def _options_of(name: str) -> tuple[str, ...]:
-    return ("speculation_mode", "speculation_tokens") if name == _DRAFTING else (name,)
 
 
 def _short(name: str) -> str:
@@ -386,9 +282,7 @@ class ChatSettingsButton(Translated, IconButton):
         pair = self._models.pair
         limits = pair.state is not PairState.READY or (model is not None and model.ends_thinking)
         sees = model is not None and model.sees
-        schema = self.panel.fields[_SCHEMA].field
-        assert isinstance(schema, SchemaField)
-        schema.set_possible(self._models.keeps_forms, human_name(pair.main_name))
+        self.panel.form.set_forms(self._models.keeps_forms, human_name(pair.main_name))
         self.panel.show_options(view, human_name(pair.main_name), self._models.efforts(), limits=limits, sees=sees)
 
     def _close(self) -> None:

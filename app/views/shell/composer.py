@@ -30,6 +30,7 @@ from app.view_models.installed_list import ModelOffer
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.chat_tools import ChatToolsButton, ChatToolsPanel
 from app.views.shell.effort_button import EffortButton
+from app.views.shell.project_line import ProjectLine
 from app.views.widgets.arrange import arrange
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
@@ -194,6 +195,7 @@ class _Tokens:
     attached: int = 0
     model_limit: int = 0
     typed: int = 0
+    shared: int = 0  # of what all chats of the project begin with
 
     def excess(self, text: str) -> int:
         """Tokens by which the message alone exceeds the context."""
@@ -204,10 +206,10 @@ class _Tokens:
         return max(0, self.attached + typed - limit)
 
     def show(self, ring: ContextRing) -> None:
-        used = self.used + self.attached + self.typed
+        used = (self.used or self.shared) + self.attached + self.typed
         # Hidden in a new chat with a short text.
-        shows = self.attached or used >= SPEAKS_UP_AT * self.model_limit
-        ring.set_usage(used, self.limit or (self.model_limit if shows else 0))
+        shows = self.attached or self.shared or used >= SPEAKS_UP_AT * self.model_limit
+        ring.set_usage(used, self.limit or (self.model_limit if shows else 0), self.shared)
 
 
 class ContextRing(Translated, QWidget):
@@ -217,6 +219,7 @@ class ContextRing(Translated, QWidget):
         super().__init__(parent)
         self._theme = theme
         self.used_tokens = 0
+        self._shared_tokens = 0
         self._limit_tokens = 0
         self._model_tokens = self._memory_tokens = 0  # 0: not known
         theme.changed.connect(self.updateGeometry)
@@ -239,12 +242,15 @@ class ContextRing(Translated, QWidget):
     def accessible_value(self) -> str:
         return percent(self.share)
 
-    def set_usage(self, used_tokens: int, limit_tokens: int) -> None:
-        if (used_tokens, limit_tokens) == (self.used_tokens, self._limit_tokens):
+    def set_usage(self, used_tokens: int, limit_tokens: int, shared_tokens: int = 0) -> None:
+        """`shared_tokens`: those of `used_tokens` that all chats of the project begin with."""
+        usage = used_tokens, limit_tokens, shared_tokens
+        if usage == (self.used_tokens, self._limit_tokens, self._shared_tokens):
             return
         before = self._shown()
         self.used_tokens = used_tokens
         self._limit_tokens = limit_tokens
+        self._shared_tokens = shared_tokens
         if self._shown() != before:
             self._retranslate()
         set_tooltip(self, "\n".join(self._lines()))
@@ -273,8 +279,11 @@ class ContextRing(Translated, QWidget):
         return [fill(sentence, count(self.used_tokens), count(self.effective_tokens)), *self._reasons()]
 
     def _reasons(self) -> list[str]:
-        """Why it is less than the model holds."""
+        """What is shared, and why it is less than the model holds."""
         reasons = []
+        if self._shared_tokens:
+            shared = self.tr("%1 of them are the project's, read once for all its chats")
+            reasons.append(fill(shared, count(self._shared_tokens)))
         if self._limit_tokens < self._model_tokens:
             asked = self.tr("Limited to %1 tokens in Settings (model: %2)")
             reasons.append(fill(asked, count(self._limit_tokens), count(self._model_tokens)))
@@ -345,6 +354,7 @@ class Composer(Translated, QWidget):
         self.edit.leaves_drops = True
         self.unsent = UnsentWords(self.edit, self)
         self.ring = ContextRing(theme, self)
+        self.project = ProjectLine(theme, self)
         self.attached = AttachmentRow(theme, self)
         self.queue_note = TextLabel(theme, TextStyle.FINE, self)
         self.queue_note.hide()
@@ -355,7 +365,7 @@ class Composer(Translated, QWidget):
         self.button = RoundButton(theme, "arrow-up", self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.IBeamCursor)
-        for child in (self.button, self.effort, self.tools_button, self.attach_button, self.attached):
+        for child in (self.button, self.effort, self.tools_button, self.attach_button, self.attached, self.project):
             child.setCursor(Qt.CursorShape.ArrowCursor)
         self.attach_button.setEnabled(False)
         self._arrange()
@@ -376,6 +386,7 @@ class Composer(Translated, QWidget):
         self.button.clicked.connect(self._on_button)
         self.attached.left.connect(self.take_focus)
         self.effort.shown_or_hidden.connect(self._keep_room)
+        self.project.shown_or_hidden.connect(self._fit)
         self._theme.changed.connect(self._restyle)
 
     def bind(self, chats: ChatController) -> None:
@@ -405,7 +416,9 @@ class Composer(Translated, QWidget):
         both = QGridLayout()
         both.addWidget(self.edit, 0, 0, Qt.AlignmentFlag.AlignVCenter)
         both.addWidget(self._foot, 0, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
-        self._column = arrange(QVBoxLayout(self), self.attached, both, self.queue_note, self.unseen_note, spacing=4)
+        project = (self.project, 0, Qt.AlignmentFlag.AlignLeft)
+        rows = (project, self.attached, both, self.queue_note, self.unseen_note)
+        self._column = arrange(QVBoxLayout(self), *rows, spacing=4)
 
     def show_for(self, main: str) -> None:
         """`main`: as the settings name it."""
@@ -516,6 +529,11 @@ class Composer(Translated, QWidget):
         self._tokens.model_limit = limit_tokens
         self._show_tokens()
 
+    def show_shared_tokens(self, tokens: int) -> None:
+        """So does what all chats of the project begin with."""
+        self._tokens.shared = tokens
+        self._show_tokens()
+
     def show_typed_tokens(self, tokens: int) -> None:
         """So does what is typed."""
         self._tokens.typed = tokens
@@ -599,7 +617,7 @@ class Composer(Translated, QWidget):
 
     def _fit(self) -> None:
         line_px = self.edit.fontMetrics().lineSpacing()
-        beside = (self.attached, self.queue_note, self.unseen_note)  # they count as well
+        beside = (self.project, self.attached, self.queue_note, self.unseen_note)  # they count as well
         others = sum(
             max(each.minimumHeight(), each.minimumSizeHint().height()) for each in beside if not each.isHidden()
         )

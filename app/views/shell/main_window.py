@@ -6,7 +6,7 @@ It can be painted without controllers; `bind` connects them once the database an
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,8 @@ from app.views.shell.file_actions import FileActions
 from app.views.shell.inspector import InspectorButton
 from app.views.shell.kept_words import KeptWords
 from app.views.shell.picker import Picker
+from app.views.shell.place_page import PlacePage
+from app.views.shell.project_page import ProjectPage
 from app.views.shell.prompts import PromptList
 from app.views.shell.shell_window import ShellWindow
 from app.views.shell.window_tools import WindowTools
@@ -57,10 +59,8 @@ _CHAT_NEEDS_PX = 360  # beside the sidebar
 _SIDE_PX = 24
 
 
-class ModelsPage(QObject):
-    """The Models view: created at first use, shown in place of the chat until a chat is wanted."""
-
-    changed = Signal()  # whether it is shown
+class ModelsPage(PlacePage):
+    """The Models view."""
 
     def __init__(self, window: ShellWindow, theme: Theme, settings: Settings) -> None:
         super().__init__(window)
@@ -70,8 +70,6 @@ class ModelsPage(QObject):
         self._downloads = window.sidebar.downloads
         self._models: ModelController | None = None
         self._failed: set[int] = set()  # downloads that have failed, by row
-        self.is_shown = False
-        self.changed.connect(window.banner.leave_place)
         window.sidebar.models_button.clicked.connect(self.toggle)
         self._downloads.clicked.connect(lambda: self.show(YOURS))
         menu = window.menu
@@ -119,7 +117,7 @@ class ModelsPage(QObject):
             return
         if tab:
             self.view.show_tab(tab)
-        self._set_shown(True)
+        self.set_shown(True)
         self.view.take_focus()
 
     def find(self) -> None:
@@ -132,31 +130,33 @@ class ModelsPage(QObject):
         else:
             self.show()
 
-    def leave(self) -> None:
-        self._set_shown(False)
+    @property
+    def widget(self) -> QWidget:
+        return self.view
 
-    def escape(self) -> bool:
-        """Go back from a model's page, or from the view; False if it is not shown."""
-        if self.is_shown and not self.view.go_back():
-            self.leave()
-            return True
-        return self.is_shown
+    def title(self) -> str:
+        return self.tr("Models")
 
-    def _set_shown(self, shown: bool) -> None:
-        if shown != self.is_shown:
-            self.is_shown = shown
-            self.changed.emit()
+    def tab_stops(self) -> list[QWidget]:
+        return self.view.tab_stops()
+
+    def go_back(self) -> bool:
+        """From a model's page."""
+        return self.view.go_back()
 
 
 class MainColumn(QObject):
     """Before `bind` the page is an empty chat; a chat with messages is shown from `set_transcript` on."""
 
-    def __init__(self, window: ShellWindow, theme: Theme, empty_chat: EmptyChat, models: ModelsPage) -> None:
+    def __init__(
+        self, window: ShellWindow, theme: Theme, empty_chat: EmptyChat, models: ModelsPage, project: ProjectPage
+    ) -> None:
         super().__init__(window)
         self._window = window
         self._theme = theme
         self._empty_chat = empty_chat
         self._models = models
+        self._places: tuple[PlacePage, ...] = (models, project)
         self._chats: ChatController | None = None
         self._transcript: TranscriptView | None = None
         self._stack = QStackedLayout()
@@ -165,7 +165,20 @@ class MainColumn(QObject):
         window.banner.appeared.connect(self._place_banner)
         window.resized.connect(self._place_banner)
         window.composer.installEventFilter(self)
-        models.changed.connect(self.show)
+        for place in self._places:
+            place.changed.connect(partial(self._on_place, place))
+
+    @property
+    def _place(self) -> PlacePage | None:
+        """The page in place of the chat."""
+        return next((place for place in self._places if place.is_shown), None)
+
+    def _on_place(self, changed: PlacePage) -> None:
+        """One at a time."""
+        for place in self._places:
+            if changed.is_shown and place is not changed:
+                place.leave()
+        self.show()
 
     def _arranged(self) -> QVBoxLayout:
         self._stack.addWidget(self._empty_chat)
@@ -187,21 +200,21 @@ class MainColumn(QObject):
             signal.connect(self._show_page)
 
     def show(self) -> None:
-        """The open chat, or the models in its place."""
+        """The open chat, or the page in its place."""
         window = self._window
-        models = self._models.is_shown
+        place = self._place
         chat_id = 0
         title = ""
-        if models:
-            title = self.tr("Models")
+        if place is not None:
+            title = place.title()
         elif self._chats is not None:
             chat_id = self._chats.chat_id
             title = self._chats.title
         window.header.set_title(title)
-        window.header.set_of_chat(not models)
+        window.header.set_of_chat(place is None)
         set_window_title(window, title or "Hunch")
         window.sidebar.chats.set_open_chat(chat_id)
-        window.sidebar.show_models_open(models)
+        window.sidebar.show_models_open(self._models.is_shown)
         self._show_page()
         window.place_changed.emit()
         self._show_foot()
@@ -209,8 +222,8 @@ class MainColumn(QObject):
     def _show_page(self) -> None:
         empty = self._chats is None or not self._chats.transcript.messages
         page: QWidget = self._empty_chat if empty or self._transcript is None else self._transcript
-        if self._models.is_shown:
-            page = self._models.view
+        if (place := self._place) is not None:
+            page = place.widget
             if self._stack.indexOf(page) < 0:
                 self._stack.addWidget(page)
                 page.installEventFilter(self)
@@ -220,20 +233,20 @@ class MainColumn(QObject):
         self._window.header.set_line(page is self._transcript and not at_top)
 
     def _show_foot(self) -> None:
-        """Show the composer below the chat, and nothing below the models."""
+        """Show the composer below the chat, and nothing below what is in its place."""
         window = self._window
-        models = self._models.is_shown
+        has_chat = self._place is None
         focused = window.focusWidget() or window
         is_left = window.composer.isHidden() and not window.sidebar.isAncestorOf(focused)
-        window.composer.setVisible(not models)
+        window.composer.setVisible(has_chat)
         self._fit_foot()
-        if is_left and not models:
+        if is_left and has_chat:
             window.composer.take_focus()
 
     def _fit_foot(self) -> None:
         """Reserve the width of a permanent scroll bar, so that column and composer are aligned."""
         right = _SIDE_PX + bar_room_px(self._theme, self._window)
-        self._foot.setContentsMargins(*((0, 0, 0, 0) if self._models.is_shown else (_SIDE_PX, 4, right, 18)))
+        self._foot.setContentsMargins(*((_SIDE_PX, 4, right, 18) if self._place is None else (0, 0, 0, 0)))
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Move the banner with the widget that it lies over."""
@@ -246,9 +259,9 @@ class MainColumn(QObject):
         composer = self._window.composer
         if not banner.isVisibleTo(self._window):
             return
-        if self._models.is_shown:
+        if (place := self._place) is not None:
             side = self._theme.px(_SIDE_PX)
-            view = self._models.view.geometry()
+            view = place.widget.geometry()
             banner.place(view.left() + side, view.bottom() - side, view.width() - 2 * side)
             return
         at = composer.mapTo(self._window, composer.rect().topLeft())
@@ -261,8 +274,8 @@ class MainColumn(QObject):
         composer = self._window.composer
         top = in_reading_order(header) if header.isVisible() else []
         foot = in_reading_order(composer) if composer.isVisible() else []
-        if self._models.is_shown:
-            return [*top, *self._models.view.tab_stops()]
+        if (place := self._place) is not None:
+            return [*top, *place.tab_stops()]
         if view is not None and view.isVisible():
             page = [view, *view.visible_parts.tab_stops()]
         else:
@@ -289,7 +302,8 @@ class MainWindow(Translated, ShellWindow):
         self.transcript: TranscriptView | None = None
         self.empty_chat = EmptyChat(theme, self)
         self.models_view = ModelsPage(self, theme, settings)
-        self._column = MainColumn(self, theme, self.empty_chat, self.models_view)
+        self.project_page = ProjectPage(self, theme)
+        self._column = MainColumn(self, theme, self.empty_chat, self.models_view, self.project_page)
         self._arrange()
         self._connect_parts()
         self.inspector = InspectorButton(self, theme, settings)
@@ -352,6 +366,7 @@ class MainWindow(Translated, ShellWindow):
         models.main_waits.connect(self._show_wait)
         models.wait_ended.connect(self._end_wait)
         self.models_view.bind(chats, models)
+        self.project_page.bind(chats, models, files.shared)
         self.kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         view.editing.typed.connect(self.kept_words.note_typing)
         self.chat_settings.bind(chats, models)
@@ -511,8 +526,8 @@ class MainWindow(Translated, ShellWindow):
             self.composer.take_focus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Unused Escape leaves the models or stops the reply; unused F2 renames the chat."""
-        if event.key() == Qt.Key.Key_Escape and self.models_view.escape():
+        """Unused Escape leaves the page in place of the chat or stops the reply; unused F2 renames the chat."""
+        if event.key() == Qt.Key.Key_Escape and (self.models_view.escape() or self.project_page.escape()):
             return
         if event.key() == Qt.Key.Key_Escape and self.menu.stop.isEnabled():
             self.menu.stop.trigger()

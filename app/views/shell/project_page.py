@@ -1,0 +1,269 @@
+"""A project, in place of the chat: its name, instructions, models and settings."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.controllers.attachments import TypedTokens
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
+from app.controllers.projects import DRAFT, MAIN
+from app.theme import Theme
+from app.view_models.chat_options import Scope
+from app.view_models.model_list import PairState
+from app.view_models.project import ProjectView
+from app.views.settings.options import PromptField
+from app.views.shell.option_form import OptionForm
+from app.views.shell.place_page import PlacePage
+from app.views.shell.shell_window import ShellWindow
+from app.views.widgets.arrange import arrange
+from app.views.widgets.buttons import Emphasis, IconButton, PillButton
+from app.views.widgets.cards import Card, Page, SettingRow
+from app.views.widgets.fields import LineField
+from app.views.widgets.focus import in_reading_order
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
+from app.words.formats import fill
+from app.words.model_names import ARROW, human_name
+
+_MOST_PX = 720
+_INSTRUCTIONS_PX = 180
+_NAME_PX = 260
+
+
+class InstructionsField(PromptField):
+    def _restyle(self) -> None:
+        super()._restyle()
+        self.setFixedHeight(self._theme.px(_INSTRUCTIONS_PX))
+
+
+class ProjectForm(Translated, Page):
+    """What is set in it is stored by the controllers of `ProjectPage`."""
+
+    most_px = _MOST_PX
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._tokens = 0
+        self._pair = ""  # names of its models
+        self._present = ""  # and of the loaded ones
+        self._is_installed = True
+        self.what = TextLabel(theme, TextStyle.SECONDARY)
+        self.new_button = PillButton(theme, Emphasis.PRIMARY, "pencil")
+        self.name = LineField(theme, _NAME_PX)
+        self.instructions = InstructionsField(theme)
+        self._instructions_label = TextLabel(theme, TextStyle.BODY)
+        self.tokens = TextLabel(theme, TextStyle.FINE)
+        self.use_button = PillButton(theme)
+        self.leave_button = IconButton(theme, "x", 24)
+        self.settings = OptionForm(theme, with_prompt=False)
+        self._name_row = SettingRow(theme, self.name)
+        models = QWidget()
+        arrange(QHBoxLayout(models), self.use_button, self.leave_button, spacing=4, margins=(0, 0, 0, 0))
+        self._models_row = SettingRow(theme, models)
+        self._arrange()
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        self.title.hide()  # the header has it
+        self.column.addWidget(self.what)
+        self.column.addWidget(self.new_button, 0, Qt.AlignmentFlag.AlignLeft)
+        basic = Card(self.theme)
+        basic.add(self._name_row)
+        basic.add(self._models_row)
+        instructions = Card(self.theme)
+        for widget in (self._instructions_label, self.instructions, self.tokens):
+            instructions.column.addWidget(widget)
+        self.column.addWidget(basic)
+        self.column.addWidget(instructions)
+        self._options_heading = self.add_heading()
+        options = Card(self.theme)
+        options.column.addWidget(self.settings)
+        self.column.addWidget(options)
+        self.end()
+
+    def show_tokens(self, tokens: int) -> None:
+        """Of what all its chats begin with."""
+        self._tokens = tokens
+        self._retranslate()
+
+    def show_models(self, pair: str, present: str, *, is_installed: bool) -> None:
+        """Names of its models, "" for none, and of the loaded ones."""
+        self._pair = pair
+        self._present = present
+        self._is_installed = is_installed
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.setAccessibleName(self.tr("Project"))
+        self.what.setText(self.tr("All chats in a project begin with its instructions, models and settings."))
+        self.new_button.setText(self.tr("New Chat in This Project"))
+        self._name_row.set_words(self.tr("Name"))
+        self._instructions_label.setText(self.tr("Instructions"))
+        self.instructions.setAccessibleName(self.tr("Instructions"))
+        self.instructions.setPlaceholderText(self.tr("What the model should know and do in every chat here"))
+        tokens = self.tr("%Ln token(s), read once for all chats", "", self._tokens)
+        self.tokens.setText(tokens if self._tokens else "")
+        self.tokens.setVisible(bool(self._tokens))
+        unset = self.tr("As chosen at the time")
+        missing = fill(self.tr("%1 (not installed)"), self._pair)
+        self._models_row.set_words(
+            self.tr("Models for new chats"), (self._pair or unset) if self._is_installed else missing
+        )
+        self.use_button.setText(fill(self.tr("Use %1"), self._present))
+        self.use_button.setVisible(bool(self._present) and self._present != self._pair)
+        self.leave_button.set_name(self.tr("As chosen at the time"))
+        self.leave_button.setVisible(bool(self._pair))
+        self._options_heading.setText(self.tr("Chat settings"))
+
+
+class ProjectPage(PlacePage):
+    """Also what the composer says of the open chat's project."""
+
+    def __init__(self, window: ShellWindow, theme: Theme) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._folder_id = 0
+        self._title = ""  # as the header has it
+        self._chats: ChatController | None = None
+        window.sidebar.chats.project_requested.connect(self.show)
+        window.sidebar.chats.chat_in_requested.connect(self._begin_chat)
+        window.composer.project.clicked.connect(self._show_of_chat)
+        for act in (window.menu.write, window.menu.attach):
+            act.triggered.connect(self.leave)
+
+    def bind(self, chats: ChatController, models: ModelController, shared: TypedTokens) -> None:
+        self._chats = chats
+        self._models = models
+        self._shared = shared
+        chats.chat_wanted.connect(self.leave)
+        models.chat_wanted.connect(self.leave)
+        chats.options.changed.connect(self._follow)
+        chats.current_chat_changed.connect(self._follow)
+        chats.conversations.refreshed.connect(self._follow)
+        models.pair_changed.connect(self._follow)
+        models.models_changed.connect(self._follow)
+        shared.changed.connect(self._show_tokens)
+        self.changed.connect(self._follow)
+        self._follow()
+
+    @cached_property
+    def form(self) -> ProjectForm:
+        form = ProjectForm(self._theme, self._window)
+        chats = self._chats
+        assert chats is not None
+        form.new_button.clicked.connect(lambda: self._begin_chat(self._folder_id))
+        form.name.editingFinished.connect(self._rename)
+        form.instructions.chosen.connect(lambda text: chats.projects.put_instructions(self._folder_id, str(text)))
+        form.use_button.clicked.connect(self._use_present_pair)
+        form.leave_button.clicked.connect(lambda: chats.projects.put_options(self._folder_id, {}, (MAIN, DRAFT)))
+        form.settings.put.connect(lambda name, value: chats.options.put_in_project(self._folder_id, name, value))
+        form.settings.dropped.connect(lambda names: chats.projects.put_options(self._folder_id, {}, names))
+        return form
+
+    @property
+    def widget(self) -> QWidget:
+        return self.form
+
+    def title(self) -> str:
+        self._title = self._name(self._folder_id)
+        return self._title
+
+    def tab_stops(self) -> list[QWidget]:
+        return in_reading_order(self.form)
+
+    def show(self, folder_id: int) -> None:
+        """Does nothing before the chats are bound."""
+        if self._chats is None:
+            return
+        self._chats.projects.keep()
+        self._folder_id = folder_id
+        self.form.name.setText(self._name(folder_id))
+        self.form.instructions.set_value(self._chats.projects.get(folder_id).instructions)
+        self.form.verticalScrollBar().setValue(0)
+        self.set_shown(True)
+        self._follow()
+        self.form.instructions.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_of_chat(self) -> None:
+        if self._chats is not None:
+            folder_id = self._chats.options.folder_of(self._chats.chat_id)
+            if folder_id is not None:
+                self.show(folder_id)
+
+    def _begin_chat(self, folder_id: int) -> None:
+        if self._chats is not None:
+            self._chats.new_chat_in(folder_id)
+            self._window.composer.take_focus()
+
+    def _rename(self) -> None:
+        assert self._chats is not None
+        name = self.form.name.text().strip()
+        if name and name != self._name(self._folder_id):
+            self._chats.folders.rename(self._folder_id, name)
+        elif not name:
+            self.form.name.setText(self._name(self._folder_id))
+
+    def _use_present_pair(self) -> None:
+        assert self._chats is not None
+        main, draft = self._models.present_pair()
+        self._chats.projects.put_options(self._folder_id, {MAIN: main, DRAFT: draft})
+
+    def _name(self, folder_id: int) -> str:
+        folder = None if self._chats is None else self._chats.conversations.tree.folders.get(folder_id)
+        return "" if folder is None else folder.name
+
+    def _follow(self) -> None:
+        """What is shown of the project that is open, or of the open chat's."""
+        assert self._chats is not None
+        options = self._chats.options
+        here = options.folder_of(self._chats.chat_id)
+        self._window.composer.project.show_project(None if here is None else self._view(here))
+        if self.is_shown and not self._chats.projects.is_there(self._folder_id):
+            self.leave()
+        elif self.is_shown:
+            self._show_values()
+            if self._title != self._name(self._folder_id):
+                self._title = self._name(self._folder_id)
+                self.changed.emit()
+        folder_id = self._folder_id if self.is_shown else here
+        self._shared.count(self._chats.projects.instructions(folder_id))
+        self._show_tokens(self._shared.tokens)
+
+    def _view(self, folder_id: int) -> ProjectView:
+        assert self._chats is not None
+        projects = self._chats.projects
+        has_options = any(each.options for each in projects.around(folder_id))
+        return ProjectView(self._name(folder_id), bool(projects.instructions(folder_id)), has_options)
+
+    def _show_values(self) -> None:
+        assert self._chats is not None
+        form = self.form
+        models = self._models
+        if not form.name.hasFocus():
+            form.name.setText(self._name(self._folder_id))
+        form.instructions.set_value(self._chats.projects.get(self._folder_id).instructions)
+        own = self._chats.projects.pair(self._folder_id)
+        names = models.names_of(*own) if own is not None else ("", "", True)
+        present = _names(models.pair.main_name, models.pair.draft_name)
+        form.show_models(_names(*names[:2]), present, is_installed=names[2])
+        info = models.main_info()
+        limits = models.pair.state is not PairState.READY or (info is not None and info.ends_thinking)
+        view = self._chats.options.view_of_project(self._folder_id)
+        form.settings.set_forms(models.keeps_forms, human_name(models.pair.main_name))
+        sees = info is not None and info.sees
+        form.settings.show_options(view, Scope.PROJECT, models.efforts(), limits=limits, sees=sees)
+
+    def _show_tokens(self, tokens: int) -> None:
+        if self.is_shown:
+            self.form.show_tokens(tokens)
+        else:
+            self._window.composer.show_shared_tokens(tokens)
+
+
+def _names(main: str, draft: str) -> str:
+    return ARROW.join(human_name(each) for each in (main, draft) if each)

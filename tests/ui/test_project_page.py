@@ -1,0 +1,140 @@
+"""A project's page, the composer's line that leads to it, and the folder's menu."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
+from pytestqt.qtbot import QtBot
+
+from app.view_models.chat_options import Scope
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.stillness import still
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+@pytest.fixture
+def tea(app: AppHarness, qtbot: QtBot) -> int:
+    """A project of that name."""
+    made: list[int] = []
+    app.chats.folders.made.connect(made.append)
+    app.chats.folders.make()
+    qtbot.waitUntil(lambda: bool(made))
+    app.chats.folders.rename(made[0], "Tea")
+    app.wait_until_stored(qtbot)
+    still()
+    return made[0]
+
+
+def choose_in_menu(app: AppHarness, folder_id: int, words: str) -> None:
+    """Of the folder."""
+    chats = app.window.sidebar.chats
+    row = app.chats.conversations.row_of_folder(folder_id)
+    assert row is not None
+    chats.setCurrentIndex(app.chats.conversations.index(row))
+    QTest.keyClick(chats, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    next(action for action in menu.actions() if action.text() == words).trigger()
+    menu.close()
+
+
+def test_the_page_is_in_place_of_the_chat_and_keeps_what_is_typed(app: AppHarness, qtbot: QtBot, tea: int) -> None:
+    page = app.window.project_page
+    page.show(tea)
+    still()
+    form = page.form
+    assert form.isVisible()
+    assert not app.window.composer.isVisible()
+    assert (app.window.header.title.text(), form.name.text()) == ("Tea", "Tea")
+    QTest.keyClicks(form.instructions, "We sell tea.")
+    form.settings.fields["temperature"].field.chosen.emit(0.3)
+    form.name.setText("Tea shop")
+    form.name.editingFinished.emit()
+    qtbot.waitUntil(lambda: app.window.header.title.text() == "Tea shop")
+
+    QTest.keyClick(form, Qt.Key.Key_Escape)
+    still()
+    assert app.window.composer.isVisible()
+    app.wait_until_stored(qtbot)
+    page.show(tea)
+    assert form.instructions.text() == "We sell tea."
+    assert form.settings.fields["temperature"].leave.isVisible()
+    form.settings.fields["temperature"].leave.click()
+    assert dict(app.chats.projects.get(tea).options) == {}
+
+
+def test_a_new_chat_says_in_the_composer_where_it_is(app: AppHarness, qtbot: QtBot, tea: int) -> None:
+    line = app.window.composer.project
+    assert not line.isVisible()
+    app.chats.projects.put_instructions(tea, "We sell tea.")
+    app.window.project_page.show(tea)
+    app.window.project_page.form.new_button.click()
+    still()
+    assert (line.isVisible(), line.text()) == (True, "Tea · instructions")
+    assert line.accessibleName() == "Project: Tea · instructions"
+    assert app.window.composer.edit.hasFocus()
+    app.ask(qtbot, "How?")
+    assert app.chats.options.folder_of(app.chats.chat_id) == tea
+    line.click()
+    still()
+    assert app.window.project_page.form.isVisible()
+    app.window.menu.new_chat.trigger()
+    still()
+    assert (line.isVisible(), app.window.project_page.form.isVisible()) == (False, False)
+
+
+def test_the_menu_of_a_folder_leads_to_both(app: AppHarness, tea: int) -> None:
+    choose_in_menu(app, tea, "Project…")
+    still()
+    assert app.window.project_page.form.isVisible()
+    app.window.models_view.show()
+    still()
+    assert not app.window.project_page.form.isVisible(), "one page at a time"
+    choose_in_menu(app, tea, "New Chat Here")
+    still()
+    assert not app.window.models_view.is_shown
+    assert app.window.composer.project.text() == "Tea"
+
+
+def test_a_deleted_project_is_left(app: AppHarness, qtbot: QtBot, tea: int) -> None:
+    app.window.project_page.show(tea)
+    app.chats.folders.delete(tea, with_chats=False)
+    qtbot.waitUntil(lambda: not app.window.project_page.is_shown)
+
+
+def test_the_panel_of_a_chat_says_what_comes_from_the_project(app: AppHarness, tea: int) -> None:
+    app.chats.options.put_in_project(tea, "temperature", 0.3)
+    app.chats.new_chat_in(tea)
+    app.window.chat_settings.toggle_panel()
+    panel = app.window.chat_settings.panel
+    assert panel.rows["temperature"].explanation.text() == "From the project"
+    app.chats.options.put(Scope.CHAT, "temperature", 0.5)
+    assert panel.rows["temperature"].explanation.text() == "This chat only"
+
+
+def test_the_models_of_a_project_are_loaded_with_its_new_chats(app: AppHarness, qtbot: QtBot, tea: int) -> None:
+    """As if they were chosen; those that are loaded now become its own with one click, and cease to be with another."""
+    page = app.window.project_page
+    page.show(tea)
+    still()
+    page.form.use_button.click()
+    pair = app.models.present_pair()
+    assert app.chats.projects.pair(tea) == pair
+    assert page.form.leave_button.isVisible()
+    assert not page.form.use_button.isVisible()
+    app.models.choose_draft(None)
+    page.form.new_button.click()
+    qtbot.waitUntil(lambda: app.models.present_pair() == pair)
+    page.show(tea)
+    page.form.leave_button.click()
+    assert app.chats.projects.pair(tea) is None
