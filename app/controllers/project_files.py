@@ -2,7 +2,7 @@
 
 A place is a project's folder (its id), or a chat that has documents of its own (its negative id; 0: the new chat). Each
 has a database (`app/storage/project_files`), changed by two threads: one for what the user does, one that reads files a
-slice at a time, never while a reply is written. Searches run on threads of their own. Here are the lists as last heard.
+slice at a time, never while a reply is written. Searches run on threads of their own. Here are the latest lists.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ProjectFilesController(QObject):
         replies.changed.connect(self._turn)
 
     def start(self) -> None:
-        """Know all places, delete those whose project or chat is gone, and go on reading."""
+        """Know all places, delete those whose project or chat is deleted, and go on reading."""
         if self._storage.keeps:
             self._storage.count(_living, self._sweep)
 
@@ -349,7 +349,7 @@ def _living(stores: Stores) -> set[int]:
 
 
 def _rename(database: Path, to: Path) -> None:
-    for suffix in ("-wal", ""):  # the log is there while somebody reads
+    for suffix in ("-wal", ""):  # the log is there while a thread reads
         with suppress(FileNotFoundError):
             database.with_name(database.name + suffix).rename(to.with_name(to.name + suffix))
 

@@ -52,7 +52,7 @@ class Indexing:
             self._stop.ask()
 
     def look(self) -> None:
-        """Which files have changed, are gone, or are there again."""
+        """Which files have changed, are missing, or are there again."""
         for file_id, path, state, *known in self.files.signs():
             found = _sign(Path(path))
             if state in (FileState.WAITS, FileState.READING):

@@ -1,7 +1,7 @@
 """The documents of a project, in a database of its own: which they are, their text by page, and passages to search.
 
 A file is named by where it is and read from there (`app/documents/indexing`); the text is kept here, and nowhere else.
-What is taken out is gone from `all` at once and from the disk in slices. Each thread opens the database for itself;
+What is taken out is not in `all` from then on, and goes from the disk in slices. Each thread opens the database for itself;
 several may, one of which reads files.
 """
 
@@ -294,7 +294,7 @@ class ProjectFiles:
     # Taking out, in slices
 
     def clear_some(self) -> bool:
-        """Take out some text of what was removed, or is to be read anew. False: there is none left."""
+        """Take out some text of what was removed, or is to be read again. False: there is none left."""
         sql = (
             "SELECT parts.id, parts.text FROM files JOIN parts ON parts.file_id = files.id"
             " WHERE files.state IN ('removed', 'waits', 'unreadable') LIMIT 1"
@@ -366,7 +366,7 @@ class ProjectFiles:
         return [Passage(**dict(row)) for row in self._db.rows(sql, (asked, _MOST_FOUND, limit))]
 
     def _telling(self, terms: Sequence[str]) -> list[str]:
-        """Those that tell passages apart: the rarer ones, as far as few enough passages have one of them."""
+        """Those by which passages differ: the rarer ones, as far as few enough passages have one of them."""
         sql = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
         counted = sorted((self._db.rows(sql, (f'"{term}"', _MANY))[0][0], term) for term in terms)
         kept: list[str] = []
