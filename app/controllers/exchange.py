@@ -357,9 +357,11 @@ def _branch_of(message_id: int, chat_id: int, stores: Stores) -> Branch:
     try:
         branch = stores.messages.branch(message_id)
         foreign = is_foreign(stores.states.options(chat_id))
+        chat = stores.chats.summary(chat_id)
+        projects = stores.folders.projects_around(None if chat is None else chat.folder_id)
     except sqlite3.Error:
         return _UNREADABLE
-    sources: set[str] = {""} if foreign else set()
+    sources: set[str] = {""} if foreign or any(is_foreign(each.options) for each in projects) else set()
     typed: set[str] = set()
     unknown: set[tuple[str, str]] = set()
     for message in branch:

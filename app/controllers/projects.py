@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.controllers.changes import KEEP_DELAY_MS, Keeping
 from app.storage import Project, Storage, Stores
 from app.storage.codec import storable
+from app.storage.portable import FOREIGN
 
 PROJECT = "project"  # a kind of thing for `Keeping`
 MAIN = "main"  # beside the options: the main model of new chats, as the settings name it
@@ -48,6 +49,10 @@ class Projects(QObject):
         """What chats in that folder begin with, those of the outermost folder first."""
         return "\n\n".join(filter(None, (each.instructions.strip() for each in self.around(folder_id))))
 
+    def has_options(self, folder_id: int | None) -> bool:
+        """Whether chats in that folder begin with options, or models, of a project."""
+        return any(each.options.keys() - {FOREIGN} for each in self.around(folder_id))
+
     def pair(self, folder_id: int | None) -> tuple[str, str] | None:
         """The main model and the draft that new chats in that folder begin with; None: those that are loaded."""
         for project in reversed(self.around(folder_id)):
@@ -57,7 +62,10 @@ class Projects(QObject):
         return None
 
     def put_instructions(self, folder_id: int, text: str) -> None:
-        self._put(folder_id, replace(self.get(folder_id), instructions=storable(text)))
+        """Instructions of the user's own: once none are left, none came from elsewhere."""
+        project = self.get(folder_id)
+        options = {name: value for name, value in project.options.items() if name != FOREIGN or text.strip()}
+        self._put(folder_id, Project(storable(text), options))
 
     def put_options(self, folder_id: int, values: Mapping[str, Any], dropped: Iterable[str] = ()) -> None:
         """Change these, drop others, and keep the rest."""

@@ -42,6 +42,8 @@ def is_export(path: Path) -> bool:
 
 def line_of(chat: PortableChat) -> str:
     values = asdict(replace(chat, messages=()))
+    if not chat.projects:
+        del values["projects"]
     values["id"] = values.pop("origin")
     values["messages"] = [_to_file(each) for each in chat.messages]
     return json.dumps(values, ensure_ascii=False, allow_nan=False)
@@ -94,10 +96,19 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
             created_at=time_from_file(found.get("created_at")),
             updated_at=time_from_file(found.get("updated_at")),
             folder=tuple(folder),
+            projects=tuple(map(_project, checked(found.get("projects", []), list)[:50])),
             options=object_from_file(found.get("options")),
         )
     except ValueError:
         raise Unreadable(WhyNotRead.WRONG) from None
+
+
+def _project(found: object) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    values = checked(found, dict)
+    options = object_from_file(values.get("options")) or {}
+    return {"instructions": text_from_file(values.get("instructions")), "options": options}
 
 
 def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:

@@ -67,6 +67,10 @@ class FolderStore:
             folder_id = _number(row["parent_id"])
         return found
 
+    def projects_around(self, folder_id: int | None) -> list[Project]:
+        """Of a folder and those that it is in, the outermost first."""
+        return [self.project(each) or Project() for each in self.around(folder_id)]
+
     def make(self, name: str, parent_id: int | None) -> int:
         """Make a folder in a folder or at the top."""
         return self.make_with(name, parent_id, ())[0]

@@ -10,7 +10,7 @@ import sqlite3
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from app.storage.storage import Stores
 from app.storage.tree import Tree, read_tree
 
 _IDENTITY = "identity"
-OF_THIS_MACHINE = ("tools", "folders")  # options of a chat: what tools it may use is neither exported nor imported
+# Options of a chat or a folder that are neither exported nor imported: what tools it may use, and which models.
+OF_THIS_MACHINE = ("tools", "folders", "main", "draft")
 _SOME = 500  # values in one statement
 
 Json = dict[str, Any] | None
@@ -32,7 +33,7 @@ Json = dict[str, Any] | None
 # its origin, the new messages are added; messages written here stay. The same holds for a chat of this database that
 # was continued elsewhere.
 IMPORTED = "imported"  # key in a chat's options: origin, and the time of its last change there
-FOREIGN = "foreign"  # key in a chat's options: it has messages that the user did not write here
+FOREIGN = "foreign"  # key in options of a chat or a folder: it has words that the user did not write here
 _OURS = "hunch:"  # our own chats may come from several Macs with different messages, so no single time applies
 
 AddMessage = Callable[[Connection, int, "PortableMessage", dict[int, int]], int]
@@ -55,8 +56,8 @@ def imported_from(chat: PortableChat) -> dict[str, Any]:
     return {IMPORTED: {"from": chat.origin, "as_of": chat.updated_at}}
 
 
-def is_foreign(options: dict[str, Any]) -> bool:
-    """Whether messages of a chat with these options came from elsewhere: with it, with what it copies, or later."""
+def is_foreign(options: Mapping[str, Any]) -> bool:
+    """Whether words of a chat or folder with these options came from elsewhere, at once or later."""
     return IMPORTED in options or FOREIGN in options
 
 
@@ -298,7 +299,10 @@ def with_files(message: PortableMessage, changed: Callable[[Attachment], Attachm
 
 @dataclass(frozen=True, slots=True)
 class PortableChat:
-    """`shown`: the last message of the branch on screen; `folder`: names from the top."""
+    """`shown`: the last message of the branch on screen; `folder`: names from the top.
+
+    `projects`: what these folders have; None for one that has nothing, or that an earlier chat of the file has.
+    """
 
     origin: str
     title: str
@@ -309,6 +313,7 @@ class PortableChat:
     created_at: float = 0.0
     updated_at: float = 0.0
     folder: tuple[str, ...] = ()
+    projects: tuple[Json, ...] = ()
     options: Json = None
 
 
@@ -331,25 +336,34 @@ def chat_ids(database: Connection) -> list[int]:
 def chats(database: Connection, numbers: Sequence[int], identity: str) -> Iterator[PortableChat]:
     """The chats, one at a time, without those deleted meanwhile."""
     from_elsewhere = origins(database)
-    folders = {row["id"]: (as_text(row["name"]), row["parent_id"]) for row in database.rows("SELECT * FROM folders")}
+    folders = {row["id"]: row for row in database.rows("SELECT * FROM folders")}
+    written: set[int] = set()  # folders that an earlier chat has
     for number in numbers:
         row = database.row("SELECT * FROM chats WHERE id = ? AND deleted_at IS NULL", (number,))
         if row is not None:
             origin, _as_of = from_elsewhere.get(number, (f"hunch:{identity}:{number}", 0.0))
-            yield _chat(database, row, origin, _path(row["folder_id"], folders))
+            path = _path(row["folder_id"], folders)
+            projects = tuple(None if each["id"] in written else _project(each) for each in path)
+            written |= {each["id"] for each in path}
+            names = tuple(as_text(each["name"]) for each in path)
+            yield replace(_chat(database, row, origin), folder=names, projects=projects if any(projects) else ())
 
 
-def _path(folder: int | None, folders: dict[int, tuple[str, int | None]]) -> tuple[str, ...]:
-    path: list[str] = []
-    seen = set()
-    while folder in folders and folder not in seen:
-        seen.add(folder)
-        name, folder = folders[folder]
-        path.insert(0, name)
-    return tuple(path)
+def _path(folder: int | None, folders: dict[int, sqlite3.Row]) -> list[sqlite3.Row]:
+    path: dict[int, sqlite3.Row] = {}
+    while folder in folders and folder not in path:
+        path[folder] = folders[folder]
+        folder = path[folder]["parent_id"]
+    return list(path.values())[::-1]
 
 
-def _chat(database: Connection, row: sqlite3.Row, origin: str, folder: tuple[str, ...]) -> PortableChat:
+def _project(row: sqlite3.Row) -> Json:
+    instructions = as_text(row["instructions"])
+    options = _for_elsewhere(exportable_object(row["options"]))
+    return {"instructions": instructions, "options": options or {}} if instructions or options else None
+
+
+def _chat(database: Connection, row: sqlite3.Row, origin: str) -> PortableChat:
     tree = read_tree(database, row["id"])
     messages = tuple(_messages(database, tree))
     shown = tree.end_shown(row["leaf_id"])
@@ -363,7 +377,6 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str, folder: tuple[str
         pinned=row["pinned"] == 1,
         created_at=as_time(row["created_at"]),
         updated_at=as_time(row["updated_at"]),
-        folder=folder,
         options=_for_elsewhere(exportable_object(row["options"])),
     )
 
@@ -412,10 +425,17 @@ def _message(row: sqlite3.Row, parent: int | None) -> PortableMessage:
     return PortableMessage(row["id"], parent, **values, reads_from=read if isinstance(read, int) else None)
 
 
-def add(stores: Stores, chat: PortableChat) -> int:
-    """Add a chat in the caller's transaction. Returns its id."""
+Projects = dict[tuple[str, ...], dict[str, Any]]  # by path, what a file's chats so far have said of folders
+
+
+def projects_of(chat: PortableChat) -> Projects:
+    return {chat.folder[: at + 1]: each for at, each in enumerate(chat.projects[: len(chat.folder)]) if each}
+
+
+def add(stores: Stores, chat: PortableChat, projects: Projects | None = None) -> int:
+    """Add a chat in the caller's transaction. Returns its id. `projects`: of earlier chats of the file."""
     now = time.time()
-    folder = _folder(stores.database, chat.folder)
+    folder = _folder(stores.database, chat.folder, (projects or {}) | projects_of(chat))
     options = object_to_json((_for_elsewhere(chat.options) or {}) | imported_from(chat))
     sql = (
         "INSERT INTO chats (title, renamed, pinned, created_at, updated_at, folder_id, options)"
@@ -438,14 +458,21 @@ def add_message(database: Connection, chat_id: int, message: PortableMessage, id
     return insert_message(database, chat_id, parent_id, values | {"reads_from": read or None})
 
 
-def _folder(database: Connection, path: Sequence[str]) -> int | None:
-    """The folder of that name there; makes it if it does not exist."""
+def _folder(database: Connection, path: Sequence[str], projects: Projects) -> int | None:
+    """The folder of that name there; makes it if it does not exist, with what the file says of it.
+
+    One that exists keeps its own: its chats must not begin with words that came in a file.
+    """
     folder: int | None = None
-    for name in path:
+    for depth, name in enumerate(path, start=1):
         row = database.row("SELECT id FROM folders WHERE name = ? AND parent_id IS ? ORDER BY id", (name, folder))
         if row is None:
-            sql = "INSERT INTO folders (name, parent_id, created_at) VALUES (?, ?, ?)"
-            folder = database.execute(sql, (name, folder, time.time()))
+            project = projects.get(tuple(path[:depth]))
+            instructions = as_text(project.get("instructions")) if project else ""
+            options = (_for_elsewhere(project.get("options")) or {}) | {FOREIGN: True} if project else None
+            sql = "INSERT INTO folders (name, parent_id, created_at, instructions, options) VALUES (?, ?, ?, ?, ?)"
+            values = (name, folder, time.time(), instructions, object_to_json(options))
+            folder = database.execute(sql, values)
         else:
             folder = row["id"]
     return folder
@@ -480,6 +507,7 @@ class Importing:
         self._chat_of = chat_of
         self._again = again
         self._known: Known | None = None
+        self._projects: Projects = {}
         self.ids: list[int] = []
         self.grown: list[Grown] = []  # existing chats that got new messages
         self.skipped = 0
@@ -516,6 +544,7 @@ class Importing:
 
     def _put(self, stores: Stores, known: Known, line: bytes) -> None:
         chat = self._chat_of(line)
+        self._projects |= projects_of(chat)
         if not self._again and known.has(chat):
             self.skipped += 1
             return
@@ -523,7 +552,7 @@ class Importing:
         if number is not None:
             self.grown.append(grow(stores, number, chat, add_message))
         else:
-            number = add(stores, chat)
+            number = add(stores, chat, self._projects)
             self.ids.append(number)
         known.add(chat, number)
 

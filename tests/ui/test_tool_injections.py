@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.storage import Attachment, AttachmentKind, ReplyStatus
+from app.storage import Attachment, AttachmentKind, Project, ReplyStatus
 from app.storage.consents import EVERY_CHAT, Consent
-from app.storage.portable import IMPORTED
+from app.storage.portable import FOREIGN, IMPORTED
 from app.tools.builtin.offered import BY_NAME
 from app.tools.definitions import Answer, AskReason, Tool
 from app.view_models.attached import AttachedRow
@@ -151,6 +151,28 @@ def test_an_imported_chat_counts_as_from_outside(victim: Victim) -> None:
     victim.chat.send("Go on")
     victim.decline()
     assert victim.servers.ran == []
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_instructions_of_a_project_count_as_from_outside_if_they_were_imported(victim: Victim, own: bool) -> None:
+    """Those that the user has typed do not, also where others were there before."""
+    made: list[int] = []
+    victim.harness.change(lambda stores: made.append(stores.folders.make("Tea", None)))
+    injection = INJECTIONS[0]
+    imported = Project(WRAPPERS["en"].format(goal=injection.goal), {FOREIGN: True})
+    victim.harness.change(lambda stores: stores.folders.put_project(made[0], imported))
+    if own:
+        for text in ("", "We sell tea."):
+            victim.chat.projects.put_instructions(made[0], text)
+        victim.chat.projects.keep()
+        victim.harness.settle()
+    victim.chat.new_chat_in(made[0])
+    victim.chat.tools.set_on(["suite/send_money"], True)
+    name, arguments = injection.calls[0]
+    victim.harness.engine.scripts.extend([calls(call(f"suite__{name}", arguments)), says("Done.")])
+    victim.chat.send("Hello")
+    victim.decline()
+    assert bool(victim.servers.ran) is own
 
 
 @pytest.mark.parametrize("language", WRAPPERS)

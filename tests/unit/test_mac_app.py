@@ -318,8 +318,11 @@ def put_package(packages: Path, name: str, version: str, files: dict[str, bytes]
 
 
 def stand_in(command: Iterable[object], environment: dict[str, str] | None = None) -> None:
-    """For uv, zig and the program that signs."""
+    """For uv, zig, what signs, and what makes images where there is one."""
     words = list(map(str, command))
+    if words[0] in ("hdiutil", "xorrisofs"):
+        Path(words[-1] if words[0] == "hdiutil" else words[words.index("-o") + 1]).write_bytes(bytes(2048))
+        return
     packages = Path(words[words.index("--target") + 1]) if "--target" in words else Path()
     if "ziglang" in words:
         Path(words[-1]).write_bytes(code(library="/usr/lib/libSystem.B.dylib"))

@@ -398,6 +398,9 @@ def chats(draw: st.DrawFn) -> PortableChat:
         {"messages": [{"id": 1, "role": "user", "created_at": 1e300}]},
         {"messages": [{"id": 1, "role": "user", "stats": []}]},
         {"title": 3},
+        {"projects": 3},
+        {"projects": [3]},
+        {"projects": [{"instructions": 3}]},
         {"id": ""},
     ],
 )

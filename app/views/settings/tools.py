@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetrics, QHideEvent, QPainter, QWheelEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.tool_servers import ToolServersController
@@ -16,20 +16,17 @@ from app.controllers.tools import ToolsController
 from app.theme import Theme
 from app.tools.wire import ConnectionState
 from app.view_models.tools import AddedServers, ServerRow, ToolRow
-from app.views.icons import icon
 from app.views.link_dialog import ask_to_open
 from app.views.settings.options import PromptField
 from app.views.settings.server import PastedText
 from app.views.widgets.arrange import arrange
-from app.views.widgets.buttons import NamedButton, PillButton
+from app.views.widgets.buttons import OpeningLine, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow, Words, clear
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.views.widgets.long_text import FramedText
-from app.views.widgets.painting import paint_line
-from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, labelled, listed, quoted
 from app.words.tools import (
@@ -162,36 +159,6 @@ class ToolWords(QWidget):
         self.tokens.setVisible(bool(tokens))
 
 
-class FoldLine(NamedButton):
-    """Words after an arrow, which open something below them."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self.opened = False
-        self.clicked.connect(self._turn)
-
-    def shows_more(self) -> bool:
-        return self.opened
-
-    def _turn(self) -> None:
-        self.opened = not self.opened
-        self.update()
-        tell_shows_more(self)
-
-    def sizeHint(self) -> QSize:
-        metrics = QFontMetrics(self.theme.ui_font(tabular=True))
-        return QSize(self.theme.px(14 + 6 + 4) + metrics.horizontalAdvance(self.text()), self.theme.px(26))
-
-    def paint_content(self, painter: QPainter) -> None:
-        color = self.theme.palette.text if self.underMouse() else self.theme.palette.secondary
-        side = self.theme.px(14)
-        arrow = icon("chevron-down" if self.opened else "chevron-right", color)
-        arrow.paint(painter, QRect(0, (self.height() - side) // 2, side, side))
-        paint_line(
-            painter, self.rect().adjusted(side + self.theme.px(6), 0, 0, 0), self.text(), self.theme.ui_font(), color
-        )
-
-
 class ServerCard(Translated, Card):
     def __init__(self, theme: Theme, servers: ToolServersController, server: str) -> None:
         super().__init__(theme)
@@ -205,15 +172,16 @@ class ServerCard(Translated, Card):
         self.secrets: dict[str, LineField] = {}
         self._secret_rows: dict[str, SettingRow] = {}
         self._secret_column = QVBoxLayout()
-        self.offers = FoldLine(theme)
+        self.offers = OpeningLine(theme)
         self._offered = QVBoxLayout()
-        self.last_words = FoldLine(theme)
+        self.last_words = OpeningLine(theme)
         self.stderr = PastedText(theme, self)
         self.get_program, self.restart, self.remove = (PillButton(theme) for _ in range(3))
         self._arrange()
         self.on.chosen.connect(self._switch)
-        self.offers.clicked.connect(self._show_offers)
-        self.last_words.clicked.connect(self._show_last_words)
+        for fold, show in ((self.offers, self._show_offers), (self.last_words, self._show_last_words)):
+            fold.clicked.connect(lambda _checked=False, fold=fold: fold.set_opened(not fold.opened))
+            fold.clicked.connect(show)
         self.get_program.clicked.connect(self._open_page)
         self.restart.clicked.connect(lambda: servers.restart(self._row.id))
         self.remove.clicked.connect(lambda: servers.remove(self._row.id))

@@ -237,7 +237,7 @@ class ProjectPage(PlacePage):
     def _view(self, folder_id: int) -> ProjectView:
         assert self._chats is not None
         projects = self._chats.projects
-        has_options = any(each.options for each in projects.around(folder_id))
+        has_options = projects.has_options(folder_id)
         return ProjectView(self._name(folder_id), bool(projects.instructions(folder_id)), has_options)
 
     def _show_values(self) -> None:

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.theme import RADIUS_CARD, UI_PX, Theme
@@ -14,9 +14,8 @@ from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
-from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
+from app.views.widgets.buttons import Emphasis, OpeningLine, PillButton
 from app.views.widgets.painting import paint_card
-from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats
@@ -77,24 +76,15 @@ class FoldPart(Hovered, Translated, QWidget):
         self.answer_now.setAccessibleName(self.answer_now.text())
 
 
-class FoldButton(Translated, PaintedButton):
+class FoldButton(Translated, OpeningLine):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self._fold = Fold(0.0, opened=False, thinking=False)
 
     def show_fold(self, fold: Fold) -> None:
-        before = self._fold
         self._fold = fold
         self._retranslate()
-        if before.opened != fold.opened:
-            tell_shows_more(self)
-
-    def sizeHint(self) -> QSize:
-        words = QFontMetrics(self.theme.ui_font(UI_PX, tabular=True)).horizontalAdvance(self.text())
-        return QSize(self.theme.px(14 + 6 + 4) + words, self.theme.px(26))
-
-    def shows_more(self) -> bool:
-        return self._fold.opened
+        self.set_opened(fold.opened)
 
     def _retranslate(self) -> None:
         self.setText(self._words())
@@ -114,18 +104,6 @@ class FoldButton(Translated, PaintedButton):
             return formats.fill(self.tr("%1 s"), formats.count(seconds))
         minutes, rest = divmod(seconds, _MINUTE_S)
         return formats.fill(self.tr("%1 min %2 s"), formats.count(minutes), formats.count(rest))
-
-    def paint_content(self, painter: QPainter) -> None:
-        theme = self.theme
-        colors = self.theme.palette
-        color = colors.text if self.underMouse() else colors.secondary
-        side = theme.px(14)
-        arrow = icon("chevron-down" if self._fold.opened else "chevron-right", color)
-        arrow.paint(painter, QRect(0, (self.height() - side) // 2, side, side))
-        painter.setFont(theme.ui_font(UI_PX, tabular=True))
-        painter.setPen(color)
-        area = self.rect().adjusted(side + theme.px(6), 0, 0, 0)
-        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
 
 
 @dataclass(frozen=True, slots=True)
