@@ -1,8 +1,8 @@
 """The documents of a project, in a database of its own: which they are, their text by page, and passages to search.
 
 A file is named by where it is and read from there (`app/documents/indexing`); the text is kept here, and nowhere else.
-What is taken out is not in `all` from then on, and goes from the disk in slices. Each thread opens the database for itself;
-several may, one of which reads files.
+What is taken out is not in `all` from then on, and goes from the disk in slices. Each thread opens the database for
+itself; several may, one of which reads files.
 """
 
 from __future__ import annotations
