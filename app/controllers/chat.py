@@ -35,6 +35,7 @@ from app.storage import Asked, ChatSummary, Storage, StoredMessage
 from app.storage.codec import LONGEST_TITLE, storable
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow
+from app.view_models.chat_options import Scope
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -319,6 +320,15 @@ class ChatController(QObject):
 
     def stop(self) -> None:
         self.replies.stop(self.chat_id)
+
+    def shorten(self, message_id: int) -> None:
+        """Have the oldest messages of the open chat left out, now and later, so that this reply can be written."""
+        self.options.put(Scope.CHAT, "long_chats", "oldest")
+        reply = self.transcript.message(message_id)
+        if reply is not None and reply.can_continue:
+            self.asking.continue_reply(message_id)
+        else:
+            self.asking.regenerate(message_id)
 
     def show_version(self, message_id: int, step: int) -> None:
         """Shows the version `step` places from the one shown, and the branch that follows it."""

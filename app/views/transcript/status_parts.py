@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
@@ -178,8 +179,14 @@ class NoticePart(Hovered, QWidget):
         self.words = ""  # all of it, to copy
         self._message_id = 0
         self._title, self._sentence, self._hint = (self._label() for _ in range(3))
-        self.button = PillButton(context.theme, parent=self)
-        self.button.clicked.connect(self._act)
+        self.button = self._pill()
+        self.others: list[PillButton] = []
+        self._other_actions: tuple[NoticeAction, ...] = ()
+
+    def _pill(self) -> PillButton:
+        button = PillButton(self._context.theme, parent=self)
+        button.clicked.connect(lambda: self._act(button))
+        return button
 
     def _label(self) -> QLabel:
         label = QLabel(self)
@@ -187,9 +194,10 @@ class NoticePart(Hovered, QWidget):
         label.setWordWrap(True)
         return label
 
-    def _act(self) -> None:
-        if self._action is not None:
-            self._context.notice_action_requested.emit(self._message_id, self._action)
+    def _act(self, button: PillButton) -> None:
+        action = self._action if button is self.button else self._other_actions[self.others.index(button)]
+        if action is not None:
+            self._context.notice_action_requested.emit(self._message_id, action)
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, NoticeContent)
@@ -209,9 +217,14 @@ class NoticePart(Hovered, QWidget):
             label.setFont(self._context.theme.ui_font(UI_PX))
             label.setText(words)
             label.setVisible(bool(words))
-        self.button.setVisible(notice.action is not None)
-        self.button.setText(action_text(notice.action))
-        self.button.setAccessibleName(self.button.text())
+        self._is_fault = self._is_fault and not notice.others
+        self._other_actions = notice.others
+        while len(self.others) < len(notice.others):
+            self.others.append(self._pill())
+        for button, action in zip_longest((self.button, *self.others), (notice.action, *notice.others)):
+            button.setVisible(action is not None)
+            button.setText(action_text(action))
+            button.setAccessibleName(button.text())
         self.words = formats.spoken(notice.title, notice.sentence, notice.hint)
         self.setAccessibleName(self.words)
         set_tooltip(self, notice.detail)
@@ -227,11 +240,17 @@ class NoticePart(Hovered, QWidget):
                 height = label.heightForWidth(width_px - left - pad)
                 label.setGeometry(left, y, width_px - left - pad, height)
                 y += height + theme.px(3)
-        if self.button.isVisibleTo(self):
-            size = self.button.sizeHint()
-            self.button.setGeometry(left, y + theme.px(6), size.width(), size.height())
-            y += size.height() + theme.px(9)
-        return y + pad - theme.px(3)
+        x = left
+        row = 0
+        for button in (each for each in (self.button, *self.others) if each.isVisibleTo(self)):
+            size = button.sizeHint()
+            if x > left and x + size.width() > width_px - pad:  # a line of its own
+                x = left
+                y += row
+            row = size.height() + theme.px(9)
+            button.setGeometry(x, y + theme.px(6), size.width(), size.height())
+            x += size.width() + theme.px(_GAP_PX)
+        return y + row + pad - theme.px(3)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._context.theme
