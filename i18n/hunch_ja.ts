@@ -3409,6 +3409,14 @@
         <translation>Hunch を終了して、もう一度開いてください。</translation>
     </message>
     <message>
+        <source>This chat no longer fits</source>
+        <translation>チャットが入りきりません</translation>
+    </message>
+    <message>
+        <source>Go on without the oldest messages, or start a new chat.</source>
+        <translation>古いメッセージを省いて続けるか、新しいチャットを始めてください。</translation>
+    </message>
+    <message>
         <source>%1 could not run its layers.</source>
         <translation>%1 は受け持つレイヤーを実行できませんでした。</translation>
     </message>
@@ -4015,6 +4023,10 @@
     <message>
         <source>Context full</source>
         <translation>コンテキストがいっぱいです</translation>
+    </message>
+    <message>
+        <source>Continue without the oldest messages, or start a new chat.</source>
+        <translation>古いメッセージを省いて続けるか、新しいチャットを始めてください。</translation>
     </message>
     <message>
         <source>Reply limit reached</source>
@@ -4728,8 +4740,8 @@
         <translation>別の文字の一部</translation>
     </message>
     <message>
-        <source>Tinted: guessed right. Underlined: corrected.</source>
-        <translation>色付き：言い当てた部分。下線：修正箇所。</translation>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>点線：言い当てた部分。実線：修正箇所。</translation>
     </message>
 </context>
 <context>
@@ -7027,6 +7039,14 @@
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
         <translation>多めです。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
+    </message>
+    <message>
+        <source>Runs without asking.</source>
+        <translation>確認なしで許可されています。</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>再び確認</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

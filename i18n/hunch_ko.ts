@@ -3409,6 +3409,14 @@
         <translation>Hunch를 종료한 뒤 다시 열어 주세요.</translation>
     </message>
     <message>
+        <source>This chat no longer fits</source>
+        <translation>채팅이 컨텍스트보다 길어요</translation>
+    </message>
+    <message>
+        <source>Go on without the oldest messages, or start a new chat.</source>
+        <translation>오래된 메시지를 빼고 계속하거나 새 채팅을 시작하세요.</translation>
+    </message>
+    <message>
         <source>%1 could not run its layers.</source>
         <translation>%1에서 맡은 레이어를 실행하지 못했어요.</translation>
     </message>
@@ -4015,6 +4023,10 @@
     <message>
         <source>Context full</source>
         <translation>컨텍스트가 가득 찼어요</translation>
+    </message>
+    <message>
+        <source>Continue without the oldest messages, or start a new chat.</source>
+        <translation>오래된 메시지를 빼고 이어 쓰거나 새 채팅을 시작하세요.</translation>
     </message>
     <message>
         <source>Reply limit reached</source>
@@ -4728,8 +4740,8 @@
         <translation>다른 글자의 일부</translation>
     </message>
     <message>
-        <source>Tinted: guessed right. Underlined: corrected.</source>
-        <translation>색칠: 맞힌 말. 밑줄: 고친 곳.</translation>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>점선: 맞힌 말. 실선: 고친 곳.</translation>
     </message>
 </context>
 <context>
@@ -7027,6 +7039,14 @@
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
         <translation>자리를 많이 차지해요. 채팅에 쓸 자리가 줄고, 작은 모델은 도구를 잘 고르지 못해요.</translation>
+    </message>
+    <message>
+        <source>Runs without asking.</source>
+        <translation>묻지 않고 실행해요.</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>다시 묻기</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

@@ -3409,6 +3409,14 @@
         <translation>请退出 Hunch 后重新打开。</translation>
     </message>
     <message>
+        <source>This chat no longer fits</source>
+        <translation>对话已放不下</translation>
+    </message>
+    <message>
+        <source>Go on without the oldest messages, or start a new chat.</source>
+        <translation>略去最早的消息继续，或新建对话。</translation>
+    </message>
+    <message>
         <source>%1 could not run its layers.</source>
         <translation>%1 无法运行其承担的层。</translation>
     </message>
@@ -4015,6 +4023,10 @@
     <message>
         <source>Context full</source>
         <translation>上下文已满</translation>
+    </message>
+    <message>
+        <source>Continue without the oldest messages, or start a new chat.</source>
+        <translation>略去最早的消息继续生成，或新建对话。</translation>
     </message>
     <message>
         <source>Reply limit reached</source>
@@ -4728,8 +4740,8 @@
         <translation>另一个字的一部分</translation>
     </message>
     <message>
-        <source>Tinted: guessed right. Underlined: corrected.</source>
-        <translation>着色：猜中的文字。下划线：改写处。</translation>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>虚线：猜中的文字。实线：改写处。</translation>
     </message>
 </context>
 <context>
@@ -7027,6 +7039,14 @@
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
         <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
+    </message>
+    <message>
+        <source>Runs without asking.</source>
+        <translation>已允许，不再询问。</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>恢复询问</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

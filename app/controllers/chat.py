@@ -23,6 +23,7 @@ from app.controllers.deletions import Deletions
 from app.controllers.exchange import ExchangeController
 from app.controllers.message_changes import MessageChanges
 from app.controllers.models import ModelController
+from app.controllers.project_files import ProjectFilesController
 from app.controllers.projects import Projects
 from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
@@ -34,6 +35,7 @@ from app.storage import Asked, ChatSummary, Storage, StoredMessage
 from app.storage.codec import LONGEST_TITLE, storable
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow
+from app.view_models.chat_options import Scope
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -97,6 +99,7 @@ class ChatController(QObject):
         self.projects = Projects(storage, self.keeping, self)
         self.folders = Folders(storage, self.changes, self.deletions, self.projects, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
+        self.documents = ProjectFilesController(storage, self.replies, self)
         self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
         self.prompts = Prompts(settings)
         self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, models, self)
@@ -117,6 +120,9 @@ class ChatController(QObject):
         self.chat_opened.connect(self._update_generating)
         self.chat_opened.connect(self.unseen.see)
         self.branch_chosen.connect(self._keep_branch)
+        self.chat_made.connect(lambda chat_id: self.documents.move(0, -chat_id))
+        self.chat_opened.connect(self.documents.look_for)
+        self.deletions.emptied.connect(self.documents.delete_own)
         self.replies.changed.connect(self._update_generating)
         self.replies.stats_changed.connect(self.show_context)
         self.replies.ended.connect(self.reply_ended)
@@ -316,6 +322,15 @@ class ChatController(QObject):
     def stop(self) -> None:
         self.replies.stop(self.chat_id)
 
+    def shorten(self, message_id: int) -> None:
+        """Have the oldest messages of the open chat left out, now and later, so that this reply can be written."""
+        self.options.put(Scope.CHAT, "long_chats", "oldest")
+        reply = self.transcript.message(message_id)
+        if reply is not None and reply.can_continue:
+            self.asking.continue_reply(message_id)
+        else:
+            self.asking.regenerate(message_id)
+
     def show_version(self, message_id: int, step: int) -> None:
         """Shows the version `step` places from the one shown, and the branch that follows it."""
         message = self._messages.message(message_id)
@@ -356,6 +371,7 @@ class ChatController(QObject):
         self.titles.close()
         self.exchanges.close()
         self.replies.close()
+        self.documents.close()
 
     def _on_screen(self) -> tuple[int, int]:
         return self.chat_id, self.quick_questions.shown_id

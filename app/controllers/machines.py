@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
@@ -20,7 +19,7 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import network_address
 from app.system.retry_timer import RetryTimer
-from app.system.worker import JobThread, ask_once, ignore
+from app.system.worker import Deliver, JobThread, ask_once, ignore
 from app.view_models.downloads import UNDER_WAY, DownloadEntry
 from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView, is_away
 from app.view_models.model_list import PairState
@@ -69,10 +68,10 @@ class MachinesController(QObject):
         bridge: EngineBridge,
         settings: Settings,
         models: ModelController,
-        post: Callable[[Callable[[], None]], None],
+        post: Deliver,
         parent: QObject | None = None,
     ) -> None:
-        """`identity`: the folder with this machine's key. `post` has a call made on the GUI thread."""
+        """`identity`: the folder with this machine's key."""
         super().__init__(parent)
         self.lending = Lending(identity, settings, models, post, self)
         self.lending.paired.connect(self.look)
@@ -323,8 +322,7 @@ class FileServing(QObject):
 
     changed = Signal()  # `is_used`
 
-    def __init__(self, post: Callable[[Callable[[], None]], None], parent: QObject | None = None) -> None:
-        """`post` has a call made on the GUI thread."""
+    def __init__(self, post: Deliver, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.is_used = False  # files are being read: this machine should stay awake
         self._post = post
@@ -367,8 +365,7 @@ class MachineDiscovery(QObject):
 
     changed = Signal()  # `found`, or `strangers`
 
-    def __init__(self, post: Callable[[Callable[[], None]], None], parent: QObject | None = None) -> None:
-        """`post` has a call made on the GUI thread."""
+    def __init__(self, post: Deliver, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.found: tuple[FoundMachine, ...] = ()
         self._known: tuple[str, ...] = ()  # fingerprints
@@ -426,10 +423,9 @@ class Lending(QObject):
         identity: Path,
         settings: Settings,
         models: ModelController,
-        post: Callable[[Callable[[], None]], None],
+        post: Deliver,
         parent: QObject | None = None,
     ) -> None:
-        """`post` has a call made on the GUI thread."""
         super().__init__(parent)
         self.state = LendingState()
         self.host = EVERYWHERE

@@ -24,6 +24,7 @@ from app.settings import Settings
 from app.storage import ReplyStatus
 from app.system.machine import network_address
 from app.system.retry_timer import RetryTimer
+from app.system.worker import Deliver
 from app.view_models.installed_list import is_too_large
 from app.view_models.model_list import DraftState, PairState
 from app.view_models.request_table import RequestRow, RequestTableModel
@@ -79,10 +80,9 @@ class ProgramModels(QObject):
         bridge: EngineBridge,
         settings: Settings,
         models: ModelController,
-        post: Callable[[Callable[[], None]], None],
+        post: Deliver,
         parent: QObject | None = None,
     ) -> None:
-        """`post` has a call made on the GUI thread."""
         super().__init__(parent)
         self.quiet_s = QUIET_S
         self._engine = engine
@@ -324,10 +324,9 @@ class ServerController(QObject):
         settings: Settings,
         models: ModelController,
         table: RequestTableModel,
-        post: Callable[[Callable[[], None]], None],
+        post: Deliver,
         parent: QObject | None = None,
     ) -> None:
-        """`post` has a call made on the GUI thread."""
         super().__init__(parent)
         self.state = ServerState()
         watched = WatchedEngine(engine, bridge.post)

@@ -94,7 +94,8 @@ class UserNotifications:
 
     def _take_answer(self, _block: int, granted: bool, _error: int) -> None:
         """On a thread of macOS's."""
-        waiting, self._waiting = self._waiting, None
+        waiting = self._waiting
+        self._waiting = None
         self.is_refused = not granted
         if not granted or waiting is None:
             return

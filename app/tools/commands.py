@@ -35,22 +35,19 @@ _PLACES = (
 PROGRAMS = {
     **dict.fromkeys(("npx", "npm", "node", "pnpm", "yarn"), "node"),
     **dict.fromkeys(("uvx", "uv"), "uv"),
-    **dict.fromkeys(("docker",), "docker"),
     **dict.fromkeys(("bunx", "bun"), "bun"),
     **dict.fromkeys(("python", "python3", "pipx"), "python"),
-    **dict.fromkeys(("deno",), "deno"),
+    "docker": "docker",
+    "deno": "deno",
 }
 
 
-def find_command(name: str, places: tuple[str, ...] | None = None) -> str:
+def find_command(name: str) -> str:
     """The absolute path of a program in the known places or on the PATH; "" if it is in none."""
     if "/" in name:
         path = Path(name).expanduser()
         return str(path) if path.is_absolute() and _is_program(path) else ""
-    for folder in (
-        *_folders(_PLACES if places is None else places),
-        *map(Path, os.environ.get("PATH", "").split(os.pathsep)),
-    ):
+    for folder in (*_folders(), *map(Path, os.environ.get("PATH", "").split(os.pathsep))):
         if folder.is_absolute() and _is_program(folder / name):
             return str(folder / name)
     return ""
@@ -80,7 +77,7 @@ def ask_shell(name: str) -> str:
 def server_environment(command: str, given: dict[str, str]) -> dict[str, str]:
     """All of a server's environment: what programs need, the command's folder first in PATH, and what the user set."""
     user = pwd.getpwuid(os.getuid())
-    usual = [*map(str, _folders(_PLACES)), "/usr/sbin", "/sbin"]
+    usual = [*map(str, _folders()), "/usr/sbin", "/sbin"]
     path = [str(Path(command).parent), *(given["PATH"].split(os.pathsep) if "PATH" in given else usual)]
     basic = {
         "HOME": os.environ.get("HOME", user.pw_dir),
@@ -94,8 +91,8 @@ def server_environment(command: str, given: dict[str, str]) -> dict[str, str]:
     return basic | more | given | {"PATH": basic["PATH"]}
 
 
-def _folders(places: tuple[str, ...]) -> Iterator[Path]:
-    for place in places:
+def _folders() -> Iterator[Path]:
+    for place in _PLACES:
         path = Path(place).expanduser()
         if "*" not in place:
             yield path

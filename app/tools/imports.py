@@ -12,7 +12,7 @@ from typing import Any
 
 from app.system.small_file import read_small
 from app.tools.definitions import cleaned
-from app.tools.servers import MOST_SERVERS, MOST_WORDS, ServerConfig, checked
+from app.tools.servers import MOST_SERVERS, ServerConfig, checked
 from app.tools.wire import Problem, RefusedServer, ServerFault
 
 _MOST_BYTES = 1 << 18
@@ -119,33 +119,32 @@ def _found(name: str, entry: Any) -> Found:
         raise ServerFault(Problem.NO_COMMAND)
     address = next((str(entry[each]) for each in _ADDRESSES if isinstance(entry.get(each), str)), "")
     command = "" if address else entry["command"]
-    args = [_word(each) for each in _list(entry.get("args"))]
-    folder = entry.get("cwd") if isinstance(entry.get("cwd"), str) else ""
+    args = entry.get("args") or []
+    if not isinstance(args, list):
+        raise TypeError("args")
+    folder = entry.get("cwd")
     env, env_names = _values(entry.get("env"))
     headers, header_names = _values(entry.get("headers"))
     server = ServerConfig(
-        "", name, command, tuple(args), address, env=env_names, headers=header_names, folder=folder or ""
+        "",
+        name,
+        command,
+        tuple(map(_word, args)),
+        address,
+        env=env_names,
+        headers=header_names,
+        folder=folder if isinstance(folder, str) else "",
     )
     return Found(checked(server), env, headers)
 
 
 def _values(stored: object) -> tuple[dict[str, str], tuple[str, ...]]:
     """Values, and all names: a value that the user must still give is none."""
-    if stored is None:
-        return {}, ()
-    if not isinstance(stored, dict) or len(stored) > MOST_WORDS:
-        raise ServerFault(Problem.TOO_MANY, str(MOST_WORDS))
-    every = {str(name): _word(value) for name, value in stored.items()}
+    if stored is not None and not isinstance(stored, dict):
+        raise TypeError(type(stored).__name__)
+    every = {str(name): _word(value) for name, value in (stored or {}).items()}
     given = {name: value for name, value in every.items() if value and not _PLACEHOLDER.search(value)}
     return given, tuple(every)
-
-
-def _list(stored: object) -> list[Any]:
-    if stored is None:
-        return []
-    if not isinstance(stored, list) or len(stored) > MOST_WORDS:
-        raise ServerFault(Problem.TOO_MANY, str(MOST_WORDS))
-    return stored
 
 
 def _word(value: object) -> str:

@@ -30,7 +30,7 @@ from app.tools.wire import Problem, Reach, ServerFault
 from engine import write_atomically
 
 MOST_SERVERS = 64
-MOST_WORDS = 100  # of a command, and names of variables or headers
+_MOST_WORDS = 100  # of a command, and names of variables or headers
 _LONGEST_WORD = 4_000
 _LONGEST_VALUE = 20_000
 _LONGEST_NAME = 80
@@ -129,13 +129,19 @@ class ToolServers:
                 raise ServerFault(Problem.TOO_MANY, str(MOST_SERVERS))
             headers = headers or {}
             steering, env = _parted(env or {})
-            env_names = dict.fromkeys(each for each in (*server.env, *env) if each not in steering)
-            names = (tuple(env_names), tuple(dict.fromkeys((*server.headers, *headers))))
-            server = replace(server, name=_new_name(server.name or PurePath(server.command).name, known.values()))
-            new_id = _new_id(server.name or PurePath(server.command).name, [*known, *self._removed_ids])
-            new = replace(server, id=new_id, env=names[0], headers=names[1], confirmed="", is_on=False)
-            new = replace(new, variables=tuple(f"{name}={value}" for name, value in steering.items()))
-            new = self._without_query(checked(replace(new, command=find_command(new.command) or new.command)))
+            name = _new_name(server.name or PurePath(server.command).name, known.values())
+            new = replace(
+                server,
+                id=_new_id(name, [*known, *self._removed_ids]),
+                name=name,
+                command=find_command(server.command) or server.command,
+                env=tuple(dict.fromkeys(each for each in (*server.env, *env) if each not in steering)),
+                headers=tuple(dict.fromkeys((*server.headers, *headers))),
+                variables=tuple(f"{each}={value}" for each, value in steering.items()),
+                confirmed="",
+                is_on=False,
+            )
+            new = self._without_query(checked(new))
             self._keep(new.id, "env", env)
             self._keep(new.id, "header", headers)
             known[new.id] = new
@@ -274,8 +280,9 @@ def checked(server: ServerConfig) -> ServerConfig:
     if bool(server.command) == bool(server.address):
         raise ServerFault(Problem.NO_COMMAND, "")
     words = (server.command, *server.args, server.folder, *server.variables)
-    if len(words) > MOST_WORDS or any(len(each) > _LONGEST_WORD or "\0" in each for each in words):
-        raise ServerFault(Problem.TOO_MANY, str(MOST_WORDS))
+    is_long = any(len(each) > _LONGEST_WORD or "\0" in each for each in words)
+    if is_long or max(map(len, (words, server.env, server.headers))) > _MOST_WORDS:
+        raise ServerFault(Problem.TOO_MANY, str(_MOST_WORDS))
     if not (server.command + server.folder).isprintable() or any(each != storable(each) for each in words):
         raise ServerFault(Problem.CHARACTERS, server.shown)
     if server.address and not may_be_address(server.address):
@@ -283,11 +290,7 @@ def checked(server: ServerConfig) -> ServerConfig:
     steering = tuple(each.partition("=")[0] for each in server.variables)
     for names, kind in ((server.env, _VARIABLE), (steering, _VARIABLE), (server.headers, _HEADER)):
         for name in names:
-            if (
-                len(names) > MOST_WORDS
-                or not kind.fullmatch(name)
-                or (kind is _VARIABLE and _RUNS_CODE.fullmatch(name))
-            ):
+            if not kind.fullmatch(name) or (kind is _VARIABLE and _RUNS_CODE.fullmatch(name)):
                 raise ServerFault(Problem.NAME, name[:_LONGEST_NAME])
     shown = cleaned(server.name, _LONGEST_NAME, lines=False) or PurePath(server.command).name or "server"
     return replace(server, name=shown)

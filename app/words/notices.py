@@ -25,6 +25,7 @@ class NoticeAction(StrEnum):
     RETRY = "retry"
     CONTINUE = "continue"
     NEW_CHAT = "new_chat"
+    LEAVE_OUT = "leave_out"  # the oldest messages, for this chat from here on
     WITHOUT_PICTURES = "without_pictures"  # the chat goes on, and its model is not asked to see
     TURN_OFF_PAIR = "turn_off_pair"  # drafting, for the loaded pair
 
@@ -36,6 +37,7 @@ class Notice:
     hint: str = ""
     action: NoticeAction | None = None
     detail: str = ""  # English text of the engine or a library, for reports and a tooltip
+    others: tuple[NoticeAction, ...] = ()  # further choices: the notice asks, and nothing went wrong
 
 
 def action_text(action: NoticeAction | None) -> str:
@@ -52,6 +54,7 @@ def action_text(action: NoticeAction | None) -> str:
         NoticeAction.RETRY: QCoreApplication.translate("Messages", "Try again"),
         NoticeAction.CONTINUE: QCoreApplication.translate("Messages", "Continue"),
         NoticeAction.NEW_CHAT: QCoreApplication.translate("Messages", "New chat"),
+        NoticeAction.LEAVE_OUT: QCoreApplication.translate("Options", "Leave out the oldest"),
         NoticeAction.WITHOUT_PICTURES: QCoreApplication.translate("Messages", "Go on without them"),
         NoticeAction.TURN_OFF_PAIR: QCoreApplication.translate("Messages", "Turn off for this pair"),
     }[action]
@@ -86,6 +89,7 @@ class NoticeRow:
     hint: str = ""
     action: NoticeAction | None = None
     values: tuple[str, ...] = ()
+    others: tuple[NoticeAction, ...] = ()
     when: Callable[[Any], bool] = lambda _error: True  # the first matching row of an error is used
 
 

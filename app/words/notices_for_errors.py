@@ -415,6 +415,16 @@ TABLE = (
     ),
     NoticeRow(
         engine.ContextTooLong,
+        QT_TRANSLATE_NOOP("Messages", "This chat no longer fits"),
+        QT_TRANSLATE_NOOP("Messages", "This chat has %1 tokens; the model holds %2."),
+        QT_TRANSLATE_NOOP("Messages", "Go on without the oldest messages, or start a new chat."),
+        NoticeAction.LEAVE_OUT,
+        values=("actual_tokens", "limit_tokens"),
+        others=(NoticeAction.NEW_CHAT,),
+        when=lambda error: error.can_truncate,
+    ),
+    NoticeRow(
+        engine.ContextTooLong,
         QT_TRANSLATE_NOOP("Messages", "Chat too long"),
         QT_TRANSLATE_NOOP("Messages", "This chat has %1 tokens; the model holds %2."),
         QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a longer-context model."),
@@ -735,7 +745,7 @@ def notice_for(error: Problem) -> Notice:
         )
     sentence = fill(translated(row.sentence), *(_value(error, name) for name in row.values))
     detail = str(getattr(error, "detail", ""))
-    return Notice(translated(row.title), sentence, translated(row.hint), row.action, detail)
+    return Notice(translated(row.title), sentence, translated(row.hint), row.action, detail, row.others)
 
 
 def reason_text(error: Problem) -> str:

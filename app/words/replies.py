@@ -60,8 +60,9 @@ _ENDS = {
     ),
     ReplyStatus.CONTEXT: Notice(
         QT_TRANSLATE_NOOP("Messages", "Context full"),
-        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a longer-context model."),
-        action=NoticeAction.NEW_CHAT,
+        QT_TRANSLATE_NOOP("Messages", "Continue without the oldest messages, or start a new chat."),
+        action=NoticeAction.CONTINUE,
+        others=(NoticeAction.NEW_CHAT,),
     ),
     ReplyStatus.LENGTH: Notice(
         QT_TRANSLATE_NOOP("Messages", "Reply limit reached"),
@@ -327,7 +328,7 @@ def reply_notice(status: ReplyStatus, error: EngineError | None, *, empty: bool)
     title, sentence, hint = map(translated, (row.title, row.sentence, row.hint))
     if empty and status in _CUT_SHORT:
         return Notice(title, sentence, action=NoticeAction.RETRY)
-    return Notice(title, sentence, hint, row.action)
+    return Notice(title, sentence, hint, row.action, others=row.others)
 
 
 def install_notice() -> Notice:

@@ -227,8 +227,11 @@ class PictureTooLarge(RequestError):
 
 @dataclass(eq=False)
 class ContextTooLong(RequestError):
+    """`can_truncate`: with another `Request.truncation` older messages would be left out."""
+
     limit_tokens: int
     actual_tokens: int
+    can_truncate: bool = False
 
 
 @dataclass(eq=False)

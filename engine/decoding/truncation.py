@@ -70,6 +70,12 @@ def fitted(
     return Fitted(cut.without(count), cut.tokens(count), cut.firsts[count - 1])
 
 
+def can_truncate(request: Request) -> bool:
+    """Whether the request keeps exchanges that another truncation would leave out."""
+    left = exchanges(request.messages)[:-1]
+    return request.truncation is Truncation.NONE and not all(set(request.kept).intersection(each) for each in left)
+
+
 def exchanges(messages: Sequence[Message]) -> list[range]:
     """The exchanges of a chat, without the system messages at its start.
 

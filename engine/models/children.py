@@ -9,10 +9,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 # The first argument of such an app; the rest is for the module's `run`.
-TRY_MODEL, RUN_RANK, LEND = CHILDREN = ("--try-model", "--run-rank", "--lend")
+TRY_MODEL = "--try-model"
+RUN_RANK = "--run-rank"
+LEND = "--lend"
 _MODULES = MappingProxyType(
     {TRY_MODEL: "engine.models.first_use_child", RUN_RANK: "engine.cluster.worker", LEND: "engine.cluster.lend_child"}
 )
+CHILDREN = tuple(_MODULES)
 
 # Of the process that tries a model
 OUR_FAULTS = frozenset({1, 2})  # exit statuses of a process that could not try: Python's, a wrong command line's

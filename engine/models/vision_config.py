@@ -181,7 +181,9 @@ class VisionConfig:
         side = self.patch * self.merge
         most = max(side**2, min(self.most_pixels, detail.most_tokens * side**2))
         if max(width, height) > _STEEPEST * min(width, height):  # a strip becomes a thicker one
-            width, height = max(width, ceil(height / _STEEPEST)), max(height, ceil(width / _STEEPEST))
+            least = ceil(max(width, height) / _STEEPEST)
+            width = max(width, least)
+            height = max(height, least)
         wide, high = (max(side, round(each / side) * side) for each in (width, height))
         if wide * high > most:
             shrink = sqrt(width * height / most)

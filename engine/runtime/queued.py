@@ -25,7 +25,7 @@ from engine.decoding.text import (
     spelling_of,
     turn_end,
 )
-from engine.decoding.truncation import fitted
+from engine.decoding.truncation import can_truncate, fitted
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, AwaitedThread, apart
 from engine.models.watch import Question
@@ -228,7 +228,7 @@ def _prompt_of(
     tokens = fit.tokens
     check_tokens("tokens", request.tokens or without_names(tokens), model.logit_width)
     if len(tokens) >= limit:
-        raise ContextTooLong(limit, len(tokens))
+        raise ContextTooLong(limit, len(tokens), can_truncate(request))
     end = turn_end(request, model, tokens, aborted, exact=exact)
     begin = reply_begin(request, model, tokens, end, aborted)
     shared = shared_end(request, model, tokens, aborted) if exact else 0

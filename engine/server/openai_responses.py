@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.stats import RequestStats
-from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall
+from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall, Truncation
 from engine.server.contents import seen, settled, text_of
 from engine.server.dialect import CUT, ApiCall, CallContext, sse
 from engine.server.fields import Fields
@@ -27,6 +27,7 @@ _ROLES = {
     "user": MessageRole.USER,
     "assistant": MessageRole.ASSISTANT,
 }
+_NAMES = {Truncation.NONE: "disabled", Truncation.OLDEST: "auto"}
 _WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier", "include")
 
 
@@ -34,7 +35,7 @@ class OpenAIResponse(ApiCall):
     def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
         super().__init__(fields, context, model)
         fields.refuse("previous_response_id", "conversation", "background", "prompt", "top_logprobs")
-        for name in (*_WITHOUT_EFFECT, "truncation", "max_tool_calls", "stream_options"):
+        for name in (*_WITHOUT_EFFECT, "max_tool_calls", "stream_options"):
             fields.has(name)
         self._text = fields.raw("text")
         text = fields.object("text")
@@ -53,6 +54,7 @@ class OpenAIResponse(ApiCall):
             sampling=sampling_of(fields, context.options.sampling),
             speculation=speculation_of(fields, context.state),
             max_tokens=most_tokens_of(fields, "max_output_tokens"),
+            truncation=_truncation_of(fields),
         )
         self.requests = [request]
         self._id = f"resp_{secrets.token_hex(12)}"
@@ -168,7 +170,7 @@ class OpenAIResponse(ApiCall):
             "parallel_tool_calls": self._tools.several,
             "max_tool_calls": None,
             "text": {"format": {"type": "text"}, **self._text},
-            "truncation": "disabled",
+            "truncation": _NAMES[self.requests[0].truncation],
             "reasoning": {"effort": self._effort, "summary": self._summary},
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
@@ -234,6 +236,13 @@ class _Item:
 
     def whole(self) -> dict[str, Any]:
         return self.begun() | {"status": "completed", "content": [self.part(self.text)]}
+
+
+def _truncation_of(fields: Fields) -> Truncation:
+    wanted = fields.text("truncation") or _NAMES[Truncation.NONE]
+    if wanted not in _NAMES.values():
+        raise fields.wrong("truncation", "'auto' or 'disabled'")
+    return next(truncation for truncation, name in _NAMES.items() if name == wanted)
 
 
 def _messages(fields: Fields, spaces: Sequence[tuple[str, str, str]], pictures: SentPictures) -> tuple[Message, ...]:

@@ -139,13 +139,13 @@ class AppHarness:
 
 def reset_process(application: Application) -> None:
     """What a closed app set for the whole process would reach the next test."""
+    still()
+    for window in QApplication.topLevelWidgets():  # before the rest, which they would show of a storage that is closed
+        window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     application.translation.switch("en")
     application.theme.set_appearance("auto")
     application.theme.set_scale(1.0)
-    still()
-    for window in QApplication.topLevelWidgets():
-        window.deleteLater()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     application.translation.remove()
 
 

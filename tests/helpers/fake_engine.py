@@ -41,6 +41,7 @@ from engine import (
     ModelUnloaded,
     NoModelLoaded,
     PromptProgress,
+    PromptTruncated,
     Queued,
     RepliesUnderWay,
     Request,
@@ -98,6 +99,7 @@ class Script:
     drafting: DraftingState = DraftingState.ACTIVE
     round_s: float = ROUND_S  # what the statistics say that a round took; nothing waits
     drafts: bool = True  # where there is a draft and the request asks for it
+    first: int = 0  # message of the request from which on it is read; 0: all
 
 
 @dataclass(slots=True)
@@ -415,6 +417,8 @@ class FakeEngine:
 
     def _say(self, job: _Job, script: Script, counters: _Counters) -> None:
         if job.interrupted is None:
+            if script.first:
+                self.tell(job.sink, PromptTruncated(job.id, script.first))
             self.tell(job.sink, PromptProgress(job.id, 10, 20))
         spans = [(SpanKind.THINKING, text) for text in script.thinking]
         spans += [(SpanKind.ANSWER, text) for text in script.pieces]

@@ -457,6 +457,7 @@ def test_how_not_to_say_how_much_to_think(thinker: tuple[Served, FakeEngine]) ->
         ("/v1/chat/completions", {"reasoning_effort": "some"}, "reasoning_effort"),
         ("/v1/chat/completions", {"thinking_token_budget": "5"}, "thinking_token_budget"),
         ("/v1/responses", {"input": "x", "reasoning": {"effort": "some"}}, "reasoning.effort"),
+        ("/v1/responses", {"input": "x", "truncation": "oldest"}, "truncation"),
         ("/api/chat", {"think": "some"}, "think"),
         (GEMINI, thinking_config(thinkingLevel="SOME"), "thinkingLevel"),
     ]
@@ -483,6 +484,20 @@ def test_a_limit_for_a_model_that_cannot_be_held_to_it_is_refused() -> None:
 
 
 # OpenAI's responses
+
+
+def test_a_response_to_a_chat_that_does_not_fit_is_cut_where_that_was_asked_for(house: Served) -> None:
+    turns = [{"role": role, "content": "What is a draft model? " * 20} for role in ("user", "assistant")] * 60
+    body = {"model": "default", "input": [*turns, {"role": "user", "content": "And now?"}], "max_output_tokens": 4}
+    for wanted in ({}, {"truncation": "disabled"}):
+        assert house.post("/v1/responses", body | wanted).status_code == 400
+    answers = [house.post("/v1/responses", body | {"truncation": "auto"}) for _ in range(2)]
+    assert [each.status_code for each in answers] == [200, 200]
+    first, again = (each.json() for each in answers)
+    assert first["truncation"] == "auto"
+    assert first["output"][0]["content"] == again["output"][0]["content"]
+    used = again["usage"]
+    assert used["input_tokens_details"]["cached_tokens"] > 0.9 * used["input_tokens"] > 500
 
 
 def test_a_response_has_codex_order_of_events(served: Served, scripted: FakeEngine) -> None:

@@ -161,20 +161,11 @@ def test_all_calls_of_a_step_wait_with_one_question(exchange: Exchange) -> None:
     exchange.finish(Answer.DONT)
 
 
-def test_ten_reads_of_a_chat_are_one_question(exchange: Exchange) -> None:
-    steps = [calls(*(call("files__read", {"path": f"{step}{at}"}) for at in range(5))) for step in range(2)]
-    exchange.ask("Read all", *steps, says("Done."))
-    exchange.wait()
-    assert exchange.consent.offers[0] is Answer.CHAT
-    exchange.finish(Answer.CHAT)
-    assert len(exchange.servers.ran) == 10
-    assert exchange.row.text == "Done."
-
-
 def test_after_ten_calls_in_a_row_it_is_asked_once_more(exchange: Exchange) -> None:
     steps = [calls(*(call("files__read", {"path": f"{step}{at}"}) for at in range(6))) for step in range(3)]
     exchange.ask("Read all", *steps, says("Done."))
     exchange.wait()
+    assert exchange.consent.offers[0] is Answer.CHAT
     exchange.answer(Answer.CHAT)  # for the first six
     exchange.harness.qtbot.waitUntil(lambda: len(exchange.servers.ran) == 12)
     exchange.wait()
@@ -246,19 +237,6 @@ def test_a_tool_that_changes_while_the_user_looks_is_shown_again(exchange: Excha
     exchange.wait()
     assert exchange.consent.reason is AskReason.NEW, "the consent was for what it was"
     exchange.finish(Answer.DONT)
-
-
-def test_after_words_from_outside_what_may_change_things_is_asked_each_time(exchange: Exchange) -> None:
-    exchange.ask("Write", calls(call("files__write", {"path": "a"})), says("Done."))
-    exchange.finish(Answer.CHAT)
-    exchange.ask("Write", calls(call("files__write", {"path": "b"})), says("Done."))
-    exchange.wait()
-    assert exchange.consent.reason is AskReason.OUTSIDE
-    exchange.finish(Answer.ONCE)
-    exchange.ask("Read", calls(call("files__read", {"path": "c"})), says("Done."))
-    exchange.finish(Answer.CHAT)
-    exchange.say("Read", calls(call("files__read", {"path": "d"})), says("Done."))
-    assert exchange.servers.ran[-1] == ("files/read", '{"path": "d"}')
 
 
 def test_words_of_one_server_do_not_reach_another_that_says_it_only_reads(exchange: Exchange) -> None:
@@ -541,16 +519,6 @@ def test_a_copy_of_a_chat_and_a_deleted_one_have_no_consents(exchange: Exchange)
     assert exchange.harness.database.rows(consents)[0][0] == 0
 
 
-def test_tokens_of_tools_are_counted(exchange: Exchange) -> None:
-    tools = exchange.chat.tools
-    tools.chat_tools()
-    exchange.harness.qtbot.waitUntil(lambda: all(row.tokens > 0 for group in tools.chat_tools() for row in group.tools))
-    built_in, files, mail = tools.chat_tools()
-    assert {row.name for row in built_in.tools} >= {"calculator", "time"}
-    assert (files.name, [row.on for row in files.tools]) == ("Files", [True, True])
-    assert [row.id for row in mail.tools] == ["mail/send"]
-
-
 def test_pictures_of_a_result_are_decoded_apart_stored_and_shown(exchange: Exchange) -> None:
     exchange.servers.pictures = (written(image(30, 20), "png"), b"no picture", b"\x89PNG\r\n\x1a\nbroken")
     exchange.ask("Look", calls(call("files__read", {"path": "a.png"})), says("A picture."))
@@ -580,6 +548,22 @@ def test_consent_for_every_chat_is_shown_and_can_be_taken_back(exchange: Exchang
     always = [row.id for group in exchange.chat.tools.chat_tools() for row in group.tools if row.always]
     assert always == ["files/read"]
     exchange.chat.tools.ask_again("files/read")
+    exchange.ask("Read", calls(call("files__read", {"path": "b"})), says("Done."))
+    exchange.finish(Answer.DONT)
+    assert len(exchange.servers.ran) == 1
+
+
+def test_consent_for_a_chat_is_shown_there_and_can_be_taken_back(exchange: Exchange) -> None:
+    def allowed() -> list[str]:
+        return [row.id for group in exchange.chat.tools.chat_tools() for row in group.tools if row.in_chat]
+
+    exchange.ask("Read", calls(call("files__read", {"path": "a"})), says("Done."))
+    with exchange.harness.qtbot.waitSignal(exchange.chat.tools.changed):
+        exchange.finish(Answer.CHAT)
+    assert allowed() == ["files/read"]
+    with exchange.harness.qtbot.waitSignal(exchange.chat.tools.changed):
+        exchange.chat.tools.ask_again("files/read")
+    assert allowed() == []
     exchange.ask("Read", calls(call("files__read", {"path": "b"})), says("Done."))
     exchange.finish(Answer.DONT)
     assert len(exchange.servers.ran) == 1

@@ -318,20 +318,29 @@ def put_package(packages: Path, name: str, version: str, files: dict[str, bytes]
 
 
 def stand_in(command: Iterable[object], environment: dict[str, str] | None = None) -> None:
-    """For uv, zig and the program that signs."""
+    """For uv, zig, what signs, and what makes images where there is one."""
     words = list(map(str, command))
-    packages = Path(words[words.index("--target") + 1]) if "--target" in words else Path()
-    if "ziglang" in words:
+    if words[0] in ("hdiutil", "xorrisofs"):
+        Path(words[-1] if words[0] == "hdiutil" else words[words.index("-o") + 1]).write_bytes(bytes(2048))
+    elif "ziglang" in words:
         Path(words[-1]).write_bytes(code(library="/usr/lib/libSystem.B.dylib"))
     elif words[-1].endswith("entitlements.plist"):
         seal(Path(words[-2]))
-    elif environment is None:
-        put_package(packages, "hunch-chat", "0", HUNCH)
     else:
-        versions = dict(re.findall(r"(?m)^([\w-]+)==(\S+)", Path(words[-1]).read_text("utf-8")))
-        for (name, macos), files in WHEELS.items():
-            if name in versions and macos == environment["MACOSX_DEPLOYMENT_TARGET"]:
-                put_package(packages, name, versions[name], files)
+        install(
+            Path(words[words.index("--target") + 1]), words[-1], (environment or {}).get("MACOSX_DEPLOYMENT_TARGET")
+        )
+
+
+def install(packages: Path, what: str, macos: str | None) -> None:
+    """Those of a lock that are stood in for; or Hunch."""
+    if macos is None:
+        put_package(packages, "hunch-chat", "0", HUNCH)
+        return
+    versions = dict(re.findall(r"(?m)^([\w-]+)==(\S+)", Path(what).read_text("utf-8")))
+    for (name, wanted), files in WHEELS.items():
+        if name in versions and macos == wanted:
+            put_package(packages, name, versions[name], files)
 
 
 def test_an_app_is_assembled_of_wheels_with_both_builds_of_mlx(

@@ -460,13 +460,14 @@ def test_commands_are_found_in_known_places(tmp_path: Path, monkeypatch: pytest.
         _program(tmp_path / "nvm" / version / "bin" / "npx")
     _program(tmp_path / "bin" / "uvx", 0o644)
     places = (str(tmp_path / "bin"), f"{tmp_path}/nvm/*/bin", str(tmp_path / "later"))
-    assert find_command("npx", places) == str(tmp_path / "nvm" / "v22.3.0" / "bin" / "npx")
-    assert find_command("uvx", places) == ""
+    monkeypatch.setattr(commands, "_PLACES", places)
+    assert find_command("npx") == str(tmp_path / "nvm" / "v22.3.0" / "bin" / "npx")
+    assert find_command("uvx") == ""
     later = _program(tmp_path / "later" / "uvx")
-    assert find_command("uvx", places) == str(later)
+    assert find_command("uvx") == str(later)
     assert find_command(str(later)) == str(later)
     for none in ("", "./uvx", str(tmp_path), "a\0b", "../later/uvx"):
-        assert find_command(none, places) == ""
+        assert find_command(none) == ""
 
 
 def test_the_folder_of_the_command_comes_first() -> None:

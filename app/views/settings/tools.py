@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetrics, QHideEvent, QPainter, QWheelEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.tool_servers import ToolServersController
@@ -16,24 +16,23 @@ from app.controllers.tools import ToolsController
 from app.theme import Theme
 from app.tools.wire import ConnectionState
 from app.view_models.tools import AddedServers, ServerRow, ToolRow
-from app.views.icons import icon
 from app.views.link_dialog import ask_to_open
 from app.views.settings.options import PromptField
 from app.views.settings.server import PastedText
 from app.views.widgets.arrange import arrange
-from app.views.widgets.buttons import NamedButton, PillButton
+from app.views.widgets.buttons import OpeningLine, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow, Words, clear
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.views.widgets.long_text import FramedText
-from app.views.widgets.painting import paint_line
-from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, labelled, listed, quoted
+from app.words.formats import fill, labelled, listed, quoted, sentences
 from app.words.tools import (
+    ask_again_text,
     built_in_name,
+    never_asks_text,
     offers_text,
     problem_text,
     program_name,
@@ -53,7 +52,7 @@ class ToolsPage(Translated, Page):
         self._tools = tools
         self._servers = servers
         self._note = TextLabel(theme, TextStyle.FINE)
-        self.built_in = BuiltInCard(theme)
+        self.built_in = BuiltInCard(theme, tools.ask_again)
         self.empty = TextLabel(theme, TextStyle.FINE)
         self.cards: dict[str, ServerCard | RemovedCard] = {}  # by server
         self._list = QVBoxLayout()
@@ -108,7 +107,7 @@ class ToolsPage(Translated, Page):
     def _card(self, row: ServerRow) -> ServerCard | RemovedCard:
         if row.is_removed:
             return RemovedCard(self.theme, row.name, lambda: self._servers.put_back(row.id))
-        return ServerCard(self.theme, self._servers, row.id)
+        return ServerCard(self.theme, self._servers, self._tools.ask_again, row.id)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -128,14 +127,15 @@ class ToolsPage(Translated, Page):
 
 
 class BuiltInCard(Translated, Card):
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, ask_again: Callable[[str], None]) -> None:
         super().__init__(theme)
+        self._ask_again = ask_again
         self._tools: tuple[ToolRow, ...] = ()
         self.rows: list[ToolWords] = []
 
     def show_tools(self, tools: tuple[ToolRow, ...]) -> None:
         if len(tools) != len(self.rows):
-            self.rows = [ToolWords(self.theme) for _ in tools]
+            self.rows = [ToolWords(self.theme, self._ask_again) for _ in tools]
             self.set_rows(self.rows)
         self._tools = tools
         self._retranslate()
@@ -143,59 +143,40 @@ class BuiltInCard(Translated, Card):
     def _retranslate(self) -> None:
         for row, tool in zip(self.rows, self._tools, strict=True):
             name, about = tool_words(tool.name)
-            row.show_tool(name or tool.name, about or tool.description, tool.tokens)
+            row.show_tool(tool, name or tool.name, about or tool.description)
 
 
 class ToolWords(QWidget):
-    """A tool: its name, its tokens beside that, and all of its description."""
+    """A tool: its name, its tokens beside that, and all of its description; and what ends a consent for every chat."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, ask_again: Callable[[str], None]) -> None:
         super().__init__()
+        self._id = ""
         self.words = Words(theme)
         self.tokens = TextLabel(theme, TextStyle.FINE, wraps=False)
+        self.ask_again = PillButton(theme)
+        self.ask_again.clicked.connect(lambda: ask_again(self._id))
         top = Qt.AlignmentFlag.AlignTop
-        arrange(QHBoxLayout(self), (self.words.column, 1), (self.tokens, 0, top), spacing=16, margins=(0, 0, 0, 0))
+        row = (self.words.column, 1), (self.ask_again, 0, top), (self.tokens, 0, top)
+        arrange(QHBoxLayout(self), *row, spacing=16, margins=(0, 0, 0, 0))
 
-    def show_tool(self, name: str, about: str, tokens: int) -> None:
-        self.words.set_words(name, about)
-        self.tokens.setText(tokens_text(tokens))
-        self.tokens.setVisible(bool(tokens))
-
-
-class FoldLine(NamedButton):
-    """Words after an arrow, which open something below them."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self.opened = False
-        self.clicked.connect(self._turn)
-
-    def shows_more(self) -> bool:
-        return self.opened
-
-    def _turn(self) -> None:
-        self.opened = not self.opened
-        self.update()
-        tell_shows_more(self)
-
-    def sizeHint(self) -> QSize:
-        metrics = QFontMetrics(self.theme.ui_font(tabular=True))
-        return QSize(self.theme.px(14 + 6 + 4) + metrics.horizontalAdvance(self.text()), self.theme.px(26))
-
-    def paint_content(self, painter: QPainter) -> None:
-        color = self.theme.palette.text if self.underMouse() else self.theme.palette.secondary
-        side = self.theme.px(14)
-        arrow = icon("chevron-down" if self.opened else "chevron-right", color)
-        arrow.paint(painter, QRect(0, (self.height() - side) // 2, side, side))
-        paint_line(
-            painter, self.rect().adjusted(side + self.theme.px(6), 0, 0, 0), self.text(), self.theme.ui_font(), color
-        )
+    def show_tool(self, tool: ToolRow, name: str, about: str) -> None:
+        self._id = tool.id
+        self.words.set_words(name, sentences(about, never_asks_text() if tool.always else ""))
+        self.tokens.setText(tokens_text(tool.tokens))
+        self.tokens.setVisible(bool(tool.tokens))
+        self.ask_again.setText(ask_again_text())
+        self.ask_again.setAccessibleName(labelled(name, ask_again_text()))
+        self.ask_again.setVisible(tool.always)
 
 
 class ServerCard(Translated, Card):
-    def __init__(self, theme: Theme, servers: ToolServersController, server: str) -> None:
+    def __init__(
+        self, theme: Theme, servers: ToolServersController, ask_again: Callable[[str], None], server: str
+    ) -> None:
         super().__init__(theme)
         self._servers = servers
+        self._ask_again = ask_again
         self._row = ServerRow(server, "")
         self._tools: tuple[ToolRow, ...] = ()
         self.on = Switch(theme)
@@ -205,15 +186,16 @@ class ServerCard(Translated, Card):
         self.secrets: dict[str, LineField] = {}
         self._secret_rows: dict[str, SettingRow] = {}
         self._secret_column = QVBoxLayout()
-        self.offers = FoldLine(theme)
+        self.offers = OpeningLine(theme)
         self._offered = QVBoxLayout()
-        self.last_words = FoldLine(theme)
+        self.last_words = OpeningLine(theme)
         self.stderr = PastedText(theme, self)
         self.get_program, self.restart, self.remove = (PillButton(theme) for _ in range(3))
         self._arrange()
         self.on.chosen.connect(self._switch)
-        self.offers.clicked.connect(self._show_offers)
-        self.last_words.clicked.connect(self._show_last_words)
+        for fold, show in ((self.offers, self._show_offers), (self.last_words, self._show_last_words)):
+            fold.clicked.connect(lambda _checked=False, fold=fold: fold.set_opened(not fold.opened))
+            fold.clicked.connect(show)
         self.get_program.clicked.connect(self._open_page)
         self.restart.clicked.connect(lambda: servers.restart(self._row.id))
         self.remove.clicked.connect(lambda: servers.remove(self._row.id))
@@ -294,8 +276,8 @@ class ServerCard(Translated, Card):
         if not self._tools and self._row.state is not ConnectionState.OFF:
             self._servers.list_tools(self._row.id)
         for tool in self._tools:
-            words = ToolWords(self.theme)
-            words.show_tool(tool.name, tool.description, tool.tokens)
+            words = ToolWords(self.theme, self._ask_again)
+            words.show_tool(tool, tool.name, tool.description)
             self._offered.addWidget(words)
 
     def _show_last_words(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QActionGroup
@@ -44,7 +43,7 @@ class LongChatMenu(Menu):
             self._say(self.tr("Still read: %Ln pinned message(s)", "", len(pinned)))
         for message in pinned:
             action = self.addAction(in_menu(" ".join(message.written.split())))
-            action.triggered.connect(partial(_show, show_message, message.id))
+            action.triggered.connect(lambda _checked=False, shown=message.id: show_message(shown))
         if not pinned:
             self._say(self.tr("Pin a message to keep it"))
         self.addSeparator()
@@ -54,7 +53,7 @@ class LongChatMenu(Menu):
             action = group.addAction(long_chats_words(each))
             action.setCheckable(True)
             action.setChecked(each == values[_OPTION])
-            action.triggered.connect(partial(self._choose, each))
+            action.triggered.connect(lambda _checked=False, each=each: self._options.put(Scope.CHAT, _OPTION, each))
             self.addAction(action)
 
     def open_below(self, line: QWidget) -> None:
@@ -63,10 +62,3 @@ class LongChatMenu(Menu):
 
     def _say(self, words: str) -> None:
         self.addAction(words).setEnabled(False)
-
-    def _choose(self, value: str, _checked: bool) -> None:
-        self._options.put(Scope.CHAT, _OPTION, value)
-
-
-def _show(show_message: Callable[[int], object], message_id: int, _checked: bool) -> None:
-    show_message(message_id)

@@ -513,6 +513,8 @@ class MainWindow(Translated, ShellWindow):
             self._chats.asking.regenerate(message_id)
         elif action == NoticeAction.CONTINUE:
             self._chats.asking.continue_reply(message_id)
+        elif action == NoticeAction.LEAVE_OUT:
+            self._chats.shorten(message_id)
         else:
             self.follow(action)
 

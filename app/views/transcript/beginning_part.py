@@ -11,6 +11,7 @@ from app.views.widgets.buttons import PaintedButton
 from app.views.widgets.translated import Translated
 
 _HEIGHT_PX = 28
+_BELOW_PX = 8
 _BESIDE_PX = 12
 _LEAST_LINE_PX = 16
 
@@ -25,7 +26,7 @@ class BeginningPart(Hovered, Translated, PaintedButton):
 
     def show_part(self, part: Part, _width_px: int) -> int:
         self._message_id = part.message_id
-        return self.theme.px(_HEIGHT_PX)
+        return self.theme.px(_HEIGHT_PX + _BELOW_PX)
 
     def meaning(self) -> str:
         return f"{self._message_id} begins"
@@ -48,10 +49,11 @@ class BeginningPart(Hovered, Translated, PaintedButton):
         words = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
         words_px = metrics.horizontalAdvance(words)
         left = (self.width() - words_px) // 2
-        middle = self.height() // 2
+        row = self.rect().adjusted(0, 0, 0, -theme.px(_BELOW_PX))
+        middle = row.center().y()
         painter.setPen(theme.palette.hairline)
         painter.drawLine(beside, middle, left - beside, middle)
         painter.drawLine(left + words_px + beside, middle, self.width() - beside, middle)
         painter.setFont(font)
         painter.setPen(theme.palette.text if self.underMouse() else theme.palette.secondary)
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, words)
+        painter.drawText(row, Qt.AlignmentFlag.AlignCenter, words)

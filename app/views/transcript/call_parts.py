@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QTextBlockFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
@@ -13,18 +14,16 @@ from app.markup import long_lines
 from app.markup.calls import readable, table_of_json
 from app.markup.lines import keep_shapes
 from app.markup.sections import plain_sections
-from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD, UI_PX
+from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.view_models.tools import CallState, CallView
-from app.views.icons import icon
 from app.views.transcript.call_words import call_words
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part, PartKind
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets import clipboard
-from app.views.widgets.buttons import IconButton, PaintedButton
+from app.views.widgets.buttons import IconButton, OpeningLine
 from app.views.widgets.painting import paint_card
-from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 
@@ -39,6 +38,10 @@ class CallLine:
     call: CallView
     opened: bool
     key: tuple[int, int]  # by which its message knows what is open
+
+    @property
+    def title(self) -> str:
+        return call_words(self.call).title
 
 
 class TextRole(StrEnum):
@@ -108,7 +111,7 @@ def _texts(text: str, role: TextRole) -> list[CallContent]:
     ]
 
 
-class CallPart(Hovered, Translated, PaintedButton):
+class CallPart(Hovered, Translated, OpeningLine):
     """“Read notes.md · 0.2 s”; opens what was asked and answered."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -117,6 +120,8 @@ class CallPart(Hovered, Translated, PaintedButton):
         self._message_id = 0
         self._title = self._detail = ""
         self._is_fault = False
+        self._found: tuple[tuple[int, int], ...] = ()  # of the title
+        self._current: int | None = None
         self.clicked.connect(lambda: context.opening_requested.emit(self._message_id, self._key))
 
     @property
@@ -126,22 +131,24 @@ class CallPart(Hovered, Translated, PaintedButton):
 
     def show_part(self, part: Part, _width_px: int) -> int:
         assert isinstance(part.content, CallLine)
-        before = self._content
         self._content = part.content
         self._message_id = part.message_id
         self._retranslate()
-        if before is not None and before.opened != part.content.opened:
-            tell_shows_more(self)
+        self.set_opened(part.content.opened)
         return self.theme.px(26)
 
-    def shows_more(self) -> bool:
-        return self._content is not None and self._content.opened
+    def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
+        if (tuple(ranges), current) != (self._found, self._current):
+            self._found, self._current = tuple(ranges), current
+            self.update()
+
+    @property
+    def found(self) -> list[str]:
+        """The highlighted words."""
+        return [self._title[start:end] for start, end in self._found]
 
     def meaning(self) -> str:
         return f"{self._message_id} {self._content.key if self._content else ''}"
-
-    def sizeHint(self) -> QSize:
-        return QSize(self.theme.px(200), self.theme.px(26))
 
     def _retranslate(self) -> None:
         if self._content is None:
@@ -155,23 +162,20 @@ class CallPart(Hovered, Translated, PaintedButton):
         self.setAccessibleDescription(self.tr("Hide the call") if opened else self.tr("Show the call"))
         self.update()
 
-    def paint_content(self, painter: QPainter) -> None:
-        assert self._content is not None
-        theme = self.theme
-        colors = theme.palette
-        color = colors.text if self.underMouse() else colors.secondary
-        side = theme.px(14)
-        arrow = icon("chevron-down" if self._content.opened else "chevron-right", color)
-        arrow.paint(painter, QRect(0, (self.height() - side) // 2, side, side))
-        painter.setFont(theme.ui_font(UI_PX, tabular=True))
+    def paint_words(self, painter: QPainter, area: QRect) -> None:
+        colors = self.theme.palette
         metrics = QFontMetrics(painter.font())
-        area = self.rect().adjusted(side + theme.px(6), 0, 0, 0)
         detail = f" · {self._detail}" if self._detail else ""
         least = min(metrics.horizontalAdvance(detail), area.width() // 2)
         title = metrics.elidedText(self._title, Qt.TextElideMode.ElideMiddle, area.width() - least)
         alignment = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        painter.setPen(color)
         painter.drawText(area, alignment, title)
+        for number, (start, end) in enumerate(self._found):
+            left = area.left() + metrics.horizontalAdvance(title[:start])
+            word = QRect(left, area.top() + 3, metrics.horizontalAdvance(title[start:end]), area.height() - 6)
+            painter.fillRect(word, colors.cost if number == self._current else colors.found)
+            painter.setPen(colors.window if number == self._current else colors.text)
+            painter.drawText(word, alignment, title[start:end])
         area.setLeft(area.left() + metrics.horizontalAdvance(title))
         painter.setPen(colors.fault if self._is_fault else colors.faint)
         shown = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, area.width())

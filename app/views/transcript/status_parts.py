@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.theme import RADIUS_CARD, UI_PX, Theme
@@ -14,9 +15,8 @@ from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
-from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
+from app.views.widgets.buttons import Emphasis, OpeningLine, PillButton
 from app.views.widgets.painting import paint_card
-from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats
@@ -77,24 +77,15 @@ class FoldPart(Hovered, Translated, QWidget):
         self.answer_now.setAccessibleName(self.answer_now.text())
 
 
-class FoldButton(Translated, PaintedButton):
+class FoldButton(Translated, OpeningLine):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self._fold = Fold(0.0, opened=False, thinking=False)
 
     def show_fold(self, fold: Fold) -> None:
-        before = self._fold
         self._fold = fold
         self._retranslate()
-        if before.opened != fold.opened:
-            tell_shows_more(self)
-
-    def sizeHint(self) -> QSize:
-        words = QFontMetrics(self.theme.ui_font(UI_PX, tabular=True)).horizontalAdvance(self.text())
-        return QSize(self.theme.px(14 + 6 + 4) + words, self.theme.px(26))
-
-    def shows_more(self) -> bool:
-        return self._fold.opened
+        self.set_opened(fold.opened)
 
     def _retranslate(self) -> None:
         self.setText(self._words())
@@ -114,18 +105,6 @@ class FoldButton(Translated, PaintedButton):
             return formats.fill(self.tr("%1 s"), formats.count(seconds))
         minutes, rest = divmod(seconds, _MINUTE_S)
         return formats.fill(self.tr("%1 min %2 s"), formats.count(minutes), formats.count(rest))
-
-    def paint_content(self, painter: QPainter) -> None:
-        theme = self.theme
-        colors = self.theme.palette
-        color = colors.text if self.underMouse() else colors.secondary
-        side = theme.px(14)
-        arrow = icon("chevron-down" if self._fold.opened else "chevron-right", color)
-        arrow.paint(painter, QRect(0, (self.height() - side) // 2, side, side))
-        painter.setFont(theme.ui_font(UI_PX, tabular=True))
-        painter.setPen(color)
-        area = self.rect().adjusted(side + theme.px(6), 0, 0, 0)
-        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +179,14 @@ class NoticePart(Hovered, QWidget):
         self.words = ""  # all of it, to copy
         self._message_id = 0
         self._title, self._sentence, self._hint = (self._label() for _ in range(3))
-        self.button = PillButton(context.theme, parent=self)
-        self.button.clicked.connect(self._act)
+        self.button = self._pill()
+        self.others: list[PillButton] = []
+        self._other_actions: tuple[NoticeAction, ...] = ()
+
+    def _pill(self) -> PillButton:
+        button = PillButton(self._context.theme, parent=self)
+        button.clicked.connect(lambda: self._act(button))
+        return button
 
     def _label(self) -> QLabel:
         label = QLabel(self)
@@ -209,9 +194,10 @@ class NoticePart(Hovered, QWidget):
         label.setWordWrap(True)
         return label
 
-    def _act(self) -> None:
-        if self._action is not None:
-            self._context.notice_action_requested.emit(self._message_id, self._action)
+    def _act(self, button: PillButton) -> None:
+        action = self._action if button is self.button else self._other_actions[self.others.index(button)]
+        if action is not None:
+            self._context.notice_action_requested.emit(self._message_id, action)
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, NoticeContent)
@@ -231,9 +217,14 @@ class NoticePart(Hovered, QWidget):
             label.setFont(self._context.theme.ui_font(UI_PX))
             label.setText(words)
             label.setVisible(bool(words))
-        self.button.setVisible(notice.action is not None)
-        self.button.setText(action_text(notice.action))
-        self.button.setAccessibleName(self.button.text())
+        self._is_fault = self._is_fault and not notice.others
+        self._other_actions = notice.others
+        while len(self.others) < len(notice.others):
+            self.others.append(self._pill())
+        for button, action in zip_longest((self.button, *self.others), (notice.action, *notice.others)):
+            button.setVisible(action is not None)
+            button.setText(action_text(action))
+            button.setAccessibleName(button.text())
         self.words = formats.spoken(notice.title, notice.sentence, notice.hint)
         self.setAccessibleName(self.words)
         set_tooltip(self, notice.detail)
@@ -249,11 +240,17 @@ class NoticePart(Hovered, QWidget):
                 height = label.heightForWidth(width_px - left - pad)
                 label.setGeometry(left, y, width_px - left - pad, height)
                 y += height + theme.px(3)
-        if self.button.isVisibleTo(self):
-            size = self.button.sizeHint()
-            self.button.setGeometry(left, y + theme.px(6), size.width(), size.height())
-            y += size.height() + theme.px(9)
-        return y + pad - theme.px(3)
+        x = left
+        row = 0
+        for button in (each for each in (self.button, *self.others) if each.isVisibleTo(self)):
+            size = button.sizeHint()
+            if x > left and x + size.width() > width_px - pad:  # a line of its own
+                x = left
+                y += row
+            row = size.height() + theme.px(9)
+            button.setGeometry(x, y + theme.px(6), size.width(), size.height())
+            x += size.width() + theme.px(_GAP_PX)
+        return y + row + pad - theme.px(3)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._context.theme

@@ -182,6 +182,40 @@ class IconButton(NamedButton):
         painter.setOpacity(1.0)
 
 
+class OpeningLine(PaintedButton):
+    """Words after an arrow: right while collapsed, down while expanded."""
+
+    opened = False
+
+    def shows_more(self) -> bool:
+        return self.opened
+
+    def set_opened(self, opened: bool) -> None:
+        if opened != self.opened:
+            self.opened = opened
+            self.update()
+            tell_shows_more(self)
+
+    def sizeHint(self) -> QSize:
+        words = QFontMetrics(self.theme.ui_font(tabular=True)).horizontalAdvance(self.text())
+        return QSize(self.theme.px(14 + 6 + 4) + words, self.theme.px(26))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paint_content(self, painter: QPainter) -> None:
+        color = self.theme.palette.text if self.underMouse() else self.theme.palette.secondary
+        side = self.theme.px(14)
+        arrow = icon("chevron-down" if self.opened else "chevron-right", color)
+        arrow.paint(painter, QRect(0, (self.height() - side) // 2, side, side))
+        painter.setFont(self.theme.ui_font(tabular=True))
+        painter.setPen(color)
+        self.paint_words(painter, self.rect().adjusted(side + self.theme.px(6), 0, 0, 0))
+
+    def paint_words(self, painter: QPainter, area: QRect) -> None:
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+
+
 class OpeningButton(IconButton):
     """An arrow that expands something in place: right while collapsed, down while expanded."""
 

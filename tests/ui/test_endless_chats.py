@@ -1,0 +1,133 @@
+"""A chat that no longer fits, in the window: the line where reading begins, its menu, pinned messages, the question."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.view_models.chat_options import Scope
+from app.view_models.transcript import ReplyStatus
+from app.views.shell.long_chat_menu import LongChatMenu
+from app.views.transcript.beginning_part import BeginningPart
+from app.views.transcript.message_footer import MessageMenu
+from app.views.transcript.parts import PartKind
+from app.views.transcript.status_parts import NoticePart
+from engine import ContextTooLong, FinishReason, Truncation
+from tests.helpers.app_harness import AppHarness
+from tests.helpers.fake_engine import Script
+from tests.helpers.stillness import still
+
+
+@pytest.fixture
+def harness(app: AppHarness) -> AppHarness:
+    app.chats.new_chat()
+    app.engine.scripts.clear()
+    return app
+
+
+def talk(harness: AppHarness, qtbot: QtBot, *scripts: Script) -> None:
+    for number, script in enumerate(scripts):
+        harness.engine.scripts.append(script)
+        harness.ask(qtbot, f"Question {number}")
+        harness.wait_until_quiet(qtbot)
+
+
+def act(harness: AppHarness, row: int, words: str) -> None:
+    """As chosen from the menu of the message."""
+    view, message = harness.transcript, harness.chats.transcript.messages[row]
+    menu = MessageMenu(view.copier.context, message, view)
+    next(action for action in menu.actions() if action.text() == words).trigger()
+    menu.deleteLater()
+
+
+def parts(harness: AppHarness, kind: PartKind) -> list[tuple[int, object]]:
+    """(row, widget) of those in sight."""
+    still()
+    shown = [part for part, _ in harness.transcript.visible_parts.shown() if part.kind is kind]
+    return [(harness.chats.transcript.row_of(part.message_id) or 0, part.widget) for part in shown]
+
+
+def opened_menu(harness: AppHarness) -> LongChatMenu:
+    ((_, line),) = parts(harness, PartKind.BEGINNING)
+    assert isinstance(line, BeginningPart)
+    line.click()
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, LongChatMenu)
+    return menu
+
+
+def choice(menu: LongChatMenu, words: str) -> QAction:
+    return next(action for action in menu.actions() if action.text() == words)
+
+
+def test_a_line_is_where_the_model_reads_from(harness: AppHarness, qtbot: QtBot) -> None:
+    talk(harness, qtbot, Script(), Script())
+    assert parts(harness, PartKind.BEGINNING) == []
+    talk(harness, qtbot, Script(first=2))
+    ((row, line),) = parts(harness, PartKind.BEGINNING)
+    assert row == 2
+    assert isinstance(line, BeginningPart)
+    assert (line.accessibleName(), line.accessibleDescription()) == (
+        "The model reads from here on",
+        "Show what is left out",
+    )
+    talk(harness, qtbot, Script())
+    assert [row for row, _ in parts(harness, PartKind.BEGINNING)] == [2]
+    assert len(harness.engine.requests[-1].messages) == 5
+    talk(harness, qtbot, Script(first=4))
+    assert [row for row, _ in parts(harness, PartKind.BEGINNING)] == [6]
+
+
+def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.options.put(Scope.CHAT, "system_prompt", "Be brief.")
+    talk(harness, qtbot, *[Script()] * 3)
+    act(harness, 1, "Pin")
+    harness.wait_until_quiet(qtbot)
+    talk(harness, qtbot, Script(first=5))
+    assert harness.engine.requests[-1].kept == (2,)
+    menu = opened_menu(harness)
+    assert [action.text() for action in menu.actions()] == [
+        "2 earlier messages not read",
+        "Still read: the system prompt",
+        "Still read: 1 pinned message",
+        "A draft guesses, the main model checks.",
+        "",
+        "Long chats",
+        "Leave out the oldest",
+        "Ask me",
+    ]
+    assert [action.text() for action in menu.actions() if action.isChecked()] == ["Leave out the oldest"]
+    choice(menu, "Ask me").trigger()
+    menu.close()
+    assert harness.chats.options.view(Scope.CHAT).own["long_chats"] == "ask"
+    act(harness, 1, "Unpin")
+    harness.wait_until_quiet(qtbot)
+    talk(harness, qtbot, Script())
+    asked = harness.engine.requests[-1]
+    assert (asked.kept, asked.truncation, len(asked.messages)) == ((), Truncation.NONE, 6)
+
+
+def test_a_chat_that_asks(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.options.put(Scope.CHAT, "long_chats", "ask")
+    talk(harness, qtbot, Script(), Script((), error=ContextTooLong(4096, 5000, can_truncate=True)))
+    ((_, notice),) = parts(harness, PartKind.NOTICE)
+    assert isinstance(notice, NoticePart)
+    buttons = [each.text() for each in (notice.button, *notice.others) if each.isVisible()]
+    assert buttons == ["Leave out the oldest", "New chat"]
+    notice.button.click()
+    harness.wait_until_quiet(qtbot)
+    assert harness.engine.requests[-1].truncation is Truncation.OLDEST
+    assert [each.status for each in harness.chats.transcript.messages[1::2]] == [ReplyStatus.DONE] * 2
+    assert parts(harness, PartKind.NOTICE) == []
+
+
+def test_a_reply_that_filled_the_context_goes_on(harness: AppHarness, qtbot: QtBot) -> None:
+    talk(harness, qtbot, Script(), Script(("Half ",), finish=FinishReason.CONTEXT))
+    ((_, notice),) = parts(harness, PartKind.NOTICE)
+    assert isinstance(notice, NoticePart)
+    harness.engine.scripts.append(Script(("a reply.",)))
+    notice.button.click()
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.transcript.messages[-1].text == "Half a reply."
