@@ -4762,8 +4762,8 @@
         <translation>別の文字の一部</translation>
     </message>
     <message>
-        <source>Tinted: guessed right. Underlined: corrected.</source>
-        <translation>色付き：言い当てた部分。下線：修正箇所。</translation>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>点線：言い当てた部分。実線：修正箇所。</translation>
     </message>
 </context>
 <context>
@@ -7061,6 +7061,14 @@
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
         <translation>多めです。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
+    </message>
+    <message>
+        <source>Runs without asking.</source>
+        <translation>確認なしで許可されています。</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>再び確認</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

@@ -4762,8 +4762,8 @@
         <translation>다른 글자의 일부</translation>
     </message>
     <message>
-        <source>Tinted: guessed right. Underlined: corrected.</source>
-        <translation>색칠: 맞힌 말. 밑줄: 고친 곳.</translation>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>점선: 맞힌 말. 실선: 고친 곳.</translation>
     </message>
 </context>
 <context>
@@ -7061,6 +7061,14 @@
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
         <translation>자리를 많이 차지해요. 채팅에 쓸 자리가 줄고, 작은 모델은 도구를 잘 고르지 못해요.</translation>
+    </message>
+    <message>
+        <source>Runs without asking.</source>
+        <translation>묻지 않고 실행해요.</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>다시 묻기</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

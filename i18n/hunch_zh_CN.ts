@@ -4762,8 +4762,8 @@
         <translation>另一个字的一部分</translation>
     </message>
     <message>
-        <source>Tinted: guessed right. Underlined: corrected.</source>
-        <translation>着色：猜中的文字。下划线：改写处。</translation>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>虚线：猜中的文字。实线：改写处。</translation>
     </message>
 </context>
 <context>
@@ -7061,6 +7061,14 @@
     <message>
         <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
         <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
+    </message>
+    <message>
+        <source>Runs without asking.</source>
+        <translation>已允许，不再询问。</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>恢复询问</translation>
     </message>
     <message>
         <source>After a change the model reads the whole chat again.</source>

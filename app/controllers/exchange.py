@@ -132,6 +132,7 @@ class ExchangeController(QObject):
         exchange.pending = [each for each in exchange.pending if each.call.stage is CallStage.ASKED]
         self._put(exchange, parts, self._run_next)
         self.waits_changed.emit()
+        self._tools.changed.emit()
 
     def close(self) -> None:
         """End the calls that run."""

@@ -72,9 +72,9 @@ class KeptConsents(Consents):
         super().end(chat_id, server, tool)
         self._changes.write(lambda stores: stores.consents.end(server, tool, chat_id), ignore)
 
-    def all(self) -> tuple[Consent, ...]:
-        """That hold in every chat."""
-        return tuple(self._of_chat(EVERY_CHAT).values())
+    def all(self, chat_id: int = EVERY_CHAT) -> tuple[Consent, ...]:
+        """That hold in a chat, or in every one."""
+        return tuple(self._of_chat(chat_id).values())
 
     def end_all(self, server: str, tool: str | None = None) -> None:
         """Everywhere, of a tool or of all tools of a server."""
@@ -188,8 +188,12 @@ class ToolsController(QObject):
 
     def _tool_row(self, tool: Tool, on: bool) -> ToolRow:
         tokens = self._tokens_of(tool)
-        always = any((each.server, each.tool) == (tool.server, tool.name) for each in self.consents.all())
-        return ToolRow(tool.id, tool.name, tool.description, tokens, on, tool.reads_only, always)
+        always = self._allowed(tool, EVERY_CHAT)
+        in_chat = self._options.chat_id != EVERY_CHAT and self._allowed(tool, self._options.chat_id)
+        return ToolRow(tool.id, tool.name, tool.description, tokens, on, tool.reads_only, always, in_chat)
+
+    def _allowed(self, tool: Tool, chat_id: int) -> bool:
+        return any((each.server, each.tool) == (tool.server, tool.name) for each in self.consents.all(chat_id))
 
     def _tokens_of(self, tool: Tool) -> int:
         """0 until it is counted."""

@@ -144,6 +144,7 @@ class ToolRow:
     on: bool = False  # in the open chat
     reads_only: bool = False
     always: bool = False  # it has the user's consent in every chat; `ToolsController.ask_again` ends that
+    in_chat: bool = False  # it has it in the open chat
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,5 +59,5 @@ def _visible(word: str) -> str:
 def explanation() -> str:
     return QCoreApplication.translate(
         "Overlay",
-        "Tinted: guessed right. Underlined: corrected.",
+        "Dotted: guessed right. Solid: corrected.",
     )

@@ -89,6 +89,16 @@ def much_text() -> str:
     )
 
 
+def never_asks_text() -> str:
+    """Of a tool that the user has allowed for more than one call."""
+    return QCoreApplication.translate("Tools", "Runs without asking.")
+
+
+def ask_again_text() -> str:
+    """On the button that ends that."""
+    return QCoreApplication.translate("Tools", "Ask again")
+
+
 def reads_again_text() -> str:
     return QCoreApplication.translate("Tools", "After a change the model reads the whole chat again.")
 

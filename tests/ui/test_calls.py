@@ -262,6 +262,27 @@ def test_what_is_in_a_closed_call_is_found_and_opened(open_transcript: Opener) -
     assert lit.text.found.current == "needle"
 
 
+def test_the_name_of_a_tool_is_found_in_its_line(open_transcript: Opener) -> None:
+    harness = open_transcript([*long_chat(4), with_calls(a_call(), a_call(2, tool="sort"))])
+    plain = lines(harness)[0].grab().toImage()
+    harness.view.finder.find("github")
+    while harness.view.finder.is_reading:
+        still()
+    harness.settle()
+    assert harness.view.finder.count == 2
+    first, second = lines(harness)
+    assert (first.found, second.found) == (["github"], ["github"])
+    current = first.grab().toImage()
+    harness.view.finder.step(1)
+    harness.settle()
+    assert not call_texts(harness), "what the calls contain stays closed"
+    assert len({hash(bytes(image.constBits())) for image in (current, first.grab().toImage())}) == 2
+    harness.view.finder.find("")
+    harness.settle()
+    assert first.found == []
+    assert first.grab().toImage() == plain
+
+
 def test_a_copied_message_has_the_words_of_all_steps(open_transcript: Opener) -> None:
     harness = open_transcript([with_calls(a_call())])
     harness.view.context.copy_requested.emit(2)

@@ -12,12 +12,14 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.tools import ToolsController
+from app.tools.definitions import Answer
+from app.view_models.transcript import TranscriptMessage
 from app.views.shell.chat_tools import ChatToolsPanel
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN, model_info
 from tests.helpers.fake_model_store import installed
 from tests.helpers.stillness import still
-from tests.helpers.tool_calls import MODELS, FakeServers, tool
+from tests.helpers.tool_calls import MODELS, FakeServers, call, calls, says, tool
 
 PLAIN = model_info("/models/Small-1B")
 
@@ -73,12 +75,47 @@ def test_each_tool_has_its_tokens_and_there_is_a_sum(panel: ChatToolsPanel, tool
 
 def test_all_of_a_server_are_switched_together(panel: ChatToolsPanel, tools: ToolsController) -> None:
     head = panel.heads["github"].switch
-    assert not head.isChecked()
+    assert (head.isChecked(), head.is_partly_on) == (False, True)
+    assert head.accessibleDescription() == "1 tool on"
+    middle = head.grab().toImage()
     head.click()
     assert set(tools.chosen) == {"/calculator", "github/search", "github/create"}
-    assert head.isChecked()
+    assert (head.isChecked(), head.is_partly_on) == (True, False)
+    assert head.grab().toImage() != middle
     head.click()
     assert tools.chosen == ("/calculator",)
+    assert (head.isChecked(), head.is_partly_on) == (False, False)
+    assert head.grab().toImage() != middle, "none of them looks as some do"
+
+
+@pytest.mark.parametrize("answer", [Answer.CHAT, Answer.ALWAYS])
+def test_a_consent_is_seen_and_ended(
+    answer: Answer, panel: ChatToolsPanel, app: AppHarness, qtbot: QtBot, servers: FakeServers
+) -> None:
+    line = panel.lines["github/search"]
+    plain = line.about.text()
+    app.engine.scripts.extend(
+        (calls(call("github__search")), says("Done."), calls(call("github__search")), says("No."))
+    )
+
+    def ask() -> TranscriptMessage:
+        app.chats.send("Search")
+        rows = app.chats.transcript
+        qtbot.waitUntil(lambda: bool(rows.messages) and rows.messages[-1].consent is not None)
+        return rows.messages[-1]
+
+    reply = ask()
+    assert reply.consent is not None
+    app.chats.exchanges.answer(reply.id, answer, reply.consent)
+    app.wait_until_quiet(qtbot)
+    app.window.composer.tools_button.click()
+    assert line.ask_again.isVisible()
+    assert "Runs without asking." in line.about.text()
+    line.ask_again.click()
+    assert not line.ask_again.isVisible()
+    assert line.about.text() == plain
+    ask()
+    assert len(servers.ran) == 1
 
 
 def test_many_tokens_are_warned_of(panel: ChatToolsPanel, servers: FakeServers, qtbot: QtBot) -> None:

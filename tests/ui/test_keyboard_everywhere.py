@@ -102,8 +102,10 @@ def test_tab_goes_through_the_settings_from_the_top_the_models_and_the_empty_cha
             assert len(seen) > (page != "tools")  # without servers it has one field
         window.close()
         for tab in ("yours", "find"):
-            harness.show_models(tab)
+            models = harness.show_models(tab)
             check(harness.window, qtbot)
+            seen = [each for each in reached(harness.window) if models.isAncestorOf(each)]
+            assert isinstance(seen[0], SegmentButton), [describe(each) for each in seen]
 
 
 def open_picker(harness: AppHarness) -> QWidget:

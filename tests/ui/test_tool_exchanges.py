@@ -551,3 +551,19 @@ def test_consent_for_every_chat_is_shown_and_can_be_taken_back(exchange: Exchang
     exchange.ask("Read", calls(call("files__read", {"path": "b"})), says("Done."))
     exchange.finish(Answer.DONT)
     assert len(exchange.servers.ran) == 1
+
+
+def test_consent_for_a_chat_is_shown_there_and_can_be_taken_back(exchange: Exchange) -> None:
+    def allowed() -> list[str]:
+        return [row.id for group in exchange.chat.tools.chat_tools() for row in group.tools if row.in_chat]
+
+    exchange.ask("Read", calls(call("files__read", {"path": "a"})), says("Done."))
+    with exchange.harness.qtbot.waitSignal(exchange.chat.tools.changed):
+        exchange.finish(Answer.CHAT)
+    assert allowed() == ["files/read"]
+    with exchange.harness.qtbot.waitSignal(exchange.chat.tools.changed):
+        exchange.chat.tools.ask_again("files/read")
+    assert allowed() == []
+    exchange.ask("Read", calls(call("files__read", {"path": "b"})), says("Done."))
+    exchange.finish(Answer.DONT)
+    assert len(exchange.servers.ran) == 1

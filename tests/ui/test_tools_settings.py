@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
+from app.storage.consents import EVERY_CHAT, Consent
 from app.tools.definitions import LONGEST_DESCRIPTION, Answer
 from app.tools.wire import ConnectionState
 from app.view_models.tools import CallState, ServerRow, ToolRow
@@ -181,6 +182,18 @@ def test_a_server_is_removed_in_its_place_with_undo_and_the_others_keep_what_is_
     setup.window.show_page("general")
     assert list(setup.page.cards) == [second], "it is forgotten when the page is left"
     assert [row.id for row in setup.servers.rows()] == [second]
+
+
+def test_a_consent_for_every_chat_is_seen_and_ended(setup: Setup) -> None:
+    tools = setup.app.chats.tools
+    row = next(each for each in setup.page.built_in.rows if each.words.name.text() == "Read files")
+    assert not row.ask_again.isVisibleTo(setup.page)
+    tools.consents.put(EVERY_CHAT, Consent("", "read_file", "", "digest", ""))
+    tools.changed.emit()
+    assert row.words.explanation.text().endswith("Runs without asking.")
+    QTest.mouseClick(row.ask_again, Qt.MouseButton.LeftButton)
+    assert not row.ask_again.isVisibleTo(setup.page)
+    assert not tools.consents.all()
 
 
 def test_a_missing_program_is_named_with_the_way_to_get_it(setup: Setup, qtbot: QtBot) -> None:

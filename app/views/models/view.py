@@ -56,7 +56,8 @@ class ModelsView(Translated, QWidget):
 
     def tab_stops(self) -> list[QWidget]:
         """The tabs first, even when they are scrolled out of view."""
-        return [self.tabs, *in_reading_order(self._pages[self.tab])]
+        chosen = (each for each in self.tabs.buttons if each.isChecked())
+        return [self.tabs, *chosen, *in_reading_order(self._pages[self.tab])]
 
     def go_back(self) -> bool:
         """From a model's page to the list that it was opened from; False: there is nothing to go back from."""

@@ -28,9 +28,11 @@ from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.views.widgets.long_text import FramedText
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, labelled, listed, quoted
+from app.words.formats import fill, labelled, listed, quoted, sentences
 from app.words.tools import (
+    ask_again_text,
     built_in_name,
+    never_asks_text,
     offers_text,
     problem_text,
     program_name,
@@ -50,7 +52,7 @@ class ToolsPage(Translated, Page):
         self._tools = tools
         self._servers = servers
         self._note = TextLabel(theme, TextStyle.FINE)
-        self.built_in = BuiltInCard(theme)
+        self.built_in = BuiltInCard(theme, tools.ask_again)
         self.empty = TextLabel(theme, TextStyle.FINE)
         self.cards: dict[str, ServerCard | RemovedCard] = {}  # by server
         self._list = QVBoxLayout()
@@ -105,7 +107,7 @@ class ToolsPage(Translated, Page):
     def _card(self, row: ServerRow) -> ServerCard | RemovedCard:
         if row.is_removed:
             return RemovedCard(self.theme, row.name, lambda: self._servers.put_back(row.id))
-        return ServerCard(self.theme, self._servers, row.id)
+        return ServerCard(self.theme, self._servers, self._tools.ask_again, row.id)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -125,14 +127,15 @@ class ToolsPage(Translated, Page):
 
 
 class BuiltInCard(Translated, Card):
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, ask_again: Callable[[str], None]) -> None:
         super().__init__(theme)
+        self._ask_again = ask_again
         self._tools: tuple[ToolRow, ...] = ()
         self.rows: list[ToolWords] = []
 
     def show_tools(self, tools: tuple[ToolRow, ...]) -> None:
         if len(tools) != len(self.rows):
-            self.rows = [ToolWords(self.theme) for _ in tools]
+            self.rows = [ToolWords(self.theme, self._ask_again) for _ in tools]
             self.set_rows(self.rows)
         self._tools = tools
         self._retranslate()
@@ -140,29 +143,40 @@ class BuiltInCard(Translated, Card):
     def _retranslate(self) -> None:
         for row, tool in zip(self.rows, self._tools, strict=True):
             name, about = tool_words(tool.name)
-            row.show_tool(name or tool.name, about or tool.description, tool.tokens)
+            row.show_tool(tool, name or tool.name, about or tool.description)
 
 
 class ToolWords(QWidget):
-    """A tool: its name, its tokens beside that, and all of its description."""
+    """A tool: its name, its tokens beside that, and all of its description; and what ends a consent for every chat."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, ask_again: Callable[[str], None]) -> None:
         super().__init__()
+        self._id = ""
         self.words = Words(theme)
         self.tokens = TextLabel(theme, TextStyle.FINE, wraps=False)
+        self.ask_again = PillButton(theme)
+        self.ask_again.clicked.connect(lambda: ask_again(self._id))
         top = Qt.AlignmentFlag.AlignTop
-        arrange(QHBoxLayout(self), (self.words.column, 1), (self.tokens, 0, top), spacing=16, margins=(0, 0, 0, 0))
+        row = (self.words.column, 1), (self.ask_again, 0, top), (self.tokens, 0, top)
+        arrange(QHBoxLayout(self), *row, spacing=16, margins=(0, 0, 0, 0))
 
-    def show_tool(self, name: str, about: str, tokens: int) -> None:
-        self.words.set_words(name, about)
-        self.tokens.setText(tokens_text(tokens))
-        self.tokens.setVisible(bool(tokens))
+    def show_tool(self, tool: ToolRow, name: str, about: str) -> None:
+        self._id = tool.id
+        self.words.set_words(name, sentences(about, never_asks_text() if tool.always else ""))
+        self.tokens.setText(tokens_text(tool.tokens))
+        self.tokens.setVisible(bool(tool.tokens))
+        self.ask_again.setText(ask_again_text())
+        self.ask_again.setAccessibleName(labelled(name, ask_again_text()))
+        self.ask_again.setVisible(tool.always)
 
 
 class ServerCard(Translated, Card):
-    def __init__(self, theme: Theme, servers: ToolServersController, server: str) -> None:
+    def __init__(
+        self, theme: Theme, servers: ToolServersController, ask_again: Callable[[str], None], server: str
+    ) -> None:
         super().__init__(theme)
         self._servers = servers
+        self._ask_again = ask_again
         self._row = ServerRow(server, "")
         self._tools: tuple[ToolRow, ...] = ()
         self.on = Switch(theme)
@@ -262,8 +276,8 @@ class ServerCard(Translated, Card):
         if not self._tools and self._row.state is not ConnectionState.OFF:
             self._servers.list_tools(self._row.id)
         for tool in self._tools:
-            words = ToolWords(self.theme)
-            words.show_tool(tool.name, tool.description, tool.tokens)
+            words = ToolWords(self.theme, self._ask_again)
+            words.show_tool(tool, tool.name, tool.description)
             self._offered.addWidget(words)
 
     def _show_last_words(self) -> None:

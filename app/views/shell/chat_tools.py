@@ -21,11 +21,13 @@ from app.views.widgets.flow import Flow
 from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
 from app.views.widgets.panel import Panel
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, sentences
+from app.words.formats import fill, labelled, sentences
 from app.words.tools import (
+    ask_again_text,
     built_in_name,
     cannot_call,
     much_text,
+    never_asks_text,
     no_model_text,
     reads_again_text,
     state_text,
@@ -41,28 +43,32 @@ _OF_FILES = ("/read_file", "/list_folder")
 
 
 class ToolLine(Translated, QWidget):
-    """A tool, or all of a server, with a switch."""
+    """A tool, or all of a server, with a switch; and what ends the consent to a tool."""
 
     def __init__(self, theme: Theme, *, is_head: bool) -> None:
         super().__init__()
+        self.ask_again = PillButton(theme)
+        self.ask_again.hide()
         self.switch = Switch(theme)
         self.name = ElidedLabel(theme, TextStyle.HEADING if is_head else TextStyle.BODY)
         self.about = ElidedLabel(theme, TextStyle.FINE)
         self._tool: ToolRow | None = None
         self._server: ServerRow | None = None
         words = arrange(QVBoxLayout(), self.name, self.about, spacing=0)
-        arrange(QHBoxLayout(self), (words, 1), self.switch, spacing=12, margins=(0, 0, 2, 0))
+        arrange(QHBoxLayout(self), (words, 1), self.ask_again, self.switch, spacing=12, margins=(0, 0, 2, 0))
 
     def show_tool(self, tool: ToolRow, *, enabled: bool) -> None:
         self._tool = tool
         self.switch.set_value(tool.on)
         self.switch.setEnabled(enabled)
+        self.ask_again.setVisible(tool.always or tool.in_chat)
         self._retranslate()
 
     def show_server(self, server: ServerRow, *, enabled: bool) -> None:
-        """Its switch is on where all of its tools are."""
+        """Its switch is on where all of its tools are, and in the middle where some are."""
         self._server = server
-        self.switch.set_value(bool(server.tools) and all(tool.on for tool in server.tools))
+        on = [tool.on for tool in server.tools]
+        self.switch.set_value(bool(on) and all(on), partly=any(on) and not all(on))
         self.switch.setEnabled(enabled and bool(server.tools))
         self._retranslate()
 
@@ -70,7 +76,10 @@ class ToolLine(Translated, QWidget):
         if self._tool is not None:
             own, explained = tool_words(self._tool.name) if self._tool.id.startswith("/") else ("", "")
             about = " ".join((explained or self._tool.description).split())
-            self._say(own or self._tool.name, tokens_text(self._tool.tokens), about)
+            consent = never_asks_text() if self._tool.always or self._tool.in_chat else ""
+            self._say(own or self._tool.name, tokens_text(self._tool.tokens), sentences(consent, about))
+            self.ask_again.setText(ask_again_text())
+            self.ask_again.setAccessibleName(labelled(self.name.text(), ask_again_text()))
         elif self._server is not None:
             server = self._server
             is_known = bool(server.tools) or not server.id
@@ -80,6 +89,8 @@ class ToolLine(Translated, QWidget):
                 "" if is_known else state_text(server.state, server.problem, server.detail),
             )
             self.switch.setAccessibleName(fill(self.tr("All of %1"), self._server.name or built_in_name()))
+            if self.switch.is_partly_on:
+                self.switch.setAccessibleDescription(tools_on_text(sum(tool.on for tool in server.tools), 0))
 
     def _say(self, name: str, tokens: str, about: str) -> None:
         self.name.setText(name)
@@ -245,6 +256,7 @@ class ChatToolsPanel(Translated, Panel):
             for tool in server.tools:
                 line = self.lines[tool.id] = ToolLine(self._theme, is_head=False)
                 line.switch.chosen.connect(lambda on, tool=tool.id: self._tools.set_on((tool,), on))
+                line.ask_again.clicked.connect(lambda _=False, tool=tool.id: self._tools.ask_again(tool))
                 self._rows.addWidget(line)
 
     def _set_all(self, server: str, on: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -37,6 +38,10 @@ class CallLine:
     call: CallView
     opened: bool
     key: tuple[int, int]  # by which its message knows what is open
+
+    @property
+    def title(self) -> str:
+        return call_words(self.call).title
 
 
 class TextRole(StrEnum):
@@ -115,6 +120,8 @@ class CallPart(Hovered, Translated, OpeningLine):
         self._message_id = 0
         self._title = self._detail = ""
         self._is_fault = False
+        self._found: tuple[tuple[int, int], ...] = ()  # of the title
+        self._current: int | None = None
         self.clicked.connect(lambda: context.opening_requested.emit(self._message_id, self._key))
 
     @property
@@ -129,6 +136,16 @@ class CallPart(Hovered, Translated, OpeningLine):
         self._retranslate()
         self.set_opened(part.content.opened)
         return self.theme.px(26)
+
+    def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
+        if (tuple(ranges), current) != (self._found, self._current):
+            self._found, self._current = tuple(ranges), current
+            self.update()
+
+    @property
+    def found(self) -> list[str]:
+        """The highlighted words."""
+        return [self._title[start:end] for start, end in self._found]
 
     def meaning(self) -> str:
         return f"{self._message_id} {self._content.key if self._content else ''}"
@@ -153,6 +170,12 @@ class CallPart(Hovered, Translated, OpeningLine):
         title = metrics.elidedText(self._title, Qt.TextElideMode.ElideMiddle, area.width() - least)
         alignment = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.drawText(area, alignment, title)
+        for number, (start, end) in enumerate(self._found):
+            left = area.left() + metrics.horizontalAdvance(title[:start])
+            word = QRect(left, area.top() + 3, metrics.horizontalAdvance(title[start:end]), area.height() - 6)
+            painter.fillRect(word, colors.cost if number == self._current else colors.found)
+            painter.setPen(colors.window if number == self._current else colors.text)
+            painter.drawText(word, alignment, title[start:end])
         area.setLeft(area.left() + metrics.horizontalAdvance(title))
         painter.setPen(colors.fault if self._is_fault else colors.faint)
         shown = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, area.width())

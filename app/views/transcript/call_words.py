@@ -16,6 +16,7 @@ from app.words.replies import SEPARATOR, waits_text
 from app.words.tools import tool_words
 
 _LONGEST_NAME = 80  # of what a call is about, in its line
+_LEAST_SECONDS = 0.05  # less would be shown as 0.0
 _LONGEST_REASON = 160
 _GOES_BY = {  # of tools that are built in
     "calculator": "expression",
@@ -40,7 +41,9 @@ class CallWords:
 
 def call_words(call: CallView) -> CallWords:
     title = _title(call)
-    seconds = formats.fill(QCoreApplication.translate("Tools", "%1 s"), formats.number(call.seconds, 1))
+    seconds = ""
+    if call.seconds >= _LEAST_SECONDS:
+        seconds = formats.fill(QCoreApplication.translate("Tools", "%1 s"), formats.number(call.seconds, 1))
     if call.state is CallState.FAILED:
         failed = QCoreApplication.translate("Tools", "failed")
         return CallWords(title, formats.labelled(failed, _reason(call)) if call.result else failed, is_fault=True)

@@ -17,10 +17,10 @@ from app.markup.block import Block, BlockKind
 from app.markup.folding import TextSpan, fold, occurrences, occurrences_of_any, overlap_for, slices
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.call_parts import CallText
+from app.views.transcript.call_parts import CallLine, CallPart, CallText
 from app.views.transcript.consent_part import ConsentContent
 from app.views.transcript.layout import Layout
-from app.views.transcript.message_item import MessageItem, Unread, blocks_of
+from app.views.transcript.message_item import OF_LINE, MessageItem, Unread, blocks_of
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part, PartKind
 from app.views.transcript.selection import Address
@@ -220,27 +220,29 @@ class WantedWords:
                 yield address, known
             else:
                 text = self._text(content, secondary=secondary)
-                yield address, PartRead(content, len(self._occurrences(text)))
+                yield address, PartRead(content, len(self.ranges_of(text)))
 
     def ranges_in(self, part: Part) -> Sequence[tuple[int, int]]:
         """Ranges of characters in the part's document."""
         document = part.document
         if document is None:  # a drawn formula is one character
             text = self._text(part.content, secondary=part.secondary)
-            return [(0, 1) for _ in self._occurrences(text)]
+            return [(0, 1) for _ in self.ranges_of(text)]
         folded = fold(document.toPlainText())
         if not any(fold(word) in folded for word in self.words) and "\ufffc" not in document.toRawText():
             return ()
         visible = VisibleText(document)
-        return [visible.range_of(first, last) for first, last in self._occurrences(visible.text)]
+        return [visible.range_of(first, last) for first, last in self.ranges_of(visible.text)]
 
-    def _occurrences(self, text: str) -> list[TextSpan]:
+    def ranges_of(self, text: str) -> list[TextSpan]:
         one = len(self.words) == 1
         return list(occurrences(text, self.words[0])) if one else occurrences_of_any(text, self.words)
 
     def _text(self, content: object, *, secondary: bool) -> str:
         if isinstance(content, Bubble | CallText | ConsentContent):
             return content.text.replace("\r\n", "\n")
+        if isinstance(content, CallLine):
+            return content.title
         if not isinstance(content, Block):
             return ""
         if content.kind in (BlockKind.CODE, BlockKind.FORMULA):
@@ -505,6 +507,11 @@ class Finder(QObject):
         item = self._layout.item(place.message_id)
         if item is not None and item.hides(place.address):
             self._context.opening_requested.emit(place.message_id, place.address[:2])
+        if item is not None and place.address[2] == OF_LINE:
+            line = item.line_of(place.address)
+            if line is not None:
+                self._layout.show_rect(line, self._layout.place_of(line), clear_px=self._context.theme.px(_CLEAR_PX))
+            return
         part = None if item is None else self._layout.part_at(item, place.address)
         if part is not None:
             self._layout.show_part(part)  # which writes its document
@@ -521,10 +528,14 @@ class Finder(QObject):
             if part.kind is PartKind.ATTACHMENTS and isinstance(part.widget, AttachmentsPart):
                 lit = self._attachment
                 part.widget.light_found(lit.number if lit is not None and lit.message_id == part.message_id else None)
+            elif isinstance(part.widget, CallPart) and isinstance(part.content, CallLine):
+                ranges = self._wanted.ranges_of(part.content.title) if self.query else ()
+                part.widget.light_found(ranges, self._current_in(part.message_id, (*part.content.key, OF_LINE)))
             elif part.selectable is not None and part.address is not None:
-                part.selectable.light_found(self._wanted.ranges_in(part) if self.query else (), self._current_in(part))
+                current = self._current_in(part.message_id, part.address)
+                part.selectable.light_found(self._wanted.ranges_in(part) if self.query else (), current)
 
-    def _current_in(self, part: Part) -> int | None:
-        if (place := self.current) is None or (place.message_id, place.address) != (part.message_id, part.address):
+    def _current_in(self, message_id: int, address: Address) -> int | None:
+        if (place := self.current) is None or (place.message_id, place.address) != (message_id, address):
             return None
         return place.number

@@ -45,6 +45,7 @@ _THOUGHT_INSET_PX = 20
 _BETWEEN_CALLS_PX = 2
 _ABOVE_CONSENT_PX = 10
 _OF_QUESTION: Address = (1 << 30, 0, 0)  # after every step
+OF_LINE = -1  # in place of a piece: the line of a call, before what it opens
 _MOST_GROWN = 4000  # characters: more at once are cut into sections like a new text
 
 
@@ -464,12 +465,23 @@ class MessageItem:
 
     def hides(self, address: Address) -> bool:
         """Whether it is of a call that is closed."""
-        return address < _OF_QUESTION and address[0] > 0 and address[0] % 3 == 0 and address[:2] not in self.opened
+        is_of_call = address < _OF_QUESTION and address[0] > 0 and address[0] % 3 == 0 and address[2] != OF_LINE
+        return is_of_call and address[:2] not in self.opened
 
-    def texts_of_calls(self) -> Iterator[tuple[Address, CallText | Block]]:
+    def line_of(self, address: Address) -> Part | None:
+        """The line of a call."""
+        return next(
+            (part for part in self.parts if isinstance(part.content, CallLine) and part.content.key == address[:2]),
+            None,
+        )
+
+    def texts_of_calls(self) -> Iterator[tuple[Address, CallLine | CallText | Block]]:
         """Of those that are closed, too; for a search."""
         for step, view in enumerate(self.message.steps):
             for number, call in enumerate(view.calls):
+                line = self.line_of((3 * step + 3, number, OF_LINE))
+                if line is not None and isinstance(line.content, CallLine):
+                    yield (*line.content.key, OF_LINE), line.content
                 for piece, (_, content, _gap) in enumerate(self._call_contents.of(call)):
                     if isinstance(content, CallText | Block):
                         yield (3 * step + 3, number, piece), content

@@ -270,6 +270,7 @@ class Switch(FocusRing, QAbstractButton):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self.is_partly_on = False
         self.setCheckable(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -284,13 +285,18 @@ class Switch(FocusRing, QAbstractButton):
         self.updateGeometry()
         self.update()
 
-    def set_value(self, on: bool) -> None:
+    def set_value(self, on: bool, *, partly: bool = False) -> None:
+        """`partly`: some of what it stands for is on; a click switches all of it on."""
         if on != self.isChecked():
             with QSignalBlocker(self):
                 self.setChecked(on)
             self._move_knob(on)
+        if partly != self.is_partly_on:
+            self.is_partly_on = partly
+            self.update()
 
     def _move_knob(self, on: bool) -> None:
+        self.is_partly_on = False
         self._slide.stop()
         if self._theme.motion_ms and self.isVisible():
             self._slide.setDuration(self._theme.motion_ms)
@@ -301,6 +307,8 @@ class Switch(FocusRing, QAbstractButton):
     @property
     def knob(self) -> float:
         """Where it is, from 0 (off) to 1 (on)."""
+        if self.is_partly_on:
+            return 0.5
         if self._slide.state() == QVariantAnimation.State.Running:
             return float(self._slide.currentValue())
         return 1.0 if self.isChecked() else 0.0

@@ -14,6 +14,8 @@ from app.theme import FOOTER_PX, UI_PX
 
 _MOST = 3000  # characters; more do not fit on a screen, and errors may be of any length
 _NO_BREAK = re.compile(r"\S{40}")
+_MOST_IN_LINE = 84  # letters; a longer line is wrapped
+_WIDE = "\u2e80"  # from here on a character is as wide as two letters
 _ZERO_WIDTH_SPACE = "\u200b"  # where a line may end
 
 
@@ -39,10 +41,11 @@ def show_tooltip(position: QPoint, text: str, at: QWidget, around: QRect | None 
 
 
 def _as_html(text: str) -> str:
-    """`text` as HTML that looks the same, with line breaks."""
+    """`text` as HTML that looks the same, with line breaks; Qt would wrap early, and within "tok/s"."""
     shown = text if len(text) <= _MOST else f"{text[:_MOST]}…"
     breaking = _NO_BREAK.sub(lambda run: run[0] + _ZERO_WIDTH_SPACE, shown)
-    return f'<div style="white-space: pre-wrap">{escape(breaking)}</div>'
+    wraps = any(sum(1 + (char > _WIDE) for char in line) > _MOST_IN_LINE for line in breaking.splitlines())
+    return f'<div style="white-space: {"pre-wrap" if wraps else "pre"}">{escape(breaking)}</div>'
 
 
 class _Asked(QObject):
