@@ -10,7 +10,7 @@ from tests.bench.rows import Measure, Row
 from tests.bench.setup import BenchSetup
 from tests.helpers.engine_client import EngineClient
 
-LIMIT = 2048
+LIMIT = 1024
 
 
 def first_token_after_cut(setup: BenchSetup, runs: int) -> Row:
