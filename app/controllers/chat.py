@@ -28,6 +28,7 @@ from app.controllers.projects import Projects
 from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
+from app.controllers.shared_text import SharedText
 from app.controllers.titles import Titles
 from app.controllers.tools import ToolsController
 from app.settings import Settings
@@ -101,9 +102,10 @@ class ChatController(QObject):
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.documents = ProjectFilesController(storage, self.replies, self)
         self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
+        self.shared = SharedText(storage, self.projects, self.documents, self.options, models, self)
         self.prompts = Prompts(settings)
         self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, models, self)
-        self.asking = Asking(storage, self.changes, models, self.options, self.replies, self.tools, self)
+        self.asking = Asking(storage, self.changes, models, self.shared, self.replies, self.tools, self)
         self.exchanges = ExchangeController(storage, self.replies, self.asking, self.tools, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(
