@@ -32,7 +32,7 @@ from app.controllers.shared_text import SharedText
 from app.controllers.titles import Titles
 from app.controllers.tools import ToolsController
 from app.settings import Settings
-from app.storage import Asked, ChatSummary, Storage, StoredMessage
+from app.storage import Asked, ChatSummary, NotStored, Reason, Storage, StoredMessage
 from app.storage.codec import LONGEST_TITLE, storable
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow
@@ -124,6 +124,7 @@ class ChatController(QObject):
         self.branch_chosen.connect(self._keep_branch)
         self.chat_made.connect(lambda chat_id: self.documents.move(0, -chat_id))
         self.chat_opened.connect(self.documents.look_for)
+        self.documents.refused.connect(self._on_documents_refused)
         self.deletions.emptied.connect(self.documents.delete_own)
         self.replies.changed.connect(self._update_generating)
         self.replies.stats_changed.connect(self.show_context)
@@ -396,6 +397,9 @@ class ChatController(QObject):
             self.update_branch(chat_id)
         elif open_it:
             self.open_chat(chat_id)
+
+    def _on_documents_refused(self, _place: int, reason: Reason) -> None:
+        self.problem_raised.emit(NotStored(reason, str(self._storage.path.parent)))
 
     def _on_folders(self) -> None:
         """What is in force in the open chat may have changed."""
