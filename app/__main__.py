@@ -12,7 +12,7 @@ from pathlib import Path
 STARTED_AT = time.perf_counter()
 _OF_ENGINE = ("--try-model", "--run-rank", "--lend")  # engine.CHILDREN, which is not imported for it
 _COMMANDS = ("ask", "serve", "launch")
-_CHILDREN = ("--read-pdf", "--read-picture", "--read-chats", "--fetch-page", "--tool-host")  # as in limited_child
+_CHILDREN = ("--read-pages", "--read-picture", "--read-chats", "--fetch-page", "--tool-host")  # as in limited_child
 
 
 def main(arguments: list[str] | None = None) -> int:

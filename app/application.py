@@ -327,6 +327,7 @@ class Application(QObject):
         self.models.start()
         self.server.start()
         self.storage.settle()
+        self.chats.documents.start()
         self.is_open = True
         self.opened.emit()
         if self._wants_quick_ask:

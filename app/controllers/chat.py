@@ -23,10 +23,12 @@ from app.controllers.deletions import Deletions
 from app.controllers.exchange import ExchangeController
 from app.controllers.message_changes import MessageChanges
 from app.controllers.models import ModelController
+from app.controllers.project_files import ProjectFilesController
 from app.controllers.projects import Projects
 from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
+from app.controllers.summaries import Summaries
 from app.controllers.titles import Titles
 from app.controllers.tools import ToolsController
 from app.settings import Settings
@@ -98,6 +100,7 @@ class ChatController(QObject):
         self.projects = Projects(storage, self.keeping, self)
         self.folders = Folders(storage, self.changes, self.deletions, self.projects, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
+        self.documents = ProjectFilesController(storage, self.replies, self)
         self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
         self.prompts = Prompts(settings)
         self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, models, self)
@@ -109,6 +112,7 @@ class ChatController(QObject):
         )
         self.places = ScrollPlaces(storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
+        self.summaries = Summaries(engine, bridge, storage, models, self.options, self.replies, self)
         self._connect()
         self.conversations.refresh()
 
@@ -118,13 +122,17 @@ class ChatController(QObject):
         self.chat_opened.connect(self._update_generating)
         self.chat_opened.connect(self.unseen.see)
         self.branch_chosen.connect(self._keep_branch)
+        self.chat_made.connect(lambda chat_id: self.documents.move(0, -chat_id))
+        self.chat_opened.connect(self.documents.look_for)
+        self.deletions.emptied.connect(self.documents.delete_own)
         self.replies.changed.connect(self._update_generating)
         self.replies.stats_changed.connect(self.show_context)
         self.replies.ended.connect(self.reply_ended)
         self.replies.stored.connect(self.titles.on_reply)
         self.changes.not_stored.connect(self.not_stored)
         self.deletions.restored.connect(self._on_restored)
-        self.folders.changed.connect(self.options.changed)
+        self.conversations.refreshed.connect(self.options.forget_folders)
+        self.folders.changed.connect(self._on_folders)
         self.deletions.chats_gone.connect(self._leave)
         self.quick_questions.looked_at.connect(self.unseen.see)
         self.asking.problem_raised.connect(self.problem_raised)
@@ -132,6 +140,7 @@ class ChatController(QObject):
         self.asking.requested.connect(self._refresh_titles)  # a first question that is asked differently names its chat
         self.edits.branch_changed.connect(self.update_branch)
         self.titles.titled.connect(self._refresh_titles)
+        self.summaries.written.connect(self.update_branch)
 
     def new_chat(self) -> None:
         self.new_chat_in(None)
@@ -316,9 +325,9 @@ class ChatController(QObject):
     def stop(self) -> None:
         self.replies.stop(self.chat_id)
 
-    def shorten(self, message_id: int) -> None:
+    def shorten(self, message_id: int, how: str) -> None:
         """Have the oldest messages of the open chat left out, now and later, so that this reply can be written."""
-        self.options.put(Scope.CHAT, "long_chats", "oldest")
+        self.options.put(Scope.CHAT, "long_chats", how)
         reply = self.transcript.message(message_id)
         if reply is not None and reply.can_continue:
             self.asking.continue_reply(message_id)
@@ -363,8 +372,10 @@ class ChatController(QObject):
         self.edits.keep()
         self.keeping.close()
         self.titles.close()
+        self.summaries.close()
         self.exchanges.close()
         self.replies.close()
+        self.documents.close()
 
     def _on_screen(self) -> tuple[int, int]:
         return self.chat_id, self.quick_questions.shown_id
@@ -382,11 +393,16 @@ class ChatController(QObject):
 
     def _on_restored(self, chat_id: int, open_it: bool) -> None:
         self.conversations.refresh()
-        self.options.changed.emit()
+        self._on_folders()
         if chat_id and chat_id == self.chat_id:
             self.update_branch(chat_id)
         elif open_it:
             self.open_chat(chat_id)
+
+    def _on_folders(self) -> None:
+        """What is in force in the open chat may have changed."""
+        self.options.forget_folders()
+        self.options.changed.emit()
 
     def _refresh_titles(self, chat_id: int) -> None:
         self.conversations.refresh()

@@ -1,20 +1,22 @@
-"""Reads a file as an attachment: its kind and its text. PDF is read in another process (`pdf`)."""
+"""Reads a file as an attachment: its kind and its text. PDF and Word are read in another process (`pages`)."""
 
 from __future__ import annotations
 
 import os
 import stat
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from app.documents import pdf, pictures
+from app.documents import pages, pictures
 from app.documents.encodings import decoded
+from app.documents.pages import Kind
 from app.documents.pictures import StoredPicture
 from app.documents.problems import Refused, WhyNot
 from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_title
-from app.system.limited_child import Stop
+from app.system.limited_child import ChildLimits, Stop
 from engine import open_plain
 
 MOST_FILE_BYTES = 16_000_000
@@ -22,6 +24,7 @@ MOST_PDF_BYTES = 128_000_000
 MOST_CHARACTERS = 4_000_000
 _HEAD_BYTES = 1024
 _END_BYTES = 1_000_000
+_PART_CHARACTERS = 20_000  # of a text that is searched
 _LEFT_OUT = "[…]\n"
 
 Progress = Callable[[float], None]  # the share that is done
@@ -30,8 +33,15 @@ Keep = Callable[[bytes], str]  # stores the bytes of a picture, and returns thei
 
 def read_file(path: Path, stop: Stop, progress: Progress, keep: Keep, *, only_end: bool = False) -> Attachment:
     """Raises Refused or, when `stop` is asked, Stopped. `only_end`: of a text, its last lines."""
-    try:
+    with disk_refusals():
         return _read(path, stop, progress, keep, only_end)
+
+
+@contextmanager
+def disk_refusals() -> Iterator[None]:
+    """What the disk refuses, as Refused."""
+    try:
+        yield
     except FileNotFoundError:
         raise Refused(WhyNot.GONE) from None
     except PermissionError:
@@ -41,12 +51,13 @@ def read_file(path: Path, stop: Stop, progress: Progress, keep: Keep, *, only_en
 
 
 def _read(path: Path, stop: Stop, progress: Progress, keep: Keep, only_end: bool) -> Attachment:
-    size = _size(path)
+    size = size_of(path)
     head = _bytes(path, _HEAD_BYTES)
-    if b"%PDF-" in head:
+    paged = pages.kind_of(path, head)
+    if paged in (Kind.PDF, Kind.WORD):
         _check_size(size, MOST_PDF_BYTES)
-        text = pdf.text_of(path, MOST_CHARACTERS, stop, progress)
-        kind = AttachmentKind.PDF
+        text = pages.text_of(path, paged, MOST_CHARACTERS, stop, progress)
+        kind = AttachmentKind.PDF if paged is Kind.PDF else AttachmentKind.TEXT
     elif (picture := pictures.kind_of(head)) is not None:
         if size > pictures.MOST_BYTES:  # of a text, its end could be attached
             raise Refused(WhyNot.PICTURE_FILE_TOO_LARGE, pictures.MOST_BYTES)
@@ -62,6 +73,40 @@ def _read(path: Path, stop: Stop, progress: Progress, keep: Keep, only_end: bool
     if len(text) > MOST_CHARACTERS:
         raise Refused(WhyNot.TOO_LONG, MOST_CHARACTERS)
     return Attachment(name_of(path), kind, text, size)
+
+
+def pages_in(path: Path, most_characters: int, stop: Stop, limits: ChildLimits) -> Iterator[tuple[int, str]]:
+    """Pages with their numbers, to be searched; parts of a text are pages without a number.
+
+    Raises Refused or, when `stop` is asked, Stopped.
+    """
+    with disk_refusals():
+        size = size_of(path)
+        head = _bytes(path, _HEAD_BYTES)
+        kind = pages.kind_of(path, head)
+        _check_size(size, MOST_PDF_BYTES if kind in (Kind.PDF, Kind.WORD) else MOST_FILE_BYTES)
+        if kind is None and pictures.kind_of(head) is not None:
+            raise Refused(WhyNot.IMAGE)
+        text = _text(_bytes(path, MOST_FILE_BYTES)) if kind is None else ""
+    found = bool(text)
+    if kind is None:
+        yield from ((0, part) for part in _parts(text))
+    else:
+        for page in pages.pages_of(path, kind, most_characters, stop, limits):
+            found = found or bool(page.text.strip())
+            yield from ((page.number, f"{part.strip()}\n\n" if page.number else part) for part in _parts(page.text))
+    if not found:
+        raise Refused(WhyNot.SCANNED if kind is Kind.PDF else WhyNot.EMPTY)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Of what is longer than a page, whole lines where they are short enough."""
+    start = 0
+    while len(text) - start > _PART_CHARACTERS:
+        end = text.rfind("\n", start + _PART_CHARACTERS // 2, start + _PART_CHARACTERS) + 1
+        yield text[start : end or start + _PART_CHARACTERS]
+        start = end or start + _PART_CHARACTERS
+    yield text[start:]
 
 
 def end_of(text: str, characters: int) -> str:
@@ -95,7 +140,7 @@ def name_of(path: Path) -> str:
     return as_title(unicodedata.normalize("NFC", name.decode("utf-8", "replace")))
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
     """Its size; not opened, since opening a pipe would block."""
     found = path.stat()
     if stat.S_ISDIR(found.st_mode):

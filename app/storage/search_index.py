@@ -49,11 +49,11 @@ _PAGE_BYTES = 16384  # so that a list of pieces fits into one page
 _BUSY_S = 0.1  # a search does not wait longer for the index
 _NO_DAMAGE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 
-_WIDE = (
+WIDE = (
     "\u1100-\u11ff\u3005-\u3007\u3041-\u30ff\u3105-\u31ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_RUN = re.compile(f"[{_WIDE}]+|[^\\W_{_WIDE}]+")
-_BEGINS_WIDE = re.compile(f"[{_WIDE}]")
+_RUN = re.compile(f"[{WIDE}]+|[^\\W_{WIDE}]+")
+_BEGINS_WIDE = re.compile(f"[{WIDE}]")
 _KANA = re.compile("(?=([\u3041-\u30ff]{3}))")  # kana are few, so most pairs occur in every block
 
 # No copy of the pieces is stored, so a row cannot be removed; one that is added again has the pieces of both. A block

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHILDREN = {
-    "--read-pdf": "app.documents.pdf_child",
+    "--read-pages": "app.documents.pages_child",
     "--read-picture": "app.documents.picture_child",
     "--read-chats": "app.portable.child",
     "--fetch-page": "app.tools.builtin.fetch_child",

@@ -91,7 +91,7 @@ def test_an_app_that_is_its_own_interpreter_reads_files_too(tmp_path: Path, monk
     monkeypatch.setattr(sys, "executable", program(tmp_path, f'exec {sys.executable} -m app "$@"'))
     (tmp_path / "a.pdf").write_bytes(pdf_bytes(["One page"]))
     limits = ChildLimits(60, 2 << 30, 1 << 20)
-    read = list(lines_of("--read-pdf", [str(tmp_path / "a.pdf"), "100"], limits, Stop()))
+    read = list(lines_of("--read-pages", [str(tmp_path / "a.pdf"), "pdf", "100", "60"], limits, Stop()))
     assert [json.loads(line)["text"] for line in read] == ["One page"]
 
 

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from app.documents.page_text import text_of_page
 from app.storage import Attachment, AttachmentKind, Stores
 from app.tools.builtin import addresses, fetch, fetch_child
 from app.tools.builtin.calculator import calculate
 from app.tools.builtin.offered import BY_NAME, call
-from app.tools.builtin.page_text import text_of_page
 from app.tools.builtin.tool import Reach, Refusal
 from app.tools.definitions import ToolResult
 from app.tools.public import is_public

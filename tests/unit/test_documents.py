@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from app.documents import pdf
+from app.documents import pages
 from app.documents.encodings import decoded
 from app.documents.pictures import MOST_BYTES
 from app.documents.problems import Refused, WhyNot
@@ -207,7 +207,7 @@ def test_a_pdf_that_takes_too_much_is_given_up(tmp_path: Path, monkeypatch: pyte
     path = write(tmp_path, "bomb.pdf", bomb)
     assert path.stat().st_size < 300_000
     assert refusal(path) in (WhyNot.TOO_COMPLEX, WhyNot.DAMAGED, WhyNot.TOO_LONG)
-    monkeypatch.setattr(pdf, "LIMITS", ChildLimits(cpu_s=1, memory_bytes=1, output_bytes=20))
+    monkeypatch.setattr(pages, "LIMITS", ChildLimits(cpu_s=1, memory_bytes=1, output_bytes=20))
     assert refusal(write(tmp_path, "two.pdf", pdf_bytes(["The first page"]))) is WhyNot.TOO_COMPLEX
 
 

@@ -17,10 +17,10 @@ from typing import Any
 from urllib.parse import urljoin
 
 from app.documents.encodings import decoded
+from app.documents.page_text import text_of_page
 from app.system.limited_child import given, set_limits
 from app.tools.builtin.addresses import Target, places_of, target_of
 from app.tools.builtin.fetch import LIMITS
-from app.tools.builtin.page_text import text_of_page
 from app.tools.builtin.tool import Refusal
 from app.tools.definitions import LONGEST_RESULT
 

@@ -1,0 +1,362 @@
+"""The documents of projects and of chats: their list, reading them in the background, and searching them.
+
+A place is a project's folder (its id), or a chat that has documents of its own (its negative id; 0: the new chat). Each
+has a database (`app/storage/project_files`), changed by two threads: one for what the user does, one that reads files a
+slice at a time, never while a reply is written. Searches run on threads of their own. Here are the latest lists.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import chain, count, zip_longest
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.replies import RunningReplies
+from app.documents.indexing import Indexing, files_within
+from app.storage import Storage, Stores
+from app.storage.database import Reason, is_damage, reason_of
+from app.storage.project_files import (
+    Added,
+    Passage,
+    ProjectFile,
+    ProjectFiles,
+    database_of,
+    delete_database,
+    open_files,
+    reading,
+)
+from app.system.worker import JobThread, ask_once, ignore
+
+_FOLDER = "projects"
+_SHOWN_AGAIN_S = 0.3  # between two lists of a project that is being read
+_CLOSE_S = 5.0
+_KEY = re.compile(r"(chat-)?([0-9]+)\.db")
+
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+Files = tuple[ProjectFile, ...]
+
+
+class ProjectFilesController(QObject):
+    changed = Signal(int)  # the place: its files, or how far they are read
+    left_out = Signal(int, int)  # place, how many files exceed the limits of a project
+    refused = Signal(int, object)  # place, Reason: the disk does not take a change
+
+    def __init__(self, storage: Storage, replies: RunningReplies, parent: QObject) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._replies = replies
+        self._folder = storage.path.parent / _FOLDER
+        self._known: dict[int, Files] = {}
+        self._work: dict[int, bool] = {}  # places that may have something to read; whether to look for changes first
+        self._is_reading = False
+        self._opened: dict[int, ProjectFiles] = {}  # used by the changes' thread
+        self._indexing: dict[int, Indexing] = {}  # used by the reader's thread
+        self._listed_at = 0.0
+        self._numbers: dict[int, int] = {}  # of the list that is known, by place
+        self._count = count(1)
+        self._held: dict[int, list[Callable[[], None]]] = {}  # places whose database nothing may open, and what waits
+        self._changes = JobThread("project files", storage.deliver)
+        self._reader = JobThread("project reader", storage.deliver)
+        replies.changed.connect(self._turn)
+
+    def start(self) -> None:
+        """Know all places, delete those whose project or chat is deleted, and go on reading."""
+        if self._storage.keeps:
+            self._storage.count(_living, self._sweep)
+
+    def files(self, place: int) -> Files:
+        """() also where they are not known yet."""
+        return self._known.get(place, ())
+
+    def has_text(self, place: int) -> bool:
+        """Whether there is something to search."""
+        return any(each.characters for each in self.files(place))
+
+    def places_of(self, chat_id: int) -> tuple[int, ...]:
+        """Where the documents of a chat are: its project, and its own."""
+        chat = self._storage.read.chats.summary(chat_id) if chat_id else None
+        project = () if chat is None or chat.folder_id is None else (chat.folder_id,)
+        return tuple(place for place in (*project, -chat_id) if self.has_text(place))
+
+    def database(self, place: int) -> Path:
+        return database_of(self._folder, str(place) if place > 0 else f"chat-{-place}")
+
+    def look_for(self, chat_id: int) -> None:
+        """Read what has changed in the documents of a chat."""
+        for place in self.places_of(chat_id):
+            self.look(place)
+
+    def look(self, place: int) -> None:
+        """Read what has changed since."""
+        if place in self._known:
+            self._work[place] = True
+            self._turn()
+
+    def add(self, place: int, paths: Iterable[str | Path]) -> None:
+        """Files, and those in folders among them."""
+        chosen = [Path(each) for each in paths]
+
+        def added(outcome: Added) -> None:
+            if outcome.left_out:
+                self.left_out.emit(place, outcome.left_out)
+
+        self._change(place, lambda files: files.add(files_within(chosen)), added)
+
+    def add_text(self, place: int, name: str, text: str, done: Callable[[int], None] = ignore) -> None:
+        self._change(place, lambda files: files.add_text(name, text), done)
+
+    def remove(self, place: int, ids: Iterable[int]) -> None:
+        gone = frozenset(ids)
+        if (indexing := self._indexing.get(place)) is not None:
+            indexing.stop_reading(gone)
+        self._change(place, lambda files: files.remove(gone), ignore)
+
+    def search(self, places: Sequence[int], question: str, limit: int, done: Callable[[list[Passage]], None]) -> None:
+        """The best passages of all these places."""
+        paths = [self.database(place) for place in places]
+
+        def failed(error: Exception) -> None:
+            done([])
+            for place in places:
+                self._on_failed(place, error)
+
+        self._read(lambda: search_in(paths, question, limit), done, failed)
+
+    def text(self, place: int, file_id: int, done: Callable[[str], None], page: int | None = None) -> None:
+        """All of a file, or a page of it; "" if it is not there."""
+        path = self.database(place)
+
+        def read() -> str:
+            with reading(path) as files:
+                return "" if files is None else files.text_of(file_id, page)
+
+        def failed(error: Exception) -> None:
+            done("")
+            self._on_failed(place, error)
+
+        self._read(read, done, failed)
+
+    def move(self, place: int, to: int) -> None:
+        """The new chat is stored: its documents go with it."""
+        if place in self._known:
+            self._known[to] = self._known.pop(place)
+            self._alone((place, to), partial(_rename, self.database(place), self.database(to)))
+
+    def delete_own(self, chats: Iterable[int]) -> None:
+        """Of chats that were deleted for good."""
+        for chat_id in chats:
+            self.delete(-chat_id)
+
+    def delete(self, place: int) -> None:
+        """With all that was read."""
+        if self._known.pop(place, None) is not None:
+            self._alone((place,), partial(delete_database, self.database(place)))
+            self.changed.emit(place)
+
+    def close(self) -> bool:
+        self._work.clear()
+        for indexing in list(self._indexing.values()):
+            indexing.stop_reading()
+        self._reader.ask(lambda: self._close_indexing(list(self._indexing)), ignore, _warn)
+        self._changes.ask(lambda: self._close_files(list(self._opened)), ignore, _warn)
+        return all([self._reader.close(_CLOSE_S), self._changes.close(_CLOSE_S)])
+
+    # On the owner's thread
+
+    def _read(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
+        ask_once("project search", self._storage.deliver, job, done, failed)
+
+    def _alone(self, places: Sequence[int], job: Callable[[], None]) -> None:
+        """Does it once no thread has one of these databases open; what is wanted of them meanwhile waits.
+
+        INVARIANT: the last connection to a database that was deleted or renamed would take the files beside the new one
+        for its own.
+        """
+        self._held |= {place: [] for place in places if place not in self._held}
+        for place in places:
+            if (indexing := self._indexing.get(place)) is not None:
+                indexing.stop_reading()
+
+        def close_and_do() -> None:
+            self._close_files(places)
+            job()
+
+        def done(outcome: object) -> None:
+            if isinstance(outcome, Exception):
+                _warn(outcome)
+            for again in chain.from_iterable(self._held.pop(place, ()) for place in places):
+                again()
+            self._turn()
+
+        then = partial(self._changes.ask, close_and_do, done, done)
+        self._reader.ask(partial(self._close_indexing, places), lambda _: then(), _warn)
+
+    def _change(
+        self, place: int, change: Callable[[ProjectFiles], T], done: Callable[[T], None], *, again: bool = True
+    ) -> None:
+        """`again`: also where the database is damaged, in a new one."""
+        if not self._storage.keeps:
+            self.refused.emit(place, Reason.READ_ONLY)
+            return
+        if place in self._held:
+            self._held[place].append(partial(self._change, place, change, done, again=again))
+            return
+
+        def run() -> tuple[T, int, Files]:
+            if place not in self._opened:
+                self._opened[place] = open_files(self.database(place))
+            files = self._opened[place]
+            outcome = change(files)
+            return outcome, *self._list(files)
+
+        def changed(answer: tuple[T, int, Files]) -> None:
+            self._put(place, *answer[1:])
+            self._work.setdefault(place, False)
+            done(answer[0])
+            self._turn()
+
+        def failed(error: Exception) -> None:
+            self._on_failed(place, error)
+            if again and _is_damaged(error):
+                self._change(place, change, done, again=False)
+
+        self._changes.ask(run, changed, failed)
+
+    def _turn(self) -> None:
+        """Have the next slice read, unless a reply is being written."""
+        place = next((place for place in self._work if place not in self._held), None)
+        if self._is_reading or place is None or self._replies.chats():
+            return
+        looks = self._work[place]
+        self._work[place] = False
+        self._is_reading = True
+
+        def read(answer: tuple[bool, int, Files | None]) -> None:
+            self._is_reading = False
+            more, number, files = answer
+            if files is not None:
+                self._put(place, number, files)
+            if not more and not self._work.get(place):
+                self._work.pop(place, None)
+            self._turn()
+
+        def failed(error: Exception) -> None:
+            self._is_reading = False
+            self._work.pop(place, None)
+            self._on_failed(place, error)
+            self._turn()
+
+        self._reader.ask(partial(self._step, place, looks), read, failed)
+
+    def _put(self, place: int, number: int, files: Files) -> None:
+        """Unless another thread has made a later list."""
+        if number > self._numbers.get(place, 0) and files != self._known.get(place):
+            self._numbers[place] = number
+            self._known[place] = files
+            self.changed.emit(place)
+
+    def _on_failed(self, place: int, error: Exception) -> None:
+        if _is_damaged(error):
+            _log.info("documents of a project are read anew: their database is damaged")
+            paths = [Path(each.path) for each in self.files(place) if each.path]
+            self._alone((place,), partial(delete_database, self.database(place)))
+            self._change(place, lambda files: files.add(paths), ignore, again=False)
+        elif isinstance(error, sqlite3.Error | OSError):
+            _warn(error)
+            self.refused.emit(place, reason_of(error, self.database(place)))
+        else:
+            raise error  # our own mistake, reported like any other
+
+    def _sweep(self, living: set[int]) -> None:
+        """`living`: the places that may have documents."""
+
+        def look() -> dict[int, Files]:
+            found: dict[int, Files] = {}
+            for file in self._folder.glob("*.db") if self._folder.is_dir() else ():
+                if (key := _KEY.fullmatch(file.name)) is None:
+                    continue
+                place = -int(key[2]) if key[1] else int(key[2])
+                if place not in living:
+                    delete_database(file)
+                    continue
+                with reading(file) as files:
+                    found[place] = () if files is None else tuple(files.all())
+            return found
+
+        def known(found: dict[int, Files]) -> None:
+            for place, files in found.items():
+                self._put(place, next(self._count), files)
+                self._work[place] = True
+            self._turn()
+
+        self._changes.ask(look, known, _warn)
+
+    # On the two threads
+
+    def _list(self, files: ProjectFiles) -> tuple[int, Files]:
+        number = next(self._count)
+        return number, tuple(files.all())
+
+    def _step(self, place: int, looks: bool) -> tuple[bool, int, Files | None]:
+        if place not in self._indexing:
+            self._indexing[place] = Indexing(open_files(self.database(place)))
+        indexing = self._indexing[place]
+        if looks:
+            indexing.look()
+        more = indexing.step()
+        if more and time.monotonic() < self._listed_at + _SHOWN_AGAIN_S:
+            return more, 0, None
+        self._listed_at = time.monotonic()
+        return more, *self._list(indexing.files)
+
+    def _close_indexing(self, places: Sequence[int]) -> None:
+        for place in places:
+            if (indexing := self._indexing.pop(place, None)) is not None:
+                indexing.close()
+
+    def _close_files(self, places: Sequence[int]) -> None:
+        for place in places:
+            if (files := self._opened.pop(place, None)) is not None:
+                files.close()
+
+
+def search_in(paths: Iterable[Path], question: str, limit: int) -> list[Passage]:
+    """The best passages of several databases; one that cannot be read has none."""
+    found: list[list[Passage]] = []
+    for path in paths:
+        with reading(path) as files:
+            found.append([] if files is None else files.search(question, limit))
+    in_turn = chain.from_iterable(zip_longest(*found))  # ranks of two databases cannot be compared
+    return [each for each in in_turn if each is not None][:limit]
+
+
+def _living(stores: Stores) -> set[int]:
+    """Places of folders and chats, also of those in the Trash."""
+    rows = stores.database.rows("SELECT id, folder_id FROM chats")
+    folders = {each.id for each in stores.folders.all()} | {row["folder_id"] for row in rows}
+    return {0, *(-row["id"] for row in rows), *(each for each in folders if isinstance(each, int))}
+
+
+def _rename(database: Path, to: Path) -> None:
+    for suffix in ("-wal", ""):  # the log is there while a thread reads
+        with suppress(FileNotFoundError):
+            database.with_name(database.name + suffix).rename(to.with_name(to.name + suffix))
+
+
+def _is_damaged(error: Exception) -> bool:
+    return isinstance(error, sqlite3.Error) and is_damage(error)
+
+
+def _warn(error: Exception) -> None:
+    _log.warning("documents of a project: %s", getattr(error, "sqlite_errorname", None) or type(error).__name__)

@@ -1,0 +1,72 @@
+"""The text of a Word file (.docx): an archive, of which one XML file has the words. Runs within limits.
+
+No schema, entity or other file is read, so that nothing in it can grow or lead elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from xml.parsers import expat
+from zipfile import ZipFile
+
+from app.documents.problems import Refused, WhyNot
+
+_WORDS = "word/document.xml"
+_MOST_XML_BYTES = 128 << 20
+_STEP_BYTES = 1 << 20
+_HEADING = re.compile(r"(?i)heading ?([1-6])|([1-6])|title")
+_BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+
+
+class _Document:
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self._is_text = False
+        self._rows = 0  # of tables that are open
+
+    def start(self, name: str, values: dict[str, str]) -> None:
+        element = name.rpartition(" ")[2]
+        self._is_text = element == "t"
+        if element in _BREAKS:
+            self.pieces.append(_BREAKS[element])
+        elif element == "tr":
+            self._rows += 1
+        elif element == "pStyle":
+            style = next((each for key, each in values.items() if key.endswith(" val")), "")
+            if found := _HEADING.fullmatch(style):
+                self.pieces.append("#" * int(found[1] or found[2] or 1) + " ")
+
+    def end(self, name: str) -> None:
+        element = name.rpartition(" ")[2]
+        self._is_text = False
+        if element == "p":
+            self.pieces.append(" | " if self._rows else "\n\n")
+        elif element == "tr":
+            self._rows -= 1
+            self.pieces.append("\n" if self._rows else "\n\n")
+
+    def words(self, words: str) -> None:
+        if self._is_text:
+            self.pieces.append(words)
+
+
+def text_of_word(path: str) -> str:
+    """Raises Refused, or what the libraries raise."""
+    document = _Document()
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartDoctypeDeclHandler = _refuse
+    parser.StartElementHandler = document.start
+    parser.EndElementHandler = document.end
+    parser.CharacterDataHandler = document.words
+    with ZipFile(path) as archive:
+        if archive.getinfo(_WORDS).file_size > _MOST_XML_BYTES:
+            raise Refused(WhyNot.TOO_COMPLEX)
+        with archive.open(_WORDS) as file:
+            while data := file.read(_STEP_BYTES):
+                parser.Parse(data)
+    parser.Parse(b"", True)
+    return "".join(document.pieces).strip()
+
+
+def _refuse(*_declared: object) -> None:
+    raise Refused(WhyNot.DAMAGED)

@@ -1,0 +1,155 @@
+"""The documents of projects in the app: lists, reading in the background, what pauses it, and what ends with what."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.project_files import ProjectFilesController
+from app.storage.project_files import FileState, Passage, open_files
+from tests.helpers.controller_harness import ControllerHarness, open_harness
+from tests.helpers.documents import read_all
+from tests.helpers.fake_engine import Script
+from tests.helpers.pdf_files import pdf_bytes
+
+PROJECT = 1
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
+    with open_harness(tmp_path / "profile", qtbot) as harness:
+        harness.change(lambda stores: stores.folders.make("Project", None))
+        yield harness
+
+
+@pytest.fixture
+def documents(harness: ControllerHarness) -> ProjectFilesController:
+    return harness.controller.documents
+
+
+def states(documents: ProjectFilesController, place: int = PROJECT) -> list[FileState]:
+    return [each.state for each in documents.files(place)]
+
+
+def search(documents: ProjectFilesController, qtbot: QtBot, question: str, *places: int) -> list[Passage]:
+    found: list[list[Passage]] = []
+    documents.search(places or (PROJECT,), question, 5, found.append)
+    qtbot.waitUntil(lambda: bool(found))
+    return found[0]
+
+
+def test_files_are_listed_at_once_and_searched_when_they_are_read(
+    documents: ProjectFilesController, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "a.txt").write_text("About zebras.")
+    (tmp_path / "b.pdf").write_bytes(pdf_bytes(["About whales", "About tigers"]))
+    heard: list[list[FileState]] = []
+    documents.changed.connect(lambda place: heard.append(states(documents, place)))
+    documents.add(PROJECT, [str(tmp_path / "a.txt"), tmp_path / "b.pdf"])
+    qtbot.waitUntil(lambda: states(documents) == [FileState.READY] * 2)
+    assert heard[0] == [FileState.WAITS] * 2
+    assert [(each.name, each.page) for each in search(documents, qtbot, "tigers")] == [("b.pdf", 2)]
+    texts: list[str] = []
+    documents.text(PROJECT, documents.files(PROJECT)[1].id, texts.append, 1)
+    qtbot.waitUntil(lambda: bool(texts))
+    assert texts[0].strip() == "About whales"
+    documents.remove(PROJECT, [documents.files(PROJECT)[1].id])
+    qtbot.waitUntil(lambda: len(documents.files(PROJECT)) == 1)
+    assert search(documents, qtbot, "tigers") == []
+
+
+def test_nothing_is_read_while_a_reply_is_written(harness: ControllerHarness, tmp_path: Path, qtbot: QtBot) -> None:
+    documents = harness.controller.documents
+    harness.load_pair()
+    harness.engine.scripts.append(Script(("One", " two")))
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    qtbot.waitUntil(lambda: harness.chat.generating)
+    (tmp_path / "a.txt").write_text("About zebras.")
+    documents.add(PROJECT, [tmp_path / "a.txt"])
+    qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
+    assert states(documents) == [FileState.WAITS]
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: states(documents) == [FileState.READY])
+    harness.wait_until_quiet()
+
+
+def test_the_next_run_goes_on_and_forgets_what_has_no_project(tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "a.txt").write_text("About zebras.")
+    with open_harness(tmp_path / "profile", qtbot) as harness:
+        harness.change(lambda stores: stores.folders.make("Project", None))
+        folder = harness.paths.data / "projects"
+        for key in ("1", "2", "chat-7", "chat-0"):
+            files = open_files(folder / f"{key}.db")
+            files.add([tmp_path / "a.txt"])
+            files.close()
+        documents = harness.controller.documents
+        documents.start()
+        qtbot.waitUntil(lambda: states(documents) == [FileState.READY])
+        assert {each.name for each in folder.glob("*.db")} == {"1.db", "chat-0.db"}
+        assert documents.files(2) == ()
+
+
+def test_a_chat_that_is_stored_takes_its_documents_along_and_ends_with_them(
+    harness: ControllerHarness, qtbot: QtBot
+) -> None:
+    documents = harness.controller.documents
+    harness.load_pair()
+    documents.add_text(0, "notes", "About zebras.")
+    qtbot.waitUntil(lambda: documents.has_text(0))
+    harness.engine.scripts.append(Script(("Yes",)))
+    harness.say("Hello")
+    chat_id = harness.chat.chat_id
+    qtbot.waitUntil(lambda: documents.database(-chat_id).exists())
+    assert documents.places_of(chat_id) == (-chat_id,)
+    assert [each.name for each in search(documents, qtbot, "zebras", -chat_id)] == ["notes"]
+    harness.change(lambda stores: stores.chats.summary(chat_id) and stores.folders.put_chats([chat_id], PROJECT))
+    documents.add_text(PROJECT, "more", "More about zebras.")
+    qtbot.waitUntil(lambda: documents.places_of(chat_id) == (PROJECT, -chat_id))
+    assert len(search(documents, qtbot, "zebras", PROJECT, -chat_id)) == 2
+    harness.chat.delete_chat(chat_id)
+    assert documents.database(-chat_id).exists()
+    harness.chat.deletions.empty()
+    qtbot.waitUntil(lambda: not documents.database(-chat_id).exists())
+    assert documents.database(PROJECT).exists()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_damaged_database_is_made_again(tmp_path: Path, qtbot: QtBot, whole: bool) -> None:
+    """With the files that can still be read from it."""
+    (tmp_path / "a.txt").write_text("About zebras. " * 3000)
+    with open_harness(tmp_path / "profile", qtbot) as harness:
+        harness.change(lambda stores: stores.folders.make("Project", None))
+        documents = harness.controller.documents
+        path = documents.database(PROJECT)
+        files = open_files(path)
+        files.add([tmp_path / "a.txt"])
+        read_all(files)
+        files.close()
+        data = path.read_bytes()
+        at = 0 if whole else data.index(b"CREATE VIRTUAL TABLE") // 4096 * 4096 + 4096 * 9
+        path.write_bytes(data[:at] + b"nonsense" * ((len(data) - at) // 8))
+        documents.start()
+        if not whole:
+            qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
+        (tmp_path / "b.txt").write_text("About whales.")
+        documents.add(PROJECT, [tmp_path / "b.txt"])
+        qtbot.waitUntil(lambda: FileState.READY in states(documents) and set(states(documents)) == {FileState.READY})
+        search(documents, qtbot, "zebras")  # meets the damage
+        qtbot.waitUntil(lambda: whole or "a.txt" in {each.name for each in search(documents, qtbot, "zebras")})
+        qtbot.waitUntil(lambda: [each.name for each in search(documents, qtbot, "whales")] == ["b.txt"])
+
+
+def test_the_app_ends_at_once_while_a_file_is_read(tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf_bytes([""], stream=b"BT " + b"(x) Tj " * 500_000 + b"ET"))
+    with open_harness(tmp_path / "profile", qtbot) as harness:
+        documents = harness.controller.documents
+        documents.add(PROJECT, [tmp_path / "a.pdf"])
+        qtbot.waitUntil(lambda: states(documents) == [FileState.READING])
+        began = time.thread_time()
+        assert documents.close()
+        assert time.thread_time() - began < 0.1

@@ -1,0 +1,392 @@
+"""The documents of a project: read with limits, cut into passages, found, changed, and taken out without a trace."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.documents import indexing as of_indexing
+from app.documents.indexing import Indexing, files_within
+from app.documents.reading import MOST_FILE_BYTES
+from app.storage import project_files
+from app.storage.passages import cut_up, for_index
+from app.storage.project_files import FileState, ProjectFile, ProjectFiles, open_files, reading
+from app.system.limited_child import ChildLimits
+from tests.helpers.documents import archive_bytes, read_all, word_bytes
+from tests.helpers.pdf_files import pdf_bytes, with_password
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Iterator[ProjectFiles]:
+    opened = open_files(tmp_path / "projects" / "1.db")
+    yield opened
+    opened.close()
+
+
+def one(files: ProjectFiles, path: Path) -> ProjectFile:
+    """The file, as it was read."""
+    added = files.add([path])
+    read_all(files)
+    found = files.get(added.ids[0])
+    assert found is not None
+    return found
+
+
+def write(folder: Path, name: str, content: bytes | str) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+# Passages
+
+
+@given(st.text(st.sampled_from("ab .\n#。가の")))
+def test_passages_cover_every_word_of_a_text(text: str) -> None:
+    whole = list(cut_up(text * 50))
+    covered = {place for each in whole for place in range(each.start, each.end)}
+    assert all(place in covered or letter.isspace() for place, letter in enumerate(text * 50))
+    assert all(before.start < after.start < before.end + 1 for before, after in pairwise(whole))
+
+
+def test_a_passage_ends_with_a_sentence_and_repeats_it_in_the_next() -> None:
+    text = " ".join(f"Sentence number {number} says that much." for number in range(100))
+    cuts = list(cut_up(text))
+    assert all(500 < each.end - each.start <= 850 for each in cuts[:-1])
+    for before, after in pairwise(cuts):
+        assert text[before.start : before.end].rstrip().endswith(".")
+        assert text[after.start : before.end].strip().count("Sentence") == 1
+
+
+def test_a_heading_begins_a_passage_and_names_those_below_it() -> None:
+    text = "# One\n" + "First part. " * 30 + "\n## Two\n" + "Second part. " * 100
+    cuts = list(cut_up(text))
+    assert cuts[0].heading == "One"
+    assert text[cuts[1].start :].startswith("## Two")
+    assert {each.heading for each in cuts[1:]} == {"Two"}
+
+
+def test_a_text_without_any_end_of_a_sentence_is_cut_all_the_same() -> None:
+    for letter in ("x", "가"):
+        cuts = list(cut_up(letter * 5000))
+        assert len(cuts) > 4
+        assert max(each.end - each.start for each in cuts) <= 900
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("The bridges were repaired.", "Who repairs the bridge?"),
+        ("다리는 1932년에 완공되었다.", "다리를 언제 완공했나요?"),
+        ("ｶﾒﾗは防水です。", "カメラの防水性能は?"),
+        ("自行车停放在北门。", "自行车可以停在哪里?"),
+        ("CAFÉ opening hours", "cafe"),
+    ],
+)
+def test_other_forms_of_a_word_find_it(files: ProjectFiles, text: str, question: str) -> None:
+    files.add_text("other", "Nothing of that is here, 여기에는 없다, ここにはない, 这里没有。")
+    files.add_text("wanted", text)
+    assert [each.name for each in files.search(question, 1)] == ["wanted"]
+
+
+def test_rare_words_count_for_more_than_common_ones(files: ProjectFiles) -> None:
+    for number in range(60):
+        files.add_text(f"{number}.txt", "The price of the machine is in the list. " * 3)
+    files.add_text("rare.txt", "A zeppelin is listed.")
+    assert files.search("What is the price of the zeppelin in the list?", 3)[0].name == "rare.txt"
+
+
+def test_a_question_without_words_or_with_syntax_finds_nothing_and_fails_not(files: ProjectFiles) -> None:
+    files.add_text("a", "words OR not")
+    for question in ("", "  ", "?!", '" OR NEAR(', "*", "text:", "\0", "a" * 100_000):
+        assert files.search(question, 5) in ([], files.search("words", 5))
+
+
+def test_a_name_or_a_heading_finds_what_is_below_it(files: ProjectFiles) -> None:
+    files.add_text("Harbour of Lanting.txt", "It was finished in 1932.")
+    files.add_text("Tower.txt", "It was finished in 1940.")
+    assert files.search("When was the harbour of Lanting finished?", 1)[0].text == "It was finished in 1932."
+
+
+# Reading
+
+
+def test_a_pdf_is_found_by_page(files: ProjectFiles, tmp_path: Path) -> None:
+    found = one(files, write(tmp_path, "a.pdf", pdf_bytes(["About whales", "About tigers"])))
+    assert (found.state, found.pages, found.characters) == (FileState.READY, 2, len(files.text_of(found.id)))
+    (passage,) = files.search("tigers", 5)
+    assert (passage.name, passage.page, passage.text.strip()) == ("a.pdf", 2, "About tigers")
+    assert files.text_between(found.id, passage.start, passage.end) == passage.text
+    assert files.text_of(found.id, 1).strip() == "About whales"
+    assert files.text_of(found.id, 1, 2) == files.text_of(found.id)
+
+
+def test_word_and_html_files_are_read_as_their_readers_see_them(files: ProjectFiles, tmp_path: Path) -> None:
+    heading = '<w:p><w:pPr><w:pStyle w:val="Heading2"/></w:pPr><w:r><w:t>Two</w:t></w:r></w:p>'
+    cell = "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>"
+    table = f"<w:tbl><w:tr>{cell.format('a')}{cell.format('b')}</w:tr></w:tbl>"
+    gone = "<w:p><w:del><w:r><w:delText>taken out</w:delText></w:r></w:del></w:p>"
+    word = one(files, write(tmp_path, "a.docx", word_bytes("가나 &amp; more", body=heading + table + gone)))
+    assert files.text_of(word.id) == "가나 & more\n\n## Two\n\na | b |"
+    html = one(files, write(tmp_path, "a.html", "<title>T</title><script>no</script><p>Seen<p>Too"))
+    assert files.text_of(html.id) == "# T\n\nSeen\n\nToo"
+
+
+def test_a_long_text_is_kept_in_parts_that_are_the_whole(files: ProjectFiles, tmp_path: Path) -> None:
+    text = "".join(f"Line {number} of the long file.\n" for number in range(9000)) + "y" * 70_000
+    found = one(files, write(tmp_path, "long.log", text))
+    assert files.text_of(found.id) == text
+    at = text.index("Line 8000 ")
+    assert files.text_between(found.id, at, at + 9) == "Line 8000"
+    assert "Line 8000 " in files.search("8000", 1)[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.bin", os.urandom(5000), "binary"),
+        ("a.txt", b"", "empty"),
+        ("a.pdf", b"%PDF-1.7 nonsense", "damaged"),
+        ("locked.pdf", with_password(pdf_bytes(["x"]), "p"), "encrypted"),
+        ("scan.pdf", pdf_bytes(["", ""]), "scanned"),
+        ("bomb.pdf", pdf_bytes([""], stream=b" " * 80_000_000), "too_complex"),
+        ("a.docx", b"PK\x03\x04 nonsense", "damaged"),
+        ("other.docx", archive_bytes(b"<a/>", "word/other.xml"), "damaged"),
+        ("bomb.docx", archive_bytes(b" " * (129 << 20)), "too_complex"),
+        ("laughs.docx", word_bytes("&a;", head='<!DOCTYPE w [<!ENTITY a "aa">]>'), "damaged"),
+        ("outside.docx", word_bytes("&a;", head='<!DOCTYPE w [<!ENTITY a SYSTEM "/etc/passwd">]>'), "damaged"),
+        ("endless.docx", archive_bytes(b"<w:document>" + b"<a>" * 5_000_000), "damaged"),
+    ],
+)
+def test_what_cannot_be_read_says_why(
+    files: ProjectFiles, tmp_path: Path, name: str, content: bytes, problem: str
+) -> None:
+    found = one(files, write(tmp_path, name, content))
+    assert (found.state, found.problem, found.characters) == (FileState.UNREADABLE, problem, 0)
+
+
+def test_what_is_no_file_is_not_waited_for(files: ProjectFiles, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "large.txt").open("wb") as file:
+        file.truncate(1 << 30)
+    (tmp_path / "locked.txt").write_text("x")
+    files.add([tmp_path / "pipe", tmp_path / "large.txt", tmp_path / "gone.txt", tmp_path, Path("/dev/zero")])
+    began = time.thread_time()
+    read_all(files)
+    assert time.thread_time() - began < 5
+    states = {each.name: (each.state.value, each.problem) for each in files.all()}
+    assert states.pop("gone.txt") == ("missing", "")
+    assert set(states.values()) == {
+        ("unreadable", "unreadable"),
+        ("unreadable", "too_large"),
+        ("unreadable", "folder"),
+    }
+    assert MOST_FILE_BYTES < 1 << 30
+
+
+def test_a_file_that_takes_too_much_is_given_up_and_none_of_it_is_searched(
+    files: ProjectFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_indexing, "LIMITS", ChildLimits(60, 2 << 30, 3000))
+    found = one(files, write(tmp_path, "a.pdf", pdf_bytes(["Some hundred words " * 9 for _ in range(40)])))
+    assert (found.state, found.problem) == (FileState.UNREADABLE, "too_complex")
+    assert files.search("words", 5) == []
+
+
+def test_a_folder_becomes_its_files_without_links_and_hidden_ones(tmp_path: Path) -> None:
+    inner = tmp_path / "b" / "c"
+    inner.mkdir(parents=True)
+    wanted = [write(tmp_path, "a.md", "a"), write(inner, "d.txt", "d")]
+    write(tmp_path, ".hidden", "x")
+    (tmp_path / ".git").mkdir()
+    write(tmp_path / ".git", "config", "x")
+    (tmp_path / "link.md").symlink_to(wanted[0])
+    (tmp_path / "round").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    assert files_within([tmp_path]) == wanted
+
+
+def test_two_files_of_one_name_are_told_apart(files: ProjectFiles, tmp_path: Path) -> None:
+    paths = []
+    for name in ("2024", "2025", "x/2025"):
+        (tmp_path / name).mkdir(parents=True)
+        paths.append(write(tmp_path / name, "report.txt", name))
+    files.add(paths)
+    assert [each.name for each in files.all()] == ["report.txt", "2025/report.txt", "2025/report.txt 2"]
+    assert files.add(paths).ids == ()
+    found = files.named(" 2025/REPORT.txt")
+    assert found is not None
+    assert found.path == str(paths[1])
+
+
+def test_a_project_has_limits(files: ProjectFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(project_files.MOST_BYTES + 1)
+    monkeypatch.setattr(project_files, "MOST_FILES", 2)
+    paths = [write(tmp_path, f"{number}.txt", "x") for number in range(3)]
+    added = files.add([tmp_path / "large", *paths])
+    assert (len(added.ids), added.left_out) == (2, 2)
+
+
+# Changes
+
+
+def test_a_file_that_changes_goes_and_comes_back_is_followed(files: ProjectFiles, tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", "About zebras.")
+    one(files, path)
+    indexing = Indexing(files)
+    path.write_text("About giraffes, now.")
+    indexing.look()
+    read_all(files, indexing)
+    assert files.search("zebras", 5) == []
+    assert [each.text for each in files.search("giraffes", 5)] == ["About giraffes, now."]
+    path.rename(tmp_path / "b.txt")
+    indexing.look()
+    assert [each.state for each in files.all()] == [FileState.MISSING]
+    assert files.search("giraffes", 5) == []
+    (tmp_path / "b.txt").rename(path)
+    indexing.look()
+    assert not indexing.step()  # it is the same, and is not read again
+    assert len(files.search("giraffes", 5)) == 1
+
+
+def test_a_file_that_vanishes_while_it_is_read_keeps_nothing_half(files: ProjectFiles, tmp_path: Path) -> None:
+    path = write(tmp_path, "a.pdf", pdf_bytes(["About whales"] * 60))
+    files.add([path])
+    indexing = Indexing(files)
+    indexing.step()
+    path.unlink()
+    read_all(files, indexing)
+    assert files.all()[0].state in (FileState.MISSING, FileState.UNREADABLE, FileState.READY)
+    indexing.look()
+    assert (files.all()[0].state, files.search("whales", 5)) == (FileState.MISSING, [])
+
+
+def test_what_is_removed_leaves_no_word_in_the_file(files: ProjectFiles, tmp_path: Path) -> None:
+    stays = one(files, write(tmp_path, "stays.txt", "Something quite ordinary. " * 50))
+    words = " ".join(f"secretword{number}" for number in range(3000))
+    goes = one(files, write(tmp_path, "confidential.txt", words))
+    path = tmp_path / "projects" / "1.db"
+    files.remove([goes.id])
+    assert [each.id for each in files.all()] == [stays.id]
+    assert files.search("secretword7", 5) == []
+    read_all(files)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    left = path.read_bytes()
+    assert b"secretw" not in left
+    assert b"confidential" not in left
+    assert len(files.search("ordinary", 5)) > 0
+
+
+def test_a_file_removed_while_it_is_read_stops_at_once(files: ProjectFiles, tmp_path: Path) -> None:
+    """The process that reads it would go on for a minute."""
+    files.add([write(tmp_path, "a.pdf", pdf_bytes([""], stream=b"BT " + b"(x) Tj " * 500_000 + b"ET"))])
+    indexing = Indexing(files)
+    indexing.step()
+    stopping = threading.Timer(0.3, indexing.stop_reading)
+    stopping.start()
+    indexing.step()  # waits for a page
+    stopping.join()
+    assert files.all()[0].state is FileState.WAITS
+    indexing.close()
+
+
+_READS = """
+import sys
+from pathlib import Path
+from app.documents.indexing import Indexing
+from app.storage.project_files import open_files
+files = open_files(Path(sys.argv[1]))
+files.add([Path(each) for each in sys.argv[2:]])
+indexing = Indexing(files)
+print("began", flush=True)
+while indexing.step():
+    print(sum(each.characters for each in files.all()), flush=True)
+"""
+
+
+def test_a_kill_in_the_middle_costs_only_time(tmp_path: Path) -> None:
+    paths = [write(tmp_path, f"{number}.txt", f"word{number} and others. " * 20_000) for number in range(3)]
+    database = tmp_path / "1.db"
+    for steps in (2, 9, 16):
+        command = [sys.executable, "-c", _READS, str(database), *map(str, paths)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+            assert child.stdout is not None
+            for _ in range(steps):
+                child.stdout.readline()
+            child.send_signal(signal.SIGKILL)
+    files = open_files(database)
+    read_all(files)
+    assert [files.text_of(each.id) for each in files.all()] == [path.read_text() for path in paths]
+    for number in range(3):
+        assert {each.name for each in files.search(f"word{number}", 3)} == {f"{number}.txt"}
+    files.close()
+
+
+def test_random_changes_leave_what_a_new_index_has(files: ProjectFiles, tmp_path: Path) -> None:
+    """Of each word the same number of passages, after files were added, changed, lost and removed in any order."""
+    generator = random.Random(5)
+    words = [f"{letter}word" for letter in "abcdefgh"]
+    indexing = Indexing(files)
+    for turn in range(150):
+        path = tmp_path / f"{generator.randrange(6)}.txt"
+        match generator.randrange(5):
+            case 0 | 1:
+                path.write_text(" ".join(generator.choices(words, k=generator.randrange(1, 400))) + f" {turn}")
+            case 2:
+                path.unlink(missing_ok=True)
+            case 3:
+                files.remove([each.id for each in files.all() if each.path == str(path)])
+        files.add([path])
+        for _ in range(generator.randrange(4)):
+            indexing.step()
+        indexing.look()
+    read_all(files, indexing)
+    fresh = open_files(tmp_path / "fresh.db")
+    fresh.add([Path(each.path) for each in files.all()])
+    read_all(fresh)
+    for word in words:
+        found, expected = (
+            sorted((each.name, each.start, each.text) for each in kept.search(word, 500)) for kept in (files, fresh)
+        )
+        assert found == expected
+    fresh.close()
+
+
+def test_readers_work_beside_the_one_that_reads_files(files: ProjectFiles, tmp_path: Path) -> None:
+    path = tmp_path / "projects" / "1.db"
+    files.add([write(tmp_path, "a.txt", "word " * 400_000)])
+    indexing = Indexing(files)
+    found = 0
+    while indexing.step():
+        with reading(path) as other:
+            assert other is not None
+            found += bool(other.search("word", 3))
+    assert found > 3
+    with reading(tmp_path / "none.db") as other:
+        assert other is None
+
+
+def test_the_file_is_for_its_owner_alone(files: ProjectFiles, tmp_path: Path) -> None:
+    for path in (tmp_path / "projects").iterdir():
+        assert path.stat().st_mode & 0o077 == 0
+    assert (tmp_path / "projects").stat().st_mode & 0o077 == 0
+    assert files.all() == []
+
+
+def test_pairs_of_letters_go_in_for_what_has_no_spaces() -> None:
+    assert for_index("Ｗide 自行车 の 가나 x").split() == ["wide", "自行", "行车", "の", "가나", "x"]
