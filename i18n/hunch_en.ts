@@ -43,6 +43,16 @@
     </message>
 </context>
 <context>
+    <name>ContextRing</name>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>%Ln earlier message not read</numerusform>
+            <numerusform>%Ln earlier messages not read</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>DiscoverPanel</name>
     <message numerus="yes">
         <source>%Ln models; others may be missing.</source>

@@ -459,6 +459,14 @@
         <translation>モデルはここから先を読みます</translation>
     </message>
     <message>
+        <source>The model reads this summary, and what follows</source>
+        <translation>モデルはこの要約とその先を読みます</translation>
+    </message>
+    <message>
+        <source>Summary of earlier messages</source>
+        <translation>前のメッセージの要約</translation>
+    </message>
+    <message>
         <source>Show what is left out</source>
         <translation>読まれない内容を表示</translation>
     </message>
@@ -947,6 +955,16 @@
     <message>
         <source>Context: %1 of %2 tokens</source>
         <translation>コンテキスト：%2 トークン中 %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>前のメッセージ %Ln 件は読まれません</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>When it is full, the oldest messages are left out</source>
+        <translation>いっぱいになると古いメッセージから省きます</translation>
     </message>
     <message>
         <source>%1 of them are the project&apos;s, read once for all its chats</source>
@@ -4698,6 +4716,10 @@
     <message>
         <source>Leave out the oldest</source>
         <translation>古いものから省く</translation>
+    </message>
+    <message>
+        <source>Summarise the oldest</source>
+        <translation>古いものを要約</translation>
     </message>
     <message>
         <source>Ask me</source>

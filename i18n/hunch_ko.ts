@@ -459,6 +459,14 @@
         <translation>모델이 여기부터 읽어요</translation>
     </message>
     <message>
+        <source>The model reads this summary, and what follows</source>
+        <translation>모델이 이 요약과 그다음부터 읽어요</translation>
+    </message>
+    <message>
+        <source>Summary of earlier messages</source>
+        <translation>앞의 메시지 요약</translation>
+    </message>
+    <message>
         <source>Show what is left out</source>
         <translation>읽지 않는 내용 보기</translation>
     </message>
@@ -947,6 +955,16 @@
     <message>
         <source>Context: %1 of %2 tokens</source>
         <translation>컨텍스트: %2토큰 중 %1토큰</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>앞의 메시지 %Ln개는 읽지 않음</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>When it is full, the oldest messages are left out</source>
+        <translation>가득 차면 오래된 메시지를 제외해요</translation>
     </message>
     <message>
         <source>%1 of them are the project&apos;s, read once for all its chats</source>
@@ -4698,6 +4716,10 @@
     <message>
         <source>Leave out the oldest</source>
         <translation>오래된 메시지 제외</translation>
+    </message>
+    <message>
+        <source>Summarise the oldest</source>
+        <translation>오래된 메시지 요약</translation>
     </message>
     <message>
         <source>Ask me</source>

@@ -459,6 +459,14 @@
         <translation>模型从这里开始读取</translation>
     </message>
     <message>
+        <source>The model reads this summary, and what follows</source>
+        <translation>模型读取这份摘要及其后的内容</translation>
+    </message>
+    <message>
+        <source>Summary of earlier messages</source>
+        <translation>前面消息的摘要</translation>
+    </message>
+    <message>
         <source>Show what is left out</source>
         <translation>查看未读取的内容</translation>
     </message>
@@ -947,6 +955,16 @@
     <message>
         <source>Context: %1 of %2 tokens</source>
         <translation>上下文：已用 %1 / %2 token</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>前面的 %Ln 条消息不再读取</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>When it is full, the oldest messages are left out</source>
+        <translation>填满后会略去最早的消息</translation>
     </message>
     <message>
         <source>%1 of them are the project&apos;s, read once for all its chats</source>
@@ -4698,6 +4716,10 @@
     <message>
         <source>Leave out the oldest</source>
         <translation>略去最早的消息</translation>
+    </message>
+    <message>
+        <source>Summarise the oldest</source>
+        <translation>概括最早的消息</translation>
     </message>
     <message>
         <source>Ask me</source>

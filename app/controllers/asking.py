@@ -63,6 +63,7 @@ _ASIDE = -1  # in place of a chat's id, for questions beside the open chat; 0 is
 TITLE_LENGTH = 60
 _READ_FOR_TITLE = 10_000  # characters; blanks count as one in a title
 _PASTED = "pasted text"  # part of the prompt, which is not translated
+_SUMMARY = "[Summary of the conversation so far]"
 _BROKE_OFF = "[This reply was stopped before it was finished.]"  # a template wants an answer before the next question
 _WITHOUT_RESULT = {  # what the model is given of a call without a result
     CallState.DECLINED: "The user declined this call. It did not run.",
@@ -222,7 +223,7 @@ class Asking(QObject):
     def regenerate(self, message_id: int) -> bool:
         """Requests another version of a reply, or another reply to a user's message. False: nothing will change."""
         message = self._replaceable(message_id)
-        if message is None:
+        if message is None or message.is_summary:
             return False
         replied_to = message.id if message.role is MessageRole.USER else message.parent_id
         if replied_to is None:
@@ -570,6 +571,8 @@ def messages_with_sources(
 
 
 def _said(stored: StoredMessage, seen: PixelsOf, *, with_calls: bool, with_thinking: bool) -> list[Message]:
+    if stored.is_summary:
+        return [Message(MessageRole.USER, f"{_SUMMARY}\n\n{stored.text.strip()}")]
     if stored.role is not MessageRole.ASSISTANT:
         pictures = {each: seen(each) for each in stored.attachments if each.is_picture}
         written = [each for each in stored.attachments if pictures.get(each) is None]

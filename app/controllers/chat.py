@@ -29,6 +29,7 @@ from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
 from app.controllers.shared_text import SharedText
+from app.controllers.summaries import Summaries
 from app.controllers.titles import Titles
 from app.controllers.tools import ToolsController
 from app.settings import Settings
@@ -113,6 +114,7 @@ class ChatController(QObject):
         )
         self.places = ScrollPlaces(storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
+        self.summaries = Summaries(engine, bridge, storage, models, self.options, self.replies, self)
         self._connect()
         self.conversations.refresh()
 
@@ -141,6 +143,7 @@ class ChatController(QObject):
         self.asking.requested.connect(self._refresh_titles)  # a first question that is asked differently names its chat
         self.edits.branch_changed.connect(self.update_branch)
         self.titles.titled.connect(self._refresh_titles)
+        self.summaries.written.connect(self.update_branch)
 
     def new_chat(self) -> None:
         self.new_chat_in(None)
@@ -325,9 +328,9 @@ class ChatController(QObject):
     def stop(self) -> None:
         self.replies.stop(self.chat_id)
 
-    def shorten(self, message_id: int) -> None:
+    def shorten(self, message_id: int, how: str) -> None:
         """Have the oldest messages of the open chat left out, now and later, so that this reply can be written."""
-        self.options.put(Scope.CHAT, "long_chats", "oldest")
+        self.options.put(Scope.CHAT, "long_chats", how)
         reply = self.transcript.message(message_id)
         if reply is not None and reply.can_continue:
             self.asking.continue_reply(message_id)
@@ -372,6 +375,7 @@ class ChatController(QObject):
         self.edits.keep()
         self.keeping.close()
         self.titles.close()
+        self.summaries.close()
         self.exchanges.close()
         self.replies.close()
         self.documents.close()

@@ -161,6 +161,8 @@ class ChatList(ListOfChats):
         self._chats = chats
         self._folders = chats.folders
         self.setModel(chats.conversations)
+        self._take_tab()
+        chats.conversations.refreshed.connect(self._take_tab)
         chats.conversations.refreshed.connect(self._on_refreshed)
 
     def set_open_chat(self, chat_id: int) -> None:
@@ -205,6 +207,11 @@ class ChatList(ListOfChats):
         rows = map(row_of, sorted(self.selectedIndexes()))
         self._chosen = list(dict.fromkeys(row.chat_id for row in rows if row.chat_id))
         self.viewport().update()
+
+    def _take_tab(self) -> None:
+        """Without rows there is nothing that could show the focus."""
+        policy = Qt.FocusPolicy.StrongFocus if self._rows().rowCount() else Qt.FocusPolicy.ClickFocus
+        self.setFocusPolicy(policy)
 
     def _on_refreshed(self) -> None:
         """Select again rows that moved, which were removed and inserted; a new chat's row becomes the current one."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -239,6 +238,7 @@ class AttachmentActions(QObject):
         models.library.changed.connect(self._show_unseen)
         models.downloads.changed.connect(self._show_unseen)
         self.model.changed.connect(self._show_unseen)
+        self._chats.options.changed.connect(self._show_unseen)
         shown = self._chats.transcript
         for rows in (shown.was_reset, shown.message_inserted, shown.messages_prepended, shown.messages_removed):
             rows.connect(self._show_unseen)
@@ -250,9 +250,11 @@ class AttachmentActions(QObject):
 
     def _has_picture(self) -> bool:
         """Whether the chat or the new message has a picture."""
-        sent = (each for message in self._chats.transcript.messages for each in message.attachments)
         waiting = (row.attachment for row in self.model.rows if row.attachment is not None)
-        return any(each.is_picture for each in chain(sent, waiting))
+        return self._has_sent_picture() or any(each.is_picture for each in waiting)
+
+    def _has_sent_picture(self) -> bool:
+        return any(each.is_picture for message in self._chats.transcript.messages for each in message.attachments)
 
     def _on_opened(self) -> None:
         if not self._has_picture():
@@ -283,11 +285,14 @@ class AttachmentActions(QObject):
         note = self._composer.unseen_note
         chosen = models.main_info()
         lacks_picture = models.main_setting == STARTER_EYES and not self._has_picture()
-        self._composer.set_sees(chosen is None or chosen.sees, lacks_picture)
+        sees = chosen is None or chosen.sees
+        options = self._chats.options
+        has_unseen = not sees and self._has_sent_picture() and not options.goes_without_pictures(options.chat_id)
+        self._composer.set_sees(sees, lacks_picture or has_unseen)
         if lacks_picture:
             note.set_models(models.pair.main_name, models.used_before(), only_sees=True)
             return
-        if not self._composer.attached.unseen:
+        if not (self._composer.attached.unseen or has_unseen):
             return
         some_see = any(each.info is not None and each.info.sees for each in models.library.installed)
         here = best_that_sees(models.models) if some_see else None
