@@ -358,7 +358,7 @@ class Composer(Translated, QWidget):
         self._generating = False
         self.unable_to_keep_form = ""  # the model's name, where the chat wants a form that it cannot keep to
         self._main = ""  # as the settings name it
-        self._lacks_picture = False
+        self._needs_other = False
         self._tokens = _Tokens()
         self.excess = 0  # tokens that the message is too long by
         self.edit = MessageEdit(theme, self)
@@ -519,16 +519,16 @@ class Composer(Translated, QWidget):
         self.tools_button.bind(tools, models, make_panel)
         self._keep_room()
 
-    def set_sees(self, sees: bool, lacks_picture: bool = False) -> None:
-        """`sees`: the chosen model sees pictures; `lacks_picture`: it only describes pictures, and there is none."""
-        before = (self.attached.unseen, self._lacks_picture)
-        self._lacks_picture = lacks_picture
+    def set_sees(self, sees: bool, needs_other: bool = False) -> None:
+        """`sees`: the chosen model sees pictures; `needs_other`: what was sent in the chat is for another one."""
+        before = (self.attached.unseen, self._needs_other)
+        self._needs_other = needs_other
         self.attached.set_sees(sees)
-        if (self.attached.unseen, lacks_picture) != before:
+        if (self.attached.unseen, needs_other) != before:
             self._on_attached()
 
     def _on_attached(self) -> None:
-        self.unseen_note.setVisible(bool(self.attached.unseen) or self._lacks_picture)
+        self.unseen_note.setVisible(bool(self.attached.unseen) or self._needs_other)
         self._show_button()
         self._fit()
 
