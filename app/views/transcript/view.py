@@ -517,7 +517,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         return self._places.show_character(message_id, at)
 
     def set_covered(self, height_px: int) -> None:
-        """So much of the foot of the page is behind a notice. Nothing moves; one can scroll further."""
+        """A notice covers so much of the foot of the page. Nothing moves; one can scroll further."""
         if height_px != self._layout.covered_px:
             self._layout.covered_px = height_px
             self._layout.settle()

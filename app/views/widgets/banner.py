@@ -63,7 +63,7 @@ class _Message:
 class Banner(Translated, QWidget):
     """Notices are given as functions, which are called again when the language changes."""
 
-    appeared = Signal()  # or is gone, or has another height
+    appeared = Signal()  # or was hidden, or has another height
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
