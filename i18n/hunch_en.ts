@@ -216,6 +216,16 @@
     </message>
 </context>
 <context>
+    <name>ProjectFilesCard</name>
+    <message numerus="yes">
+        <source>And %Ln more file(s)</source>
+        <translation>
+            <numerusform>And %Ln more file</numerusform>
+            <numerusform>And %Ln more files</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ProjectForm</name>
     <message numerus="yes">
         <source>%Ln token(s), read once for all chats</source>
@@ -232,6 +242,16 @@
         <translation>
             <numerusform>%Ln file</numerusform>
             <numerusform>%Ln files</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ProjectPage</name>
+    <message numerus="yes">
+        <source>%Ln file(s) left out: a project holds 5,000 files and 2 GB.</source>
+        <translation>
+            <numerusform>%Ln file left out: a project holds 5,000 files and 2 GB.</numerusform>
+            <numerusform>%Ln files left out: a project holds 5,000 files and 2 GB.</numerusform>
         </translation>
     </message>
 </context>

@@ -1485,6 +1485,13 @@
     </message>
 </context>
 <context>
+    <name>FileLine</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 を取り除く</translation>
+    </message>
+</context>
+<context>
     <name>Files</name>
     <message>
         <source>Files not attached: %1</source>
@@ -5453,14 +5460,62 @@
     </message>
 </context>
 <context>
+    <name>ProjectFiles</name>
+    <message>
+        <source>read whole in every chat</source>
+        <translation>すべてのチャットで全体を読む</translation>
+    </message>
+    <message>
+        <source>searched when needed</source>
+        <translation>必要なときに検索</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>待機中</translation>
+    </message>
+    <message>
+        <source>being read</source>
+        <translation>読み込み中</translation>
+    </message>
+    <message>
+        <source>not found where it was</source>
+        <translation>元の場所に見つかりません</translation>
+    </message>
+    <message>
+        <source>too large to read</source>
+        <translation>大きすぎて読めません</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectFilesCard</name>
+    <message>
+        <source>Files</source>
+        <translation>ファイル</translation>
+    </message>
+    <message>
+        <source>Add Files…</source>
+        <translation>ファイルを追加…</translation>
+    </message>
+    <message>
+        <source>Drop files here. Small ones are read whole, the others are searched.</source>
+        <translation>ここにファイルをドロップしてください。小さなファイルは全体を読み、ほかは検索します。</translation>
+    </message>
+    <message numerus="yes">
+        <source>And %Ln more file(s)</source>
+        <translation>
+            <numerusform>ほかに %Ln ファイル</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ProjectForm</name>
     <message>
         <source>Project</source>
         <translation>プロジェクト</translation>
     </message>
     <message>
-        <source>All chats in a project begin with its instructions, models and settings.</source>
-        <translation>プロジェクトのチャットはすべて、その指示、モデル、設定で始まります。</translation>
+        <source>All chats in a project begin with its instructions and files, its models and settings.</source>
+        <translation>プロジェクトのチャットはすべて、その指示とファイル、モデル、設定で始まります。</translation>
     </message>
     <message>
         <source>New Chat in This Project</source>
@@ -5524,6 +5579,27 @@
     <message>
         <source>Project: %1</source>
         <translation>プロジェクト: %1</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectPage</name>
+    <message>
+        <source>Add Files to the Project</source>
+        <translation>プロジェクトにファイルを追加</translation>
+    </message>
+    <message>
+        <source>“%1” was removed from the project.</source>
+        <translation>「%1」をプロジェクトから取り除きました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln file(s) left out: a project holds 5,000 files and 2 GB.</source>
+        <translation>
+            <numerusform>%Ln ファイルを除きました。プロジェクトに入るのは 5,000 ファイル、2 GB までです。</numerusform>
+        </translation>
     </message>
 </context>
 <context>

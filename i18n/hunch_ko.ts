@@ -1485,6 +1485,13 @@
     </message>
 </context>
 <context>
+    <name>FileLine</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 제거</translation>
+    </message>
+</context>
+<context>
     <name>Files</name>
     <message>
         <source>Files not attached: %1</source>
@@ -5453,14 +5460,62 @@
     </message>
 </context>
 <context>
+    <name>ProjectFiles</name>
+    <message>
+        <source>read whole in every chat</source>
+        <translation>모든 채팅에서 전체를 읽음</translation>
+    </message>
+    <message>
+        <source>searched when needed</source>
+        <translation>필요할 때 검색</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>대기 중</translation>
+    </message>
+    <message>
+        <source>being read</source>
+        <translation>읽는 중</translation>
+    </message>
+    <message>
+        <source>not found where it was</source>
+        <translation>원래 위치에 없음</translation>
+    </message>
+    <message>
+        <source>too large to read</source>
+        <translation>너무 커서 읽을 수 없음</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectFilesCard</name>
+    <message>
+        <source>Files</source>
+        <translation>파일</translation>
+    </message>
+    <message>
+        <source>Add Files…</source>
+        <translation>파일 추가…</translation>
+    </message>
+    <message>
+        <source>Drop files here. Small ones are read whole, the others are searched.</source>
+        <translation>여기에 파일을 놓으세요. 작은 파일은 전체를 읽고, 나머지는 검색해요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>And %Ln more file(s)</source>
+        <translation>
+            <numerusform>그 밖에 파일 %Ln개</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ProjectForm</name>
     <message>
         <source>Project</source>
         <translation>프로젝트</translation>
     </message>
     <message>
-        <source>All chats in a project begin with its instructions, models and settings.</source>
-        <translation>프로젝트의 모든 채팅은 같은 지침, 모델, 설정으로 시작해요.</translation>
+        <source>All chats in a project begin with its instructions and files, its models and settings.</source>
+        <translation>프로젝트의 모든 채팅은 같은 지침, 파일, 모델, 설정으로 시작해요.</translation>
     </message>
     <message>
         <source>New Chat in This Project</source>
@@ -5524,6 +5579,27 @@
     <message>
         <source>Project: %1</source>
         <translation>프로젝트: %1</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectPage</name>
+    <message>
+        <source>Add Files to the Project</source>
+        <translation>프로젝트에 파일 추가</translation>
+    </message>
+    <message>
+        <source>“%1” was removed from the project.</source>
+        <translation>“%1” 파일을 프로젝트에서 제거했어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln file(s) left out: a project holds 5,000 files and 2 GB.</source>
+        <translation>
+            <numerusform>파일 %Ln개를 제외했어요. 프로젝트에는 파일 5,000개, 2GB까지 담을 수 있어요.</numerusform>
+        </translation>
     </message>
 </context>
 <context>

@@ -1485,6 +1485,13 @@
     </message>
 </context>
 <context>
+    <name>FileLine</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>移除 %1</translation>
+    </message>
+</context>
+<context>
     <name>Files</name>
     <message>
         <source>Files not attached: %1</source>
@@ -5453,14 +5460,62 @@
     </message>
 </context>
 <context>
+    <name>ProjectFiles</name>
+    <message>
+        <source>read whole in every chat</source>
+        <translation>每个对话都完整读取</translation>
+    </message>
+    <message>
+        <source>searched when needed</source>
+        <translation>需要时搜索</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>等待中</translation>
+    </message>
+    <message>
+        <source>being read</source>
+        <translation>正在读取</translation>
+    </message>
+    <message>
+        <source>not found where it was</source>
+        <translation>原位置找不到</translation>
+    </message>
+    <message>
+        <source>too large to read</source>
+        <translation>太大，无法读取</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectFilesCard</name>
+    <message>
+        <source>Files</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Add Files…</source>
+        <translation>添加文件…</translation>
+    </message>
+    <message>
+        <source>Drop files here. Small ones are read whole, the others are searched.</source>
+        <translation>将文件拖到这里。小文件会完整读取，其余的会按需搜索。</translation>
+    </message>
+    <message numerus="yes">
+        <source>And %Ln more file(s)</source>
+        <translation>
+            <numerusform>另有 %Ln 个文件</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ProjectForm</name>
     <message>
         <source>Project</source>
         <translation>项目</translation>
     </message>
     <message>
-        <source>All chats in a project begin with its instructions, models and settings.</source>
-        <translation>项目中的所有对话都以它的指令、模型和设置开始。</translation>
+        <source>All chats in a project begin with its instructions and files, its models and settings.</source>
+        <translation>项目中的所有对话都以它的指令、文件、模型和设置开始。</translation>
     </message>
     <message>
         <source>New Chat in This Project</source>
@@ -5524,6 +5579,27 @@
     <message>
         <source>Project: %1</source>
         <translation>项目：%1</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectPage</name>
+    <message>
+        <source>Add Files to the Project</source>
+        <translation>向项目添加文件</translation>
+    </message>
+    <message>
+        <source>“%1” was removed from the project.</source>
+        <translation>已从项目中移除“%1”。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln file(s) left out: a project holds 5,000 files and 2 GB.</source>
+        <translation>
+            <numerusform>已略过 %Ln 个文件：一个项目最多容纳 5,000 个文件、2 GB。</numerusform>
+        </translation>
     </message>
 </context>
 <context>

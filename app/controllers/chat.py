@@ -28,11 +28,12 @@ from app.controllers.projects import Projects
 from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
+from app.controllers.shared_text import SharedText
 from app.controllers.summaries import Summaries
 from app.controllers.titles import Titles
 from app.controllers.tools import ToolsController
 from app.settings import Settings
-from app.storage import Asked, ChatSummary, Storage, StoredMessage
+from app.storage import Asked, ChatSummary, NotStored, Reason, Storage, StoredMessage
 from app.storage.codec import LONGEST_TITLE, storable
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow
@@ -102,9 +103,10 @@ class ChatController(QObject):
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.documents = ProjectFilesController(storage, self.replies, self)
         self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
+        self.shared = SharedText(storage, self.projects, self.documents, self.options, models, self)
         self.prompts = Prompts(settings)
         self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, models, self)
-        self.asking = Asking(storage, self.changes, models, self.options, self.replies, self.tools, self)
+        self.asking = Asking(storage, self.changes, models, self.shared, self.replies, self.tools, self)
         self.exchanges = ExchangeController(storage, self.replies, self.asking, self.tools, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(
@@ -124,6 +126,7 @@ class ChatController(QObject):
         self.branch_chosen.connect(self._keep_branch)
         self.chat_made.connect(lambda chat_id: self.documents.move(0, -chat_id))
         self.chat_opened.connect(self.documents.look_for)
+        self.documents.refused.connect(self._on_documents_refused)
         self.deletions.emptied.connect(self.documents.delete_own)
         self.replies.changed.connect(self._update_generating)
         self.replies.stats_changed.connect(self.show_context)
@@ -398,6 +401,9 @@ class ChatController(QObject):
             self.update_branch(chat_id)
         elif open_it:
             self.open_chat(chat_id)
+
+    def _on_documents_refused(self, _place: int, reason: Reason) -> None:
+        self.problem_raised.emit(NotStored(reason, str(self._storage.path.parent)))
 
     def _on_folders(self) -> None:
         """What is in force in the open chat may have changed."""

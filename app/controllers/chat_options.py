@@ -203,8 +203,7 @@ class ChatOptions(QObject):
 
     def generation(self, chat_id: int) -> Generation:
         """What the next reply of a chat is requested with."""
-        merged = resolve(self._settings, *self._layers(chat_id), main=self._main())
-        return replace(merged, shared=self._projects.instructions(self.folder_of(chat_id)))
+        return resolve(self._settings, *self._layers(chat_id), main=self._main())
 
     def _layers(self, chat_id: int) -> tuple[Values, ...]:
         """Options by who sets them, of those above the settings."""

@@ -63,15 +63,15 @@ class AttachmentActions(QObject):
         self._transcript = transcript
         self.model = attached.model
         self._folder = str(Path.home())  # where files were chosen last
-        self.drop_target = DropTarget(theme, window, lambda: not window.composer.isHidden())
+        self.drop_target = DropTarget(theme, window, lambda: window.shows_project or not window.composer.isHidden())
         self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
         self._parts = partial(self._keep_part, beginning_of), partial(self._keep_part, end_of)
         self._refused: Callable[[], BannerText] | None = None
         self._connect_composer()
         self._connect_fields(transcript.editing)
         self._connect_note(find_model)
-        for files in (self.drop_target.files_dropped, window.composer.edit.files_given):
-            files.connect(self.take_files)
+        self.drop_target.files_dropped.connect(self._take_dropped)
+        window.composer.edit.files_given.connect(self.take_files)
         for image in (self.drop_target.image_dropped, window.composer.edit.image_given):
             image.connect(self._take_image)
         window.menu.attach.triggered.connect(self.choose_where_typed)
@@ -108,11 +108,20 @@ class AttachmentActions(QObject):
         editing.attached_opened.connect(self._open_in_field)
         editing.attached_removed.connect(lambda message_id, number: attached.remove(number, message_id))
 
+    def _take_dropped(self, paths: list[str]) -> None:
+        """Into the project that is shown, or the composer."""
+        if self._window.shows_project:
+            self._window.project_files_dropped.emit(paths)
+        else:
+            self.take_files(paths)
+
     def take_files(self, paths: list[str]) -> None:
         self._attached.add_files(paths)
         self._composer.take_focus()
 
     def _take_image(self, image: object) -> None:
+        if self._window.shows_project:
+            return  # there is no file
         self._attached.add_image(image)
         self._composer.take_focus()
 
