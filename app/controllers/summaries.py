@@ -176,10 +176,10 @@ def _put(job: _Job, stores: Stores) -> int | None:
 
 def _left_out(chat_id: int, stores: Stores) -> _Job | None:
     """What the latest reply was read without, from the latest summary on; None: nothing that has no summary yet."""
-    before = stores.messages.left_out(chat_id)
-    if len(before) < 2 or before[-1].is_summary:
+    left = stores.messages.left_out(chat_id)
+    if not left or left[-1].is_summary or all(each.is_summary for each in left[:-1]):
         return None
-    *out, first = before
+    *out, first = left
     texts = [f"{_SPEAKERS[each.role]}: {said}" for each in out if (said := _said(each))]
     return _Job(chat_id, first.id, texts, sum(not each.is_summary for each in out))
 

@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 
 from app.portable import own
+from app.portable.markdown import markdown_of
 from app.storage import ReplyStatus, ReplyText, Stores, portable
 from app.storage.parts import Summary
 from engine import MessageRole, RequestStats
+from tests.helpers.portable_chat import WORDS
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
 STATS = RequestStats(context_limit_tokens=4096)
@@ -129,8 +131,9 @@ def test_a_summary_is_read_before_the_message_that_it_ends_at(stores: Stores, ch
     last = number(stores, chat, "d.")
     exchange(stores, chat, last, "e", number(stores, chat, "d?"))
     assert [each.text for each in stores.messages.left_out(chat)] == ["Of a.", "b?", "b.", "c?", "c.", "d?"]
-    (line,) = (own.line_of(each) for each in portable.chats(stores.database, [chat], "here"))
-    imported = portable.add(stores, own.chat_of(json.loads(line)))
+    (told,) = portable.chats(stores.database, [chat], "here")
+    assert "## Summary\n\nOf a." in markdown_of(told, WORDS)
+    imported = portable.add(stores, own.chat_of(json.loads(own.line_of(told))))
     found = [each for each in stores.messages.shown_branch(imported) if each.is_summary]
     assert [(each.text, each.parts) for each in found] == [("Of a.", (Summary(2),))]
     assert stores.messages.put_summary(10**9, "Of nothing.", 2) is None
