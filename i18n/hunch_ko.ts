@@ -3002,6 +3002,10 @@
         <source>More</source>
         <translation>더 보기</translation>
     </message>
+    <message>
+        <source>Pinned</source>
+        <translation>고정됨</translation>
+    </message>
 </context>
 <context>
     <name>Messages</name>
