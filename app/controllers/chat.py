@@ -102,7 +102,7 @@ class ChatController(QObject):
         self.documents = ProjectFilesController(storage, self.replies, self)
         self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
         self.prompts = Prompts(settings)
-        self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, models, self)
+        self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, self.documents, models)
         self.asking = Asking(storage, self.changes, models, self.options, self.replies, self.tools, self)
         self.exchanges = ExchangeController(storage, self.replies, self.asking, self.tools, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
@@ -121,7 +121,7 @@ class ChatController(QObject):
         self.chat_opened.connect(self.unseen.see)
         self.branch_chosen.connect(self._keep_branch)
         self.chat_made.connect(lambda chat_id: self.documents.move(0, -chat_id))
-        self.chat_opened.connect(self.documents.look_for)
+        self.chat_opened.connect(self._look_for_documents)
         self.deletions.emptied.connect(self.documents.delete_own)
         self.replies.changed.connect(self._update_generating)
         self.replies.stats_changed.connect(self.show_context)
@@ -137,6 +137,11 @@ class ChatController(QObject):
         self.asking.requested.connect(self._refresh_titles)  # a first question that is asked differently names its chat
         self.edits.branch_changed.connect(self.update_branch)
         self.titles.titled.connect(self._refresh_titles)
+
+    def _look_for_documents(self, chat_id: int) -> None:
+        """Of these, what has changed is read."""
+        for place in self.documents.places_of(chat_id, self.options.folder_of(chat_id)):
+            self.documents.look(place)
 
     def new_chat(self) -> None:
         self.new_chat_in(None)
