@@ -6,6 +6,8 @@ PYTHON := .venv/bin/python
 ARGS ?=
 COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --group pyproject.toml:openblas --quiet --universal \
 	--fork-strategy fewest --python-version 3.11 --generate-hashes --no-annotate $(ARGS)
+# The system's, as packaging/bootstrap.sh says of uv.
+WITH_CERTS := UV_SYSTEM_CERTS=1
 
 .DEFAULT_GOAL := help
 # `make -j2 test run` would set up .venv twice at the same time.
@@ -76,16 +78,13 @@ build/mac/bin/uv: | venv
 	@build/mac/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
 		-r packaging/requirements-uv.lock
 
-# As packaging/bootstrap.sh says of uv.
-wheels app: export UV_SYSTEM_CERTS = 1
-
 wheels: build/mac/bin/uv ## See whether the locked wheels for Macs run on the macOS they are taken for
-	@$(PYTHON) packaging/mac/wheels.py build/mac
+	@$(WITH_CERTS) $(PYTHON) packaging/mac/wheels.py build/mac
 
 app: build/mac/bin/uv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--python DIR" puts a relocatable Python in
-	@build/mac/bin/uv pip install --quiet --python build/mac/bin/python --require-hashes --only-binary :all: \
+	@$(WITH_CERTS) build/mac/bin/uv pip install --quiet --python build/mac/bin/python --require-hashes --only-binary :all: \
 		-r packaging/requirements-mac.lock
-	@QT_QPA_PLATFORM=offscreen $(PYTHON) packaging/mac/assemble.py --tools build/mac $(ARGS)
+	@$(WITH_CERTS) QT_QPA_PLATFORM=offscreen $(PYTHON) packaging/mac/assemble.py --tools build/mac $(ARGS)
 
 mac-report: ## On a Mac: look at what needs no hands, and write build/on-a-mac.md to attach to an issue
 	@packaging/mac/on_a_mac.sh $(ARGS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -130,19 +130,18 @@ class EngineBridge(QObject):
 
 def merged(events: Iterable[Event]) -> list[Event]:
     """Joins neighbouring deltas and progress of one request or download; keeps the order within each."""
-    kept: list[Event] = []
+    kept: list[list[Event]] = []
     latest: dict[tuple[str, int], int] = {}
     for event in events:
         source = _source(event)
         at = latest.get(source) if source else None
-        joined = None if at is None else _joined(kept[at], event)
-        if at is not None and joined is not None:
-            kept[at] = joined
+        if at is not None and _join(kept[at][-1], event):
+            kept[at].append(event)
             continue
         if source:
             latest[source] = len(kept)
-        kept.append(event)
-    return kept
+        kept.append([event])
+    return [each[0] if len(each) == 1 else _joined(each) for each in kept]
 
 
 def _source(event: Event) -> tuple[str, int] | None:
@@ -153,11 +152,16 @@ def _source(event: Event) -> tuple[str, int] | None:
     return None
 
 
-def _joined(first: Event, second: Event) -> Event | None:
-    if isinstance(first, TextDelta) and isinstance(second, TextDelta) and first.kind is second.kind:
-        return replace(second, text=first.text + second.text, marks=first.marks + second.marks)
-    if isinstance(first, PromptProgress) and isinstance(second, PromptProgress):
-        return second
-    if isinstance(first, DownloadProgress) and isinstance(second, DownloadProgress):
-        return second
-    return None
+def _join(first: Event, second: Event) -> bool:
+    if isinstance(first, TextDelta):
+        return isinstance(second, TextDelta) and first.kind is second.kind
+    return isinstance(first, PromptProgress | DownloadProgress) and type(first) is type(second)
+
+
+def _joined(events: Sequence[Event]) -> Event:
+    """Of one kind; the latest progress has all of it."""
+    deltas = [each for each in events if isinstance(each, TextDelta)]
+    if not deltas:
+        return events[-1]
+    text = "".join(each.text for each in deltas)
+    return replace(deltas[-1], text=text, marks=tuple(mark for each in deltas for mark in each.marks))

@@ -62,8 +62,8 @@ STARTER_EYES = f"{STARTER_FOLDER}/eyes/main"  # the tiny model beside it, which 
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
-# What becomes of messages that do not fit the context: the oldest are left out, or the user is asked.
-LONG_CHATS = ("oldest", "ask")
+# What becomes of messages that do not fit the context: the oldest are left out, and summarised, or the user is asked.
+LONG_CHATS = ("oldest", "summary", "ask")
 _MOST_ASIDE = 5  # renamed files; older ones are deleted
 # Options that "reset all settings" keeps.
 KEPT = frozenset(

@@ -43,6 +43,16 @@
     </message>
 </context>
 <context>
+    <name>ContextRing</name>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>%Ln earlier message not read</numerusform>
+            <numerusform>%Ln earlier messages not read</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>DiscoverPanel</name>
     <message numerus="yes">
         <source>%Ln models; others may be missing.</source>
@@ -206,6 +216,16 @@
     </message>
 </context>
 <context>
+    <name>ProjectFilesCard</name>
+    <message numerus="yes">
+        <source>And %Ln more file(s)</source>
+        <translation>
+            <numerusform>And %Ln more file</numerusform>
+            <numerusform>And %Ln more files</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ProjectForm</name>
     <message numerus="yes">
         <source>%Ln token(s), read once for all chats</source>
@@ -222,6 +242,16 @@
         <translation>
             <numerusform>%Ln file</numerusform>
             <numerusform>%Ln files</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ProjectPage</name>
+    <message numerus="yes">
+        <source>%Ln file(s) left out: a project holds 5,000 files and 2 GB.</source>
+        <translation>
+            <numerusform>%Ln file left out: a project holds 5,000 files and 2 GB.</numerusform>
+            <numerusform>%Ln files left out: a project holds 5,000 files and 2 GB.</numerusform>
         </translation>
     </message>
 </context>

@@ -467,6 +467,14 @@
         <translation>モデルはここから先を読みます</translation>
     </message>
     <message>
+        <source>The model reads this summary, and what follows</source>
+        <translation>モデルはこの要約とその先を読みます</translation>
+    </message>
+    <message>
+        <source>Summary of earlier messages</source>
+        <translation>前のメッセージの要約</translation>
+    </message>
+    <message>
         <source>Show what is left out</source>
         <translation>読まれない内容を表示</translation>
     </message>
@@ -955,6 +963,16 @@
     <message>
         <source>Context: %1 of %2 tokens</source>
         <translation>コンテキスト：%2 トークン中 %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>前のメッセージ %Ln 件は読まれません</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>When it is full, the oldest messages are left out</source>
+        <translation>いっぱいになると古いメッセージから省きます</translation>
     </message>
     <message>
         <source>%1 of them are the project&apos;s, read once for all its chats</source>
@@ -1472,6 +1490,13 @@
         <source>Hunch chats %1</source>
         <comment>the name of a file; a date</comment>
         <translation>Hunch のチャット %1</translation>
+    </message>
+</context>
+<context>
+    <name>FileLine</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 を取り除く</translation>
     </message>
 </context>
 <context>
@@ -4701,6 +4726,10 @@
         <translation>古いものから省く</translation>
     </message>
     <message>
+        <source>Summarise the oldest</source>
+        <translation>古いものを要約</translation>
+    </message>
+    <message>
         <source>Ask me</source>
         <translation>確認する</translation>
     </message>
@@ -5439,14 +5468,62 @@
     </message>
 </context>
 <context>
+    <name>ProjectFiles</name>
+    <message>
+        <source>read whole in every chat</source>
+        <translation>すべてのチャットで全体を読む</translation>
+    </message>
+    <message>
+        <source>searched when needed</source>
+        <translation>必要なときに検索</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>待機中</translation>
+    </message>
+    <message>
+        <source>being read</source>
+        <translation>読み込み中</translation>
+    </message>
+    <message>
+        <source>not found where it was</source>
+        <translation>元の場所に見つかりません</translation>
+    </message>
+    <message>
+        <source>too large to read</source>
+        <translation>大きすぎて読めません</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectFilesCard</name>
+    <message>
+        <source>Files</source>
+        <translation>ファイル</translation>
+    </message>
+    <message>
+        <source>Add Files…</source>
+        <translation>ファイルを追加…</translation>
+    </message>
+    <message>
+        <source>Drop files here. Small ones are read whole, the others are searched.</source>
+        <translation>ここにファイルをドロップしてください。小さなファイルは全体を読み、ほかは検索します。</translation>
+    </message>
+    <message numerus="yes">
+        <source>And %Ln more file(s)</source>
+        <translation>
+            <numerusform>ほかに %Ln ファイル</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ProjectForm</name>
     <message>
         <source>Project</source>
         <translation>プロジェクト</translation>
     </message>
     <message>
-        <source>All chats in a project begin with its instructions, models and settings.</source>
-        <translation>プロジェクトのチャットはすべて、その指示、モデル、設定で始まります。</translation>
+        <source>All chats in a project begin with its instructions and files, its models and settings.</source>
+        <translation>プロジェクトのチャットはすべて、その指示とファイル、モデル、設定で始まります。</translation>
     </message>
     <message>
         <source>New Chat in This Project</source>
@@ -5510,6 +5587,27 @@
     <message>
         <source>Project: %1</source>
         <translation>プロジェクト: %1</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectPage</name>
+    <message>
+        <source>Add Files to the Project</source>
+        <translation>プロジェクトにファイルを追加</translation>
+    </message>
+    <message>
+        <source>“%1” was removed from the project.</source>
+        <translation>「%1」をプロジェクトから取り除きました。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln file(s) left out: a project holds 5,000 files and 2 GB.</source>
+        <translation>
+            <numerusform>%Ln ファイルを除きました。プロジェクトに入るのは 5,000 ファイル、2 GB までです。</numerusform>
+        </translation>
     </message>
 </context>
 <context>

@@ -467,6 +467,14 @@
         <translation>모델이 여기부터 읽어요</translation>
     </message>
     <message>
+        <source>The model reads this summary, and what follows</source>
+        <translation>모델이 이 요약과 그다음부터 읽어요</translation>
+    </message>
+    <message>
+        <source>Summary of earlier messages</source>
+        <translation>앞의 메시지 요약</translation>
+    </message>
+    <message>
         <source>Show what is left out</source>
         <translation>읽지 않는 내용 보기</translation>
     </message>
@@ -955,6 +963,16 @@
     <message>
         <source>Context: %1 of %2 tokens</source>
         <translation>컨텍스트: %2토큰 중 %1토큰</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>앞의 메시지 %Ln개는 읽지 않음</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>When it is full, the oldest messages are left out</source>
+        <translation>가득 차면 오래된 메시지를 제외해요</translation>
     </message>
     <message>
         <source>%1 of them are the project&apos;s, read once for all its chats</source>
@@ -1472,6 +1490,13 @@
         <source>Hunch chats %1</source>
         <comment>the name of a file; a date</comment>
         <translation>Hunch 채팅 %1</translation>
+    </message>
+</context>
+<context>
+    <name>FileLine</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 제거</translation>
     </message>
 </context>
 <context>
@@ -4701,6 +4726,10 @@
         <translation>오래된 메시지 제외</translation>
     </message>
     <message>
+        <source>Summarise the oldest</source>
+        <translation>오래된 메시지 요약</translation>
+    </message>
+    <message>
         <source>Ask me</source>
         <translation>물어보기</translation>
     </message>
@@ -5439,14 +5468,62 @@
     </message>
 </context>
 <context>
+    <name>ProjectFiles</name>
+    <message>
+        <source>read whole in every chat</source>
+        <translation>모든 채팅에서 전체를 읽음</translation>
+    </message>
+    <message>
+        <source>searched when needed</source>
+        <translation>필요할 때 검색</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>대기 중</translation>
+    </message>
+    <message>
+        <source>being read</source>
+        <translation>읽는 중</translation>
+    </message>
+    <message>
+        <source>not found where it was</source>
+        <translation>원래 위치에 없음</translation>
+    </message>
+    <message>
+        <source>too large to read</source>
+        <translation>너무 커서 읽을 수 없음</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectFilesCard</name>
+    <message>
+        <source>Files</source>
+        <translation>파일</translation>
+    </message>
+    <message>
+        <source>Add Files…</source>
+        <translation>파일 추가…</translation>
+    </message>
+    <message>
+        <source>Drop files here. Small ones are read whole, the others are searched.</source>
+        <translation>여기에 파일을 놓으세요. 작은 파일은 전체를 읽고, 나머지는 검색해요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>And %Ln more file(s)</source>
+        <translation>
+            <numerusform>그 밖에 파일 %Ln개</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ProjectForm</name>
     <message>
         <source>Project</source>
         <translation>프로젝트</translation>
     </message>
     <message>
-        <source>All chats in a project begin with its instructions, models and settings.</source>
-        <translation>프로젝트의 모든 채팅은 같은 지침, 모델, 설정으로 시작해요.</translation>
+        <source>All chats in a project begin with its instructions and files, its models and settings.</source>
+        <translation>프로젝트의 모든 채팅은 같은 지침, 파일, 모델, 설정으로 시작해요.</translation>
     </message>
     <message>
         <source>New Chat in This Project</source>
@@ -5510,6 +5587,27 @@
     <message>
         <source>Project: %1</source>
         <translation>프로젝트: %1</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectPage</name>
+    <message>
+        <source>Add Files to the Project</source>
+        <translation>프로젝트에 파일 추가</translation>
+    </message>
+    <message>
+        <source>“%1” was removed from the project.</source>
+        <translation>“%1” 파일을 프로젝트에서 제거했어요.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln file(s) left out: a project holds 5,000 files and 2 GB.</source>
+        <translation>
+            <numerusform>파일 %Ln개를 제외했어요. 프로젝트에는 파일 5,000개, 2GB까지 담을 수 있어요.</numerusform>
+        </translation>
     </message>
 </context>
 <context>

@@ -467,6 +467,14 @@
         <translation>模型从这里开始读取</translation>
     </message>
     <message>
+        <source>The model reads this summary, and what follows</source>
+        <translation>模型读取这份摘要及其后的内容</translation>
+    </message>
+    <message>
+        <source>Summary of earlier messages</source>
+        <translation>前面消息的摘要</translation>
+    </message>
+    <message>
         <source>Show what is left out</source>
         <translation>查看未读取的内容</translation>
     </message>
@@ -955,6 +963,16 @@
     <message>
         <source>Context: %1 of %2 tokens</source>
         <translation>上下文：已用 %1 / %2 token</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln earlier message(s) not read</source>
+        <translation>
+            <numerusform>前面的 %Ln 条消息不再读取</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>When it is full, the oldest messages are left out</source>
+        <translation>填满后会略去最早的消息</translation>
     </message>
     <message>
         <source>%1 of them are the project&apos;s, read once for all its chats</source>
@@ -1472,6 +1490,13 @@
         <source>Hunch chats %1</source>
         <comment>the name of a file; a date</comment>
         <translation>Hunch 对话 %1</translation>
+    </message>
+</context>
+<context>
+    <name>FileLine</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>移除 %1</translation>
     </message>
 </context>
 <context>
@@ -4701,6 +4726,10 @@
         <translation>略去最早的消息</translation>
     </message>
     <message>
+        <source>Summarise the oldest</source>
+        <translation>概括最早的消息</translation>
+    </message>
+    <message>
         <source>Ask me</source>
         <translation>询问我</translation>
     </message>
@@ -5439,14 +5468,62 @@
     </message>
 </context>
 <context>
+    <name>ProjectFiles</name>
+    <message>
+        <source>read whole in every chat</source>
+        <translation>每个对话都完整读取</translation>
+    </message>
+    <message>
+        <source>searched when needed</source>
+        <translation>需要时搜索</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>等待中</translation>
+    </message>
+    <message>
+        <source>being read</source>
+        <translation>正在读取</translation>
+    </message>
+    <message>
+        <source>not found where it was</source>
+        <translation>原位置找不到</translation>
+    </message>
+    <message>
+        <source>too large to read</source>
+        <translation>太大，无法读取</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectFilesCard</name>
+    <message>
+        <source>Files</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Add Files…</source>
+        <translation>添加文件…</translation>
+    </message>
+    <message>
+        <source>Drop files here. Small ones are read whole, the others are searched.</source>
+        <translation>将文件拖到这里。小文件会完整读取，其余的会按需搜索。</translation>
+    </message>
+    <message numerus="yes">
+        <source>And %Ln more file(s)</source>
+        <translation>
+            <numerusform>另有 %Ln 个文件</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ProjectForm</name>
     <message>
         <source>Project</source>
         <translation>项目</translation>
     </message>
     <message>
-        <source>All chats in a project begin with its instructions, models and settings.</source>
-        <translation>项目中的所有对话都以它的指令、模型和设置开始。</translation>
+        <source>All chats in a project begin with its instructions and files, its models and settings.</source>
+        <translation>项目中的所有对话都以它的指令、文件、模型和设置开始。</translation>
     </message>
     <message>
         <source>New Chat in This Project</source>
@@ -5510,6 +5587,27 @@
     <message>
         <source>Project: %1</source>
         <translation>项目：%1</translation>
+    </message>
+</context>
+<context>
+    <name>ProjectPage</name>
+    <message>
+        <source>Add Files to the Project</source>
+        <translation>向项目添加文件</translation>
+    </message>
+    <message>
+        <source>“%1” was removed from the project.</source>
+        <translation>已从项目中移除“%1”。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln file(s) left out: a project holds 5,000 files and 2 GB.</source>
+        <translation>
+            <numerusform>已略过 %Ln 个文件：一个项目最多容纳 5,000 个文件、2 GB。</numerusform>
+        </translation>
     </message>
 </context>
 <context>

@@ -7,7 +7,6 @@ again. `replies` has the running replies.
 from __future__ import annotations
 
 import logging
-import re
 import sqlite3
 from bisect import bisect_right
 from collections import defaultdict
@@ -19,10 +18,12 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.changes import StorageChanges
-from app.controllers.chat_options import ChatOptions
+from app.controllers.chat_options import Generation
 from app.controllers.models import ModelController
 from app.controllers.replies import RunningReplies
+from app.controllers.shared_text import SharedText
 from app.controllers.tools import ToolsController
+from app.documents.fences import fenced
 from app.documents.picture_values import rgb_of
 from app.storage import (
     Asked,
@@ -63,6 +64,7 @@ _ASIDE = -1  # in place of a chat's id, for questions beside the open chat; 0 is
 TITLE_LENGTH = 60
 _READ_FOR_TITLE = 10_000  # characters; blanks count as one in a title
 _PASTED = "pasted text"  # part of the prompt, which is not translated
+_SUMMARY = "[Summary of the conversation so far]"
 _BROKE_OFF = "[This reply was stopped before it was finished.]"  # a template wants an answer before the next question
 _WITHOUT_RESULT = {  # what the model is given of a call without a result
     CallState.DECLINED: "The user declined this call. It did not run.",
@@ -71,9 +73,6 @@ _WITHOUT_RESULT = {  # what the model is given of a call without a result
     CallState.WAITS: "This call did not run.",
     CallState.RUNNING: "It is not known whether this call ran.",
 }
-_FENCE = "```"
-_FENCES = re.compile("```+")  # begins with letters, so that megabytes are searched fast
-
 T = TypeVar("T")
 PixelsOf = Callable[[Attachment], Picture | None]  # a picture's pixels; None: it is not here
 
@@ -108,7 +107,7 @@ class Asking(QObject):
         storage: Storage,
         changes: StorageChanges,
         models: ModelController,
-        options: ChatOptions,
+        shared: SharedText,
         replies: RunningReplies,
         tools: ToolsController,
         parent: QObject,
@@ -118,9 +117,10 @@ class Asking(QObject):
         self._messages = storage.read.messages
         self._changes = changes
         self._models = models
-        self._options = options
+        self._options = options = shared.options
         self._replies = replies
         self._tools = tools
+        self._shared = shared
         self._offered: dict[int, dict[str, Tool]] = {}  # to the latest request of each running reply, by its name there
         self._storing: set[int] = set()  # chats with a question that is being stored
         self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # calls until that is done
@@ -236,7 +236,7 @@ class Asking(QObject):
     def regenerate(self, message_id: int) -> bool:
         """Requests another version of a reply, or another reply to a user's message. False: nothing will change."""
         message = self._replaceable(message_id)
-        if message is None:
+        if message is None or message.is_summary:
             return False
         replied_to = message.id if message.role is MessageRole.USER else message.parent_id
         if replied_to is None:
@@ -361,6 +361,10 @@ class Asking(QObject):
         else:
             self._read(reply, partial(self._submit, reply), may_call=may_call)
 
+    def begins_with_files(self, chat_id: int) -> bool:
+        """Whether the chat's prompt begins with files of its project."""
+        return bool(self._shared.whole_files(self._options.folder_of(chat_id)).ids)
+
     def offered_to(self, message_id: int) -> dict[str, Tool]:
         """The tools of a running reply's latest request, by their names there."""
         return dict(self._offered.get(message_id, {}))
@@ -404,7 +408,8 @@ class Asking(QObject):
         def read(tools: tuple[Tool, ...]) -> None:
             if with_reply:
                 self._offered[reply.id] = by_flat_name(tools)
-            self._read_branch(reply, done, tools, with_reply=with_reply, may_call=may_call)
+            read_branch = partial(self._read_branch, reply, done, tools, with_reply=with_reply, may_call=may_call)
+            self._shared.get(self._options.folder_of(reply.chat_id), read_branch)
 
         self._tools.offered(reply.chat_id, read)
 
@@ -413,12 +418,13 @@ class Asking(QObject):
         reply: StoredMessage,
         done: Callable[[Made | None], None],
         tools: tuple[Tool, ...],
+        shared: str,
         *,
         with_reply: bool,
         may_call: bool,
     ) -> None:
         """A long branch, or one with pictures, is read by the storage's thread."""
-        system_prompt = self._options.generation(reply.chat_id).system_prompt
+        system_prompt = self._generation(reply.chat_id, shared).system_prompt
         seen = self._pixels(reply.chat_id)
         with_calls = self._tools.can_call() is CanCall.YES
         room = self._context_limit(reply.chat_id)
@@ -435,7 +441,7 @@ class Asking(QObject):
             if found is None:
                 done(None)
                 return
-            request = replace(self._request_with(reply.chat_id, found.messages), kept=found.kept)
+            request = replace(self._request_with(reply.chat_id, found.messages, shared), kept=found.kept)
             done(Made(with_tools(request, tools, may_call=may_call) if tools else request, found))
 
         if not self._messages.is_long(reply.chat_id):
@@ -460,9 +466,12 @@ class Asking(QObject):
                 return lambda _attachment: None
         return partial(_picture, self._storage.pictures)
 
-    def _request_with(self, chat_id: int, messages: tuple[Message, ...]) -> Request:
+    def _generation(self, chat_id: int, shared: str) -> Generation:
+        return replace(self._options.generation(chat_id), shared=shared)
+
+    def _request_with(self, chat_id: int, messages: tuple[Message, ...], shared: str) -> Request:
         conversation = conversation_of(chat_id) if self._storage.keeps else UNSAVED
-        return self._options.generation(chat_id).request(messages, conversation, self._speculation(chat_id))
+        return self._generation(chat_id, shared).request(messages, conversation, self._speculation(chat_id))
 
     def _speculate(self) -> None:
         """How a chat wants to draft counts for its running replies as well."""
@@ -516,15 +525,10 @@ def block_of(attachment: Attachment) -> str:
     if attachment.kind is AttachmentKind.SEARCHED:
         return f"Document that can be searched: {_name(attachment)}"
     if attachment.kind is AttachmentKind.PASSAGES:
-        return f"Passages of the documents. {CITING}\n{_fenced(attachment.text)}"
+        return f"Passages of the documents. {CITING}\n{fenced(attachment.text)}"
     if attachment.kind is AttachmentKind.NOTE:
         return f"Attachment that is not here: {_name(attachment)}"
-    return f"Attachment: {_name(attachment)}\n{_fenced(attachment.text)}"
-
-
-def _fenced(text: str) -> str:
-    fence = max((_FENCE, *(found + "`" for found in _FENCES.findall(text))), key=len)
-    return f"{fence}\n{text.rstrip()}\n{fence}"
+    return f"Attachment: {_name(attachment)}\n{fenced(attachment.text)}"
 
 
 def title_of(attachments: Iterable[Attachment]) -> str:
@@ -584,6 +588,8 @@ def messages_with_sources(
 
 
 def _said(stored: StoredMessage, seen: PixelsOf, *, with_calls: bool, with_thinking: bool) -> list[Message]:
+    if stored.is_summary:
+        return [Message(MessageRole.USER, f"{_SUMMARY}\n\n{stored.text.strip()}")]
     if stored.role is not MessageRole.ASSISTANT:
         pictures = {each: seen(each) for each in stored.attachments if each.is_picture}
         written = [each for each in stored.attachments if pictures.get(each) is None]

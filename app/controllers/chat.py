@@ -28,10 +28,12 @@ from app.controllers.projects import Projects
 from app.controllers.prompts import Prompts
 from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
+from app.controllers.shared_text import SharedText
+from app.controllers.summaries import Summaries
 from app.controllers.titles import Titles
 from app.controllers.tools import ToolsController
 from app.settings import Settings
-from app.storage import Asked, ChatSummary, Storage, StoredMessage
+from app.storage import Asked, ChatSummary, NotStored, Reason, Storage, StoredMessage
 from app.storage.codec import LONGEST_TITLE, storable
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow
@@ -101,9 +103,10 @@ class ChatController(QObject):
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.documents = ProjectFilesController(storage, self.replies, self)
         self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
+        self.shared = SharedText(storage, self.projects, self.documents, self.options, models, self)
         self.prompts = Prompts(settings)
         self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, self.documents, models)
-        self.asking = Asking(storage, self.changes, models, self.options, self.replies, self.tools, self)
+        self.asking = Asking(storage, self.changes, models, self.shared, self.replies, self.tools, self)
         self.exchanges = ExchangeController(storage, self.replies, self.asking, self.tools, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(
@@ -111,6 +114,7 @@ class ChatController(QObject):
         )
         self.places = ScrollPlaces(storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
+        self.summaries = Summaries(engine, bridge, storage, models, self.options, self.replies, self)
         self._connect()
         self.conversations.refresh()
 
@@ -122,6 +126,7 @@ class ChatController(QObject):
         self.branch_chosen.connect(self._keep_branch)
         self.chat_made.connect(lambda chat_id: self.documents.move(0, -chat_id))
         self.chat_opened.connect(self._look_for_documents)
+        self.documents.refused.connect(self._on_documents_refused)
         self.deletions.emptied.connect(self.documents.delete_own)
         self.replies.changed.connect(self._update_generating)
         self.replies.stats_changed.connect(self.show_context)
@@ -129,7 +134,8 @@ class ChatController(QObject):
         self.replies.stored.connect(self.titles.on_reply)
         self.changes.not_stored.connect(self.not_stored)
         self.deletions.restored.connect(self._on_restored)
-        self.folders.changed.connect(self.options.changed)
+        self.conversations.refreshed.connect(self.options.forget_folders)
+        self.folders.changed.connect(self._on_folders)
         self.deletions.chats_gone.connect(self._leave)
         self.quick_questions.looked_at.connect(self.unseen.see)
         self.asking.problem_raised.connect(self.problem_raised)
@@ -137,6 +143,7 @@ class ChatController(QObject):
         self.asking.requested.connect(self._refresh_titles)  # a first question that is asked differently names its chat
         self.edits.branch_changed.connect(self.update_branch)
         self.titles.titled.connect(self._refresh_titles)
+        self.summaries.written.connect(self.update_branch)
 
     def _look_for_documents(self, chat_id: int) -> None:
         """Of these, what has changed is read."""
@@ -326,9 +333,9 @@ class ChatController(QObject):
     def stop(self) -> None:
         self.replies.stop(self.chat_id)
 
-    def shorten(self, message_id: int) -> None:
+    def shorten(self, message_id: int, how: str) -> None:
         """Have the oldest messages of the open chat left out, now and later, so that this reply can be written."""
-        self.options.put(Scope.CHAT, "long_chats", "oldest")
+        self.options.put(Scope.CHAT, "long_chats", how)
         reply = self.transcript.message(message_id)
         if reply is not None and reply.can_continue:
             self.asking.continue_reply(message_id)
@@ -373,6 +380,7 @@ class ChatController(QObject):
         self.edits.keep()
         self.keeping.close()
         self.titles.close()
+        self.summaries.close()
         self.exchanges.close()
         self.replies.close()
         self.documents.close()
@@ -393,11 +401,19 @@ class ChatController(QObject):
 
     def _on_restored(self, chat_id: int, open_it: bool) -> None:
         self.conversations.refresh()
-        self.options.changed.emit()
+        self._on_folders()
         if chat_id and chat_id == self.chat_id:
             self.update_branch(chat_id)
         elif open_it:
             self.open_chat(chat_id)
+
+    def _on_documents_refused(self, _place: int, reason: Reason) -> None:
+        self.problem_raised.emit(NotStored(reason, str(self._storage.path.parent)))
+
+    def _on_folders(self) -> None:
+        """What is in force in the open chat may have changed."""
+        self.options.forget_folders()
+        self.options.changed.emit()
 
     def _refresh_titles(self, chat_id: int) -> None:
         self.conversations.refresh()

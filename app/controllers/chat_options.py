@@ -193,6 +193,7 @@ class ChatOptions(QObject):
         self.presets = Presets(settings)
         self.chat_id = 0  # the open one; 0: it is not stored yet
         self._known: dict[int, dict[str, Any]] = {}  # by chat, loaded on demand
+        self._folders: dict[int, int | None] = {}  # by chat, loaded on demand
         self._unkept: dict[int, set[str]] = {}  # of these, names that are not on disk yet
         self._asked: dict[str, Any] | None = None  # options of a new chat that is being stored
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
@@ -202,8 +203,7 @@ class ChatOptions(QObject):
 
     def generation(self, chat_id: int) -> Generation:
         """What the next reply of a chat is requested with."""
-        merged = resolve(self._settings, *self._layers(chat_id), main=self._main())
-        return replace(merged, shared=self._projects.instructions(self.folder_of(chat_id)))
+        return resolve(self._settings, *self._layers(chat_id), main=self._main())
 
     def _layers(self, chat_id: int) -> tuple[Values, ...]:
         """Options by who sets them, of those above the settings."""
@@ -213,10 +213,17 @@ class ChatOptions(QObject):
     def folder_of(self, chat_id: int) -> int | None:
         """The folder that a chat is in, or the new chat will be in."""
         if chat_id > 0:
-            summary = self._storage.read.chats.summary(chat_id)
-            return None if summary is None else summary.folder_id
+            if chat_id not in self._folders:
+                summary = self._storage.read.chats.summary(chat_id)
+                self._folders[chat_id] = None if summary is None else summary.folder_id
+            return self._folders[chat_id]
         folder_id = self._own(chat_id).get(_PROJECT)
         return folder_id if isinstance(folder_id, int) and self._projects.is_there(folder_id) else None
+
+    def forget_folders(self) -> None:
+        """Folders, or what is in them, have changed."""
+        self._folders.clear()
+        self._projects.forget()
 
     def begin_in(self, folder_id: int | None) -> None:
         """The new chat, which is open, will be in that folder."""

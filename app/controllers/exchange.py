@@ -183,7 +183,9 @@ class ExchangeController(QObject):
             if self._goes_on(exchange):
                 self._judge_step(exchange)
 
-        self._storage.count(partial(_branch_of, exchange.reply.message_id, exchange.reply.chat_id), read)
+        chat_id = exchange.reply.chat_id
+        has_files = self._asking.begins_with_files(chat_id)
+        self._storage.count(partial(_branch_of, exchange.reply.message_id, chat_id, has_files), read)
 
     def _judge_step(self, exchange: _Exchange) -> None:
         """Which calls run, which are answered without running, and what is asked."""
@@ -353,7 +355,7 @@ class ExchangeController(QObject):
         self._storage.write(lambda stores: stores.messages.put_parts(message_id, parts), stored, refused)
 
 
-def _branch_of(message_id: int, chat_id: int, stores: Stores) -> Branch:
+def _branch_of(message_id: int, chat_id: int, has_files: bool, stores: Stores) -> Branch:
     """On the thread that reads. What cannot be read counts as from outside."""
     try:
         branch = stores.messages.branch(message_id)
@@ -362,7 +364,8 @@ def _branch_of(message_id: int, chat_id: int, stores: Stores) -> Branch:
         projects = stores.folders.projects_around(None if chat is None else chat.folder_id)
     except sqlite3.Error:
         return _UNREADABLE
-    sources: set[str] = {""} if foreign or any(is_foreign(each.options) for each in projects) else set()
+    outside = has_files or foreign or any(is_foreign(each.options) for each in projects)
+    sources: set[str] = {""} if outside else set()
     typed: set[str] = set()
     unknown: set[tuple[str, str]] = set()
     for message in branch:

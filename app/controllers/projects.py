@@ -29,6 +29,8 @@ class Projects(QObject):
         super().__init__(parent)
         self._storage = storage
         self._keeping = keeping
+        self._stored: dict[int, Project | None] = {}  # by folder, loaded on demand
+        self._around: dict[int, list[int]] = {}  # by folder, the folders that it is in, and it
         self._unkept: dict[int, Project] = {}  # by folder, what is not on disk yet
         self._due: set[int] = set()  # of these, what is not on its way
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
@@ -36,14 +38,28 @@ class Projects(QObject):
 
     def get(self, folder_id: int) -> Project:
         """An empty one if there is no such folder."""
-        return self._unkept.get(folder_id) or self._storage.read.folders.project(folder_id) or Project()
+        return self._unkept.get(folder_id) or self._load(folder_id) or Project()
 
     def is_there(self, folder_id: int) -> bool:
-        return self._storage.read.folders.project(folder_id) is not None
+        return self._load(folder_id) is not None
+
+    def _load(self, folder_id: int) -> Project | None:
+        if folder_id not in self._stored:
+            self._stored[folder_id] = self._storage.read.folders.project(folder_id)
+        return self._stored[folder_id]
+
+    def forget(self) -> None:
+        """Folders have changed: load again what is asked for next."""
+        self._stored.clear()
+        self._around.clear()
 
     def around(self, folder_id: int | None) -> list[Project]:
         """What chats in that folder have: of it and of the folders that it is in, the outermost first."""
-        return [self.get(each) for each in self._storage.read.folders.around(folder_id)]
+        if folder_id is None:
+            return []
+        if folder_id not in self._around:
+            self._around[folder_id] = self._storage.read.folders.around(folder_id)
+        return [self.get(each) for each in self._around[folder_id]]
 
     def instructions(self, folder_id: int | None) -> str:
         """What chats in that folder begin with, those of the outermost folder first."""
@@ -94,5 +110,6 @@ class Projects(QObject):
         self._storage.deliver(partial(self._kept, folder_id, project))
 
     def _kept(self, folder_id: int, project: Project) -> None:
+        self._stored.pop(folder_id, None)
         if self._unkept.get(folder_id) is project:
             del self._unkept[folder_id]

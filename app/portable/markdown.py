@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from app.storage.parts import Attachment, Call, Part, Parts, Result, Text, Thinking, all_parts, of_kind
+from app.storage.parts import Attachment, Call, Part, Parts, Result, Summary, Text, Thinking, all_parts, of_kind
 from app.storage.portable import PortableChat, PortableMessage
 
 _FENCES = re.compile("`{3,}")
@@ -29,6 +29,7 @@ class MarkdownWords:
     picture: str
     tool: str
     result: str
+    summary: str
     stats_line: Callable[[PortableMessage], str]
     when: Callable[[float], str]
 
@@ -55,6 +56,8 @@ def branch(chat: PortableChat) -> list[PortableMessage]:
 def _message(message: PortableMessage, words: MarkdownWords, pictures: Mapping[str, str]) -> list[str]:
     from_user = message.role == "user"
     name = words.you if from_user else _line(message.main_name) or words.reply
+    if of_kind(Summary, message.parts):
+        name = words.summary
     when = words.when(message.created_at)
     parts = [f"## {name}" + (f" · {when}" if when else "")]
     whole = all_parts(message)

@@ -21,6 +21,7 @@ from app.storage.parts import (
     Attachments,
     Part,
     Parts,
+    Summary,
     attachments_from_json,
     content_of,
     parts_from_json,
@@ -48,6 +49,7 @@ FROM messages WHERE id = ? AND chat_id = ?
 """
 _PINNED = "SELECT id FROM messages WHERE chat_id = ? AND pinned AND deleted_at IS NULL"
 _OF_USER = "SELECT id FROM messages WHERE chat_id = ? AND role = 'user'"
+_REPLIES_AND_SUMMARIES = "SELECT id, role, reads_from FROM messages WHERE chat_id = ? AND role != 'user'"
 _PAGE = 500  # messages that are read at one go
 _ROLES = {role.value: role for role in MessageRole}
 
@@ -72,17 +74,18 @@ class MessageStore:
         place = self._place(chat_id, parent_id)
         return self._add(chat_id, place, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, (main_name, draft_name))
 
-    def insert(
-        self, chat_id: int, parent_id: int | None, role: MessageRole, text: str, attachments: Attachments = ()
-    ) -> int:
+    def insert(self, chat_id: int, parent_id: int | None, role: MessageRole, text: str, parts: Parts = ()) -> int:
         """Insert a message after another one (None: at the start); the former followers follow it."""
         with self._db.transaction():
-            goes_on = bool(self._tree(chat_id).versions.get(parent_id))
-            leaf = self._chats.leaf(chat_id)
-            message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE, parts=attachments)
-            self._move(chat_id, parent_id, message_id)
-            if goes_on:
-                self._chats.set_leaf(chat_id, leaf)
+            return self._insert(chat_id, parent_id, role, text, parts)
+
+    def _insert(self, chat_id: int, parent_id: int | None, role: MessageRole, text: str, parts: Parts) -> int:
+        goes_on = bool(self._tree(chat_id).versions.get(parent_id))
+        leaf = self._chats.leaf(chat_id)
+        message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE, parts=parts)
+        self._move(chat_id, parent_id, message_id)
+        if goes_on:
+            self._chats.set_leaf(chat_id, leaf)
         return message_id
 
     def replace(self, original: StoredMessage, text: str, attachments: Attachments | None = None) -> int:
@@ -309,6 +312,36 @@ class MessageStore:
         starts = [at for at, number in enumerate(before) if at == 0 or number in users]
         exchanges = [before[start:end] for start, end in pairwise([*starts, len(before)])]
         return self._read([number for each in exchanges if pinned.intersection(each) for number in each], tree)
+
+    def left_out(self, chat_id: int) -> list[StoredMessage]:
+        """What the latest reply of the shown branch was read without, from the latest summary there on.
+
+        Then the message from which on it was read. []: all was read.
+        """
+        end = self.shown_end(chat_id)
+        tree = self._tree(chat_id)
+        path = [] if end is None else tree.path(end)
+        rows = {row["id"]: row for row in self._db.rows(_REPLIES_AND_SUMMARIES, (chat_id,))}
+        replies = (number for number in reversed(path) if number in rows and rows[number]["role"] == "assistant")
+        latest = next(replies, None)
+        first = None if latest is None else rows[latest]["reads_from"]
+        if first not in path:
+            return []
+        end_at = path.index(first)
+        summaries = (at for at in range(end_at - 1, -1, -1) if path[at] in rows and rows[path[at]]["role"] == "system")
+        return self._read(path[next(summaries, 0) : end_at + 1], tree)
+
+    def put_summary(self, first_id: int, text: str, messages: int) -> int | None:
+        """Insert a summary before the message from which on replies were read: they are read from the summary on."""
+        first = self.message(first_id)
+        if first is None:
+            return None
+        with self._db.transaction():
+            parts = (Summary(messages),)
+            number = self._insert(first.chat_id, first.parent_id, MessageRole.SYSTEM, text, parts)
+            sql = "UPDATE messages SET reads_from = ? WHERE chat_id = ? AND reads_from = ?"
+            self._db.execute(sql, (number, first.chat_id, first_id))
+        return number
 
     def newest(self, chat_id: int, count: int) -> list[StoredMessage]:
         """The last messages of the branch on the screen."""

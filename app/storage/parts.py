@@ -77,6 +77,13 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """The text of its message is a summary of messages before it."""
+
+    messages: int  # how many
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """A kind of part of a newer version: kept, copied and exported, but not shown."""
 
@@ -121,7 +128,7 @@ class Attachment:
         return self.name, self.text, self.digest
 
 
-Part = Text | Thinking | Attachment | Call | Result | Unknown
+Part = Text | Thinking | Attachment | Call | Result | Summary | Unknown
 Parts = tuple[Part, ...]
 Attachments = tuple[Attachment, ...]
 
@@ -132,6 +139,7 @@ _KINDS: dict[str, type[Part]] = {
     _FILE: Attachment,
     "call": Call,
     "result": Result,
+    "summary": Summary,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _EMPTY: dict[str, object] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from app.storage.parts import Attachment, Attachments, Parts, of_kind
+from app.storage.parts import Attachment, Attachments, Parts, Summary, of_kind
 from engine import EngineError, MessageRole, RequestStats
 
 _ONLY_SHOWN = ("QUEUED", "READING", "STOPPING", "CALLING", "WAITS_FOR_YOU", "UNSAVED", "UNREADABLE")
@@ -131,6 +131,11 @@ class StoredMessage:
     @property
     def attachments(self) -> Attachments:
         return of_kind(Attachment, self.parts)
+
+    @property
+    def is_summary(self) -> bool:
+        """Of messages before it that the model no longer reads; its role is the system's."""
+        return any(isinstance(each, Summary) for each in self.parts)
 
 
 @dataclass(frozen=True, slots=True)

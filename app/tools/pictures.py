@@ -11,13 +11,12 @@ from app.documents.problems import Refused
 from app.documents.reading import kept
 from app.storage import Attachment, Attachments
 from app.system.limited_child import Stop
-
-_MOST = 8  # of one result
+from app.tools.wire import MOST_PICTURES
 
 
 def stored(pictures: tuple[bytes, ...], keep: Callable[[bytes], str], stop: Stop) -> Attachments:
     """As attachments without a name; what is no picture is left out. Raises ChildStopped."""
-    found = (_stored(data, keep, stop) for data in pictures[:_MOST])
+    found = (_stored(data, keep, stop) for data in pictures[:MOST_PICTURES])
     return tuple(each for each in found if each is not None)
 
 

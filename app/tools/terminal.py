@@ -241,12 +241,25 @@ def run(folders: Sequence[str], request: Request, typed: str, terminal: Terminal
     engine = Engine()
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     try:
-        return _run(engine, events, folders, request, typed, terminal, servers)
+        tools = chosen(terminal.names, servers)
+        main, *draft = folders
+        engine.load(main, events.put, draft=draft[0] if draft else None)
+        _await_models(events, len(folders))
+        if not (info := engine.state().main) or not info.calls_tools:
+            _note("This model cannot call tools.")
+            return 1
+        reach = _reach(typed, terminal.folders, terminal.database)
+        ask = _ask_here if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty() else None
+        end = Exchange(engine, events, tools, servers, reach, terminal.allowed, ask, _write, _note).run(request)
+        _write("\n")
+        if isinstance(end, Failed):
+            raise end.error
+        return 0
     except UnknownTool as unknown:
         _note(f"hunch ask: error: there is no tool {unknown}")
         return 2
     except EngineError as error:
-        _note(_refusal(error))
+        _note(json.dumps({"error": type(error).__name__} | asdict(error)))  # type: ignore[call-overload]
         return 1
     except KeyboardInterrupt:
         return 130
@@ -255,32 +268,6 @@ def run(folders: Sequence[str], request: Request, typed: str, terminal: Terminal
         return 141
     finally:
         engine.close()
-
-
-def _run(
-    engine: ChatEngine,
-    events: queue.SimpleQueue[Event],
-    folders: Sequence[str],
-    request: Request,
-    typed: str,
-    terminal: Terminal,
-    servers: Servers,
-) -> int:
-    tools = chosen(terminal.names, servers)
-    main, *draft = folders
-    engine.load(main, events.put, draft=draft[0] if draft else None)
-    _await_models(events, len(folders))
-    if not (info := engine.state().main) or not info.calls_tools:
-        _note("This model cannot call tools.")
-        return 1
-    reach = _reach(typed, terminal.folders, terminal.database)
-    ask = _ask_here if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty() else None
-    exchange = Exchange(engine, events, tools, servers, reach, terminal.allowed, ask, _write, _note)
-    end = exchange.run(request)
-    _write("\n")
-    if isinstance(end, Failed):
-        _note(_refusal(end.error))
-    return int(isinstance(end, Failed))
 
 
 def _reach(typed: str, folders: Sequence[str], database: Path) -> Reach:
@@ -322,7 +309,3 @@ def _write(text: str) -> None:
 def _note(text: str) -> None:
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
-
-
-def _refusal(error: EngineError) -> str:
-    return json.dumps({"error": type(error).__name__} | asdict(error))  # type: ignore[call-overload]

@@ -78,6 +78,7 @@ class TranscriptMessage:
     raw: bool = False  # JSON is shown as it is, not as a table or a tree
     reads_from: int | None = None  # of a reply: the first message that the model read for it; None: the branch's first
     pinned: bool = False  # it stays in the prompt of a long chat
+    summary: bool = False  # of messages before it, which the model no longer reads
     begins: bool = False  # the model reads the chat from here on, not from its beginning
 
     @property
@@ -116,7 +117,7 @@ class TranscriptMessage:
     def can_continue(self) -> bool:
         """It was cut short, or has text of the user."""
         broke_off = self.status in (*_UNFINISHED, ReplyStatus.LENGTH) or (self.finished and self.stats is None)
-        return not self.from_user and broke_off and bool(self.text.strip() or self.steps)
+        return not (self.from_user or self.summary) and broke_off and bool(self.text.strip() or self.steps)
 
 
 def transcript_row(stored: StoredMessage) -> TranscriptMessage:
@@ -138,6 +139,7 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
         steps=steps,
         reads_from=stored.reads_from,
         pinned=stored.pinned,
+        summary=stored.is_summary,
     )
 
 
@@ -150,6 +152,7 @@ class TranscriptModel(QObject):
     text_appended = Signal(int)  # answer or thinking grew; nothing else changed
     message_changed = Signal(int)
     messages_removed = Signal(int, int)  # first row, number of rows
+    beginning_changed = Signal()  # from where on the model reads, or what comes before that
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -213,7 +216,7 @@ class TranscriptModel(QObject):
 
     def _mark_beginning(self) -> None:
         """Mark the message from which on the model has read for the latest reply, if not the first one."""
-        replies = (each for each in reversed(self.messages) if not each.from_user)
+        replies = (each for each in reversed(self.messages) if not (each.from_user or each.summary))
         read = (each.reads_from for each in replies if each.reads_from is not None or not each.under_way)
         first = next(read, None)
         row = None if first is None else self.row_of(first)
@@ -221,7 +224,9 @@ class TranscriptModel(QObject):
         for each in [self._marked, marked]:
             if each is not None and self.row_of(each) is not None:
                 self.change(each, begins=each == marked)
-        self._marked = marked
+        if marked is not None or self._marked is not None:
+            self._marked = marked
+            self.beginning_changed.emit()
 
     def _replace_rows(self, start: int, end: int, new: Sequence[TranscriptMessage]) -> None:
         old_ids = [each.id for each in self.messages[start:end]]
@@ -259,6 +264,11 @@ class TranscriptModel(QObject):
         if self.row_of(message_id) is not None:
             self.change(message_id, pinned=pinned)
 
+    @property
+    def not_read(self) -> int:
+        """How many messages are left out of the latest reply's prompt."""
+        return 0 if self._marked is None else self.left_out(self._marked)[0]
+
     def left_out(self, first_id: int) -> tuple[int, list[TranscriptMessage]]:
         """How many messages before this one the model does not read, and the pinned ones there, which it does."""
         before = self.messages[: self.row_of(first_id)]
@@ -267,7 +277,8 @@ class TranscriptModel(QObject):
             if message.from_user or not exchanges:
                 exchanges.append([])
             exchanges[-1].append(message)
-        out = sum(len(each) for each in exchanges if not any(message.pinned for message in each))
+        unpinned = (each for each in exchanges if not any(message.pinned for message in each))
+        out = sum(not message.summary for each in unpinned for message in each)
         return out, [message for message in before if message.pinned]
 
     def append_text(self, message_id: int, text: str, thinking: bool = False) -> None:

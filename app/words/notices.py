@@ -26,6 +26,7 @@ class NoticeAction(StrEnum):
     CONTINUE = "continue"
     NEW_CHAT = "new_chat"
     LEAVE_OUT = "leave_out"  # the oldest messages, for this chat from here on
+    SUMMARISE = "summarise"  # so, with a summary of them
     WITHOUT_PICTURES = "without_pictures"  # the chat goes on, and its model is not asked to see
     TURN_OFF_PAIR = "turn_off_pair"  # drafting, for the loaded pair
 
@@ -55,6 +56,7 @@ def action_text(action: NoticeAction | None) -> str:
         NoticeAction.CONTINUE: QCoreApplication.translate("Messages", "Continue"),
         NoticeAction.NEW_CHAT: QCoreApplication.translate("Messages", "New chat"),
         NoticeAction.LEAVE_OUT: QCoreApplication.translate("Options", "Leave out the oldest"),
+        NoticeAction.SUMMARISE: QCoreApplication.translate("Options", "Summarise the oldest"),
         NoticeAction.WITHOUT_PICTURES: QCoreApplication.translate("Messages", "Go on without them"),
         NoticeAction.TURN_OFF_PAIR: QCoreApplication.translate("Messages", "Turn off for this pair"),
     }[action]

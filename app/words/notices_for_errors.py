@@ -420,7 +420,7 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "Go on without the oldest messages, or start a new chat."),
         NoticeAction.LEAVE_OUT,
         values=("actual_tokens", "limit_tokens"),
-        others=(NoticeAction.NEW_CHAT,),
+        others=(NoticeAction.SUMMARISE, NoticeAction.NEW_CHAT),
         when=lambda error: error.can_truncate,
     ),
     NoticeRow(

@@ -97,6 +97,7 @@ def markdown_words() -> MarkdownWords:
         picture=QCoreApplication.translate("AttachmentChip", "Picture"),
         tool=QCoreApplication.translate("Portable", "Tool", "that a reply has called"),
         result=QCoreApplication.translate("Portable", "Result", "of a tool"),
+        summary=QCoreApplication.translate("BeginningPart", "Summary of earlier messages"),
         pasted=QCoreApplication.translate("AttachmentChip", "Pasted text"),
         stats_line=_stats_line,
         when=_when,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import ContextTooLong
 from engine.api.events import Failed, Finished, PromptFits, PromptProgress, PromptTruncated, Sink
 from engine.api.stats import RequestStats
-from engine.api.types import FinishReason, Request, RequestId, Speculation
+from engine.api.types import FinishReason, Request, RequestId, Speculation, Truncation
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import (
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 
 _AHEAD = 4  # number of requests at the head of the queue whose prompts are prepared in parallel
+_LONG_SYSTEM = 1000  # characters; less is read again sooner than a checkpoint is worth its memory
 _ADDED_BYTES = 16  # most bytes that a tokenizer adds: what begins and ends a text, and a space before its first word
 
 
@@ -231,7 +232,7 @@ def _prompt_of(
         raise ContextTooLong(limit, len(tokens), can_truncate(request))
     end = turn_end(request, model, tokens, aborted, exact=exact)
     begin = reply_begin(request, model, tokens, end, aborted)
-    shared = shared_end(request, model, tokens, aborted) if exact else 0
+    shared = shared_end(_sharing(request), model, tokens, aborted) if exact else 0
     pictures = [picture for message in request.messages for picture in message.pictures]
     spans = []
     if pictures and model.vision is not None:
@@ -240,6 +241,14 @@ def _prompt_of(
     expected = encode_plain(request.prediction, model, aborted) if request.prediction else []
     expected = [token for token in expected[: limit - len(tokens)] if token < model.logit_width]
     return Prompt(tokens, end, shared, begin, tuple(spans), grammar, spelling, expected, request.messages, fit.first)
+
+
+def _sharing(request: Request) -> Request:
+    """A chat that may be cut shares a long system message with itself after the cut."""
+    system = request.messages[0].content if request.messages else ""
+    if request.truncation is Truncation.NONE or request.shared_characters or len(system) < _LONG_SYSTEM:
+        return request
+    return replace(request, shared_characters=len(system))
 
 
 def _most_bytes(text: str) -> int:

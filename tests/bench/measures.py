@@ -6,6 +6,7 @@ from tests.bench.company import COMPANY
 from tests.bench.costs import COSTS
 from tests.bench.drafters import DRAFTERS
 from tests.bench.first_replies import FIRST
+from tests.bench.long_chats import LONG_CHATS
 from tests.bench.long_texts import LONG_TEXTS
 from tests.bench.machines import MACHINES
 from tests.bench.natural import NATURAL
@@ -17,7 +18,7 @@ from tests.bench.window import WINDOW
 
 MEASURES = (
     *(*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST),
-    *TOOL_ROWS,
+    *(*TOOL_ROWS, *LONG_CHATS),
 )
 
 

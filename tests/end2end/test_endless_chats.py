@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.chat_options import Scope
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
-from engine import ContextTooLong, Engine
+from engine import ContextTooLong, Engine, MessageRole, Request, RequestId, Sink
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.tiny_models import make_pair
 
@@ -103,3 +103,65 @@ def test_a_chat_that_is_to_ask_is_refused_as_it_was(harness: ControllerHarness) 
     harness.controller.options.put(Scope.CHAT, "long_chats", "ask")
     replies = talk(harness, 12)
     assert isinstance(replies[-1].error, ContextTooLong)
+
+
+# Summaries
+
+
+def summaries(harness: ControllerHarness) -> list[int]:
+    return [row for row, message in enumerate(harness.rows) if message.summary]
+
+
+def test_a_summary_is_written_where_reading_begins(harness: ControllerHarness, qtbot: QtBot) -> None:
+    harness.settings.long_chats = "summary"
+    asked: list[Request] = []
+    submit = harness.used.submit
+    with pytest.MonkeyPatch.context() as patch:
+
+        def noted(request: Request, sink: Sink) -> RequestId:
+            asked.append(request)
+            return submit(request, sink)
+
+        patch.setattr(harness.used, "submit", noted)
+        for number in range(10):
+            talk(harness, 1, number)
+            if harness.rows[-1].reads_from is not None:
+                break
+        qtbot.waitUntil(lambda: bool(summaries(harness)), timeout=20_000)
+        (row,) = summaries(harness)
+        assert beginnings(harness) == [row]
+        assert harness.rows[row].text
+        assert not harness.rows[row].can_continue
+        said = next(each for each in asked if each.background).messages[0].content
+        assert "Question 0: what of the sea?" in said
+        assert harness.rows[row + 1].text not in said
+        talk(harness, 1, 90)
+        assert harness.rows[-1].reads_from == harness.rows[row].id
+        first = next(each for each in asked[-1].messages if each.role is MessageRole.USER)
+        assert first.content.startswith("[Summary of the conversation so far]\n\n" + harness.rows[row].text[:10])
+        assert first.content.endswith(harness.rows[row + 1].text)
+        for number in range(20):
+            talk(harness, 1, 100 + number)
+            if len(summaries(harness)) > 1:
+                break
+            qtbot.waitUntil(lambda: not harness.storage.pending)
+        qtbot.waitUntil(lambda: len(summaries(harness)) > 1, timeout=20_000)
+        again = [each for each in asked if each.background][-1].messages[0].content
+        assert f"Summary so far: {harness.rows[row].text[:10]}" in again
+        assert "Question 0: what of the sea?" not in again
+
+
+def test_a_summary_can_be_changed(harness: ControllerHarness, qtbot: QtBot) -> None:
+    harness.settings.long_chats = "summary"
+    talk(harness, 9)
+    qtbot.waitUntil(lambda: bool(summaries(harness)), timeout=20_000)
+    written = harness.rows[summaries(harness)[-1]]
+    harness.controller.edits.begin(written.id)
+    harness.controller.edits.type(written.id, "The sea was talked about.")
+    harness.controller.edits.save(written.id)
+    harness.settle()
+    changed = harness.rows[summaries(harness)[-1]]
+    assert (changed.text, changed.siblings) == ("The sea was talked about.", 2)
+    assert harness.chat.asking.regenerate(changed.id) is False
+    harness.settings.long_chats = "oldest"
+    assert talk(harness, 1, 9)[-1].reads_from == changed.id

@@ -143,13 +143,19 @@ def asking(messages: Sequence[Message], speculation: Speculation = PLAIN, limit:
     )
 
 
-def turns(client: EngineClient, count: int, speculation: Speculation = PLAIN) -> list[Outcome]:
+def turns(
+    client: EngineClient,
+    count: int,
+    speculation: Speculation = PLAIN,
+    system: str = "Be brief.",
+    limit: int = LIMIT,
+) -> list[Outcome]:
     """A chat that a client sends as a whole with each of its questions."""
-    messages = [Message(SYSTEM, "Be brief.")]
+    messages = [Message(SYSTEM, system)]
     outcomes = []
     for number in range(count):
         messages.append(Message(USER, told(number)))
-        outcomes.append(client.run(asking(messages, speculation)))
+        outcomes.append(client.run(asking(messages, speculation, limit)))
         messages.append(Message(ASSISTANT, outcomes[-1].text()))
     return outcomes
 
@@ -179,6 +185,19 @@ def test_a_chat_goes_on_from_kept_caches_whatever_is_left_out(folders: dict[str,
     client = EngineClient(engine)
     assert isinstance(client.load(folders[kind]), ModelReady)
     check_turns(turns(client, 24))
+    assert engine.close()
+
+
+@pytest.mark.parametrize("kind", ["dense", "window", "hybrid"])
+def test_a_long_system_prompt_is_read_once(folders: dict[str, Path], kind: str) -> None:
+    engine = Engine()
+    client = EngineClient(engine)
+    assert isinstance(client.load(folders[kind]), ModelReady)
+    outcomes = turns(client, 14, system="Be brief. " * 105, limit=1500)
+    cuts = [now for before, now in pairwise(outcomes) if first_read(now) != first_read(before)]
+    assert len(cuts) > 1
+    assert all(each.stats.cached_tokens >= 1050 for each in outcomes[1:])
+    assert all(each.stats.cached_tokens < 1100 for each in cuts)
     assert engine.close()
 
 

@@ -15,6 +15,7 @@ WORDS = MarkdownWords(
     "Picture",
     "Tool",
     "Result",
+    "Summary",
     lambda message: "fast" if message.stats else "",
     lambda _s: "",
 )

@@ -73,11 +73,15 @@ def test_a_line_is_where_the_model_reads_from(harness: AppHarness, qtbot: QtBot)
         "The model reads from here on",
         "Show what is left out",
     )
+    assert "2 earlier messages not read" in harness.window.composer.ring.accessibleName()
     talk(harness, qtbot, Script())
     assert [row for row, _ in parts(harness, PartKind.BEGINNING)] == [2]
     assert len(harness.engine.requests[-1].messages) == 5
     talk(harness, qtbot, Script(first=4))
     assert [row for row, _ in parts(harness, PartKind.BEGINNING)] == [6]
+    assert "6 earlier messages not read" in harness.window.composer.ring.accessibleName()
+    harness.chats.new_chat()
+    assert "not read" not in harness.window.composer.ring.accessibleName()
 
 
 def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> None:
@@ -96,6 +100,7 @@ def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> N
         "",
         "Long chats",
         "Leave out the oldest",
+        "Summarise the oldest",
         "Ask me",
     ]
     assert [action.text() for action in menu.actions() if action.isChecked()] == ["Leave out the oldest"]
@@ -115,7 +120,7 @@ def test_a_chat_that_asks(harness: AppHarness, qtbot: QtBot) -> None:
     ((_, notice),) = parts(harness, PartKind.NOTICE)
     assert isinstance(notice, NoticePart)
     buttons = [each.text() for each in (notice.button, *notice.others) if each.isVisible()]
-    assert buttons == ["Leave out the oldest", "New chat"]
+    assert buttons == ["Leave out the oldest", "Summarise the oldest", "New chat"]
     notice.button.click()
     harness.wait_until_quiet(qtbot)
     assert harness.engine.requests[-1].truncation is Truncation.OLDEST
@@ -131,3 +136,24 @@ def test_a_reply_that_filled_the_context_goes_on(harness: AppHarness, qtbot: QtB
     notice.button.click()
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[-1].text == "Half a reply."
+
+
+def test_a_summary_is_a_message_of_its_own(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.options.put(Scope.CHAT, "long_chats", "summary")
+    talk(harness, qtbot, Script(), Script())
+    harness.engine.scripts.append(Script(first=2))
+    harness.engine.scripts.append(Script(("Ducks were counted.",)))
+    harness.ask(qtbot, "And now?")
+    qtbot.waitUntil(lambda: any(each.summary for each in harness.chats.transcript.messages))
+    harness.wait_until_quiet(qtbot)
+    ((row, line),) = parts(harness, PartKind.BEGINNING)
+    assert isinstance(line, BeginningPart)
+    assert line.text() == "The model reads this summary, and what follows"
+    message = harness.chats.transcript.messages[row]
+    assert (message.text, message.summary, message.begins) == ("Ducks were counted.", True, True)
+    menu = MessageMenu(harness.transcript.copier.context, message, harness.transcript)
+    possible = {action.text(): action.isEnabled() for action in menu.actions() if action.text()}
+    menu.deleteLater()
+    assert [name for name in ("Edit", "Regenerate", "Continue", "Change to My Message") if possible[name]] == ["Edit"]
+    talk(harness, qtbot, Script())
+    assert "Ducks were counted." in harness.engine.requests[-1].messages[0].content

@@ -88,6 +88,12 @@ def check(window: QWidget, qtbot: QtBot) -> None:
 def test_tab_goes_through_the_settings_from_the_top_the_models_and_the_empty_chat(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, with_starter=True) as harness:
         check(harness.window, qtbot)
+        chats = harness.window.sidebar.chats
+        assert chats not in reached(harness.window), "there is none"
+        harness.ask(qtbot, "Hello")
+        assert chats in reached(harness.window)
+        harness.application.chats.delete_chats([harness.chats.chat_id])
+        qtbot.waitUntil(lambda: chats not in reached(harness.window))
         harness.application.settings.model_folders = (str(tmp_path),)  # its row is made later than those below
         for page in SETTINGS_PAGES:
             window = harness.show_settings(page)

@@ -248,6 +248,13 @@ def test_a_newcomer_is_offered_what_comes_with_the_app_and_one_that_knows_more(t
         assert app.application.settings.main_folder == "starter"
         assert app.engine.requests[-1].messages[-1].content == "What is a draft?"
 
+        assert app.chats.chat_id == picture_chat
+        app.window.composer.take_focus()
+        assert [button.isVisible() for button in buttons(note)] == [True, True, False]
+        note.use_button.click()
+        qtbot.waitUntil(lambda: not note.isVisible() and app.is_settled())
+        assert app.application.settings.main_folder == "starter/eyes/main"
+
 
 def test_where_no_installed_model_sees_one_of_the_catalog_is_installed_in_place(tmp_path: Path, qtbot: QtBot) -> None:
     put, two = {"main_folder": MAIN.folder, "draft_folder": ""}, INSTALLED[:2]
@@ -277,14 +284,18 @@ def test_a_chat_with_pictures_goes_on_without_them_where_that_is_wanted(tmp_path
         send(app, qtbot)
         app.models.choose_main(MAIN.folder)
         qtbot.waitUntil(lambda: app.models.pair.main_folder == MAIN.folder and app.is_settled())
+        note = app.window.composer.unseen_note
+        assert note.isVisible()
         app.engine.scripts.append(Script((), error=CannotSee(MAIN.folder, SightRefusal.TEXT_ONLY)))
         app.ask(qtbot, "And now?")
         assert len(app.engine.requests[-1].messages[0].pictures) == 1
+        assert note.isVisible()
         failed = app.chats.transcript.messages[-1]
         assert failed.status is ReplyStatus.FAILED
         app.transcript.notice_action_requested.emit(failed.id, NoticeAction.WITHOUT_PICTURES)
         qtbot.waitUntil(lambda: len(app.engine.requests) == 3)
         app.wait_until_quiet(qtbot)
+        assert not note.isVisible()
         (first, *_rest) = app.engine.requests[-1].messages
         assert (first.pictures, first.content) == ((), "Picture that is not shown: without a name")
         app.models.choose_main(SEES.folder)

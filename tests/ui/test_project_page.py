@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.chat_options import Scope
@@ -138,3 +139,56 @@ def test_the_models_of_a_project_are_loaded_with_its_new_chats(app: AppHarness, 
     page.show(tea)
     page.form.leave_button.click()
     assert app.chats.projects.pair(tea) is None
+
+
+def dropped(widget: QWidget, at: QPoint, *files: Path) -> bool:
+    """Files of another program, over a widget and let go there; whether they are taken."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
+    copy, left, plain = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    for event in (
+        QDragEnterEvent(at, copy, data, left, plain),
+        QDragMoveEvent(at, copy, data, left, plain),
+        QDropEvent(at.toPointF(), copy, data, left, plain),
+    ):
+        QApplication.sendEvent(widget, event)
+    return event.isAccepted()
+
+
+def test_files_are_dropped_on_the_page_or_on_the_folder(
+    app: AppHarness, qtbot: QtBot, tea: int, tmp_path: Path
+) -> None:
+    documents = app.chats.documents
+    small, large, broken = tmp_path / "prices.txt", tmp_path / "book.txt", tmp_path / "code.bin"
+    small.write_text("Assam costs 4.")
+    large.write_text("차 " * 200_000)
+    broken.write_bytes(b"\0\1\2" * 500)
+    row = app.chats.conversations.row_of_folder(tea)
+    assert row is not None
+    chats = app.window.sidebar.chats
+    place = chats.visualRect(app.chats.conversations.index(row)).center()
+    assert dropped(chats.viewport(), place, small)
+    assert not dropped(chats.viewport(), QPoint(5, chats.viewport().height() - 2), small)
+    app.window.project_page.show(tea)
+    still()
+    assert dropped(app.window, app.window.rect().center(), large, broken)
+    states = "ready", "ready", "unreadable"
+    qtbot.waitUntil(lambda: sorted(each.state for each in documents.files(tea)) == sorted(states))
+    qtbot.waitUntil(lambda: bool(app.chats.shared.whole_files(tea).ids))
+    still()
+    lines = app.window.project_page.form.files.lines.values()
+    said = {line.name.text(): line.state.text().partition(" · ")[2] for line in lines}
+    assert said["prices.txt"] == "read whole in every chat"
+    assert said["book.txt"] == "searched when needed"
+    assert said["code.bin"] == "No readable text."
+
+    line = next(line for line in lines if line.name.text() == "prices.txt")
+    assert line.remove_button.accessibleName() == "Remove prices.txt"
+    line.remove_button.click()
+    qtbot.waitUntil(lambda: len(documents.files(tea)) == 2)
+    app.window.banner.button.click()
+    qtbot.waitUntil(lambda: len(documents.files(tea)) == 3)
+
+    app.window.project_page.form.new_button.click()
+    still()
+    assert app.window.composer.project.text() == "Tea · 3 files"

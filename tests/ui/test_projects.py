@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Folder
+from app.storage.project_files import FileState
 from app.view_models.chat_options import Scope
 from engine import MessageRole, Request
 from tests.helpers.controller_harness import ControllerHarness, open_harness
@@ -181,3 +182,60 @@ def test_what_is_typed_is_there_at_the_next_start(tmp_path: Path, qtbot: QtBot) 
         harness.controller.projects.put_instructions(tea, "We sell tea.")
     with open_harness(tmp_path, qtbot) as harness:
         assert harness.controller.projects.get(tea).instructions == "We sell tea."
+
+
+def read_files(harness: ControllerHarness, folder_id: int, *files: Path) -> None:
+    """Give the project these files, and wait until they are read."""
+    documents = harness.controller.documents
+    documents.add(folder_id, files)
+    harness.qtbot.waitUntil(
+        lambda: (
+            len(documents.files(folder_id)) == len(files)
+            and all(each.state is FileState.READY for each in documents.files(folder_id))
+        )
+    )
+
+
+def test_small_files_are_read_whole_by_all_its_chats_and_large_ones_are_not(
+    harness: ControllerHarness, tmp_path: Path
+) -> None:
+    """Between the instructions and the chat's own system prompt; a fence that a file has ends none."""
+    tea = project(harness)
+    small, large, code = tmp_path / "prices.txt", tmp_path / "book.txt", tmp_path / "code.md"
+    small.write_text("Assam costs 4.\n")
+    large.write_text("차 " * 200_000)
+    code.write_text("```\nprint()\n```")
+    read_files(harness, tea, small, large, code)
+    harness.controller.projects.put_instructions(tea, "We sell tea.")
+    harness.controller.new_chat_in(tea)
+    harness.controller.options.put(Scope.CHAT, "system_prompt", "Be brief.")
+    harness.say("How much is it?")
+
+    shared = (
+        "We sell tea.\n\n"
+        "File of this project: prices.txt\n```\nAssam costs 4.\n```\n\n"
+        "File of this project: code.md\n````\n```\nprint()\n```\n````"
+    )
+    assert told(harness) == (f"{shared}\n\nBe brief.", len(shared))
+    names = {each.id: each.name for each in harness.controller.documents.files(tea)}
+    assert sorted(names[each] for each in harness.controller.shared.whole_files(tea).ids) == ["code.md", "prices.txt"]
+    assert harness.controller.asking.begins_with_files(harness.chat.chat_id)
+
+    harness.controller.documents.remove(tea, [each for each, name in names.items() if name == "prices.txt"])
+    harness.qtbot.waitUntil(lambda: len(harness.controller.documents.files(tea)) == 2)
+    harness.say("And now?")
+    assert "Assam" not in told(harness)[0]
+
+
+def test_files_take_a_quarter_of_the_context_at_most(harness: ControllerHarness, tmp_path: Path) -> None:
+    tea = project(harness)
+    files = [tmp_path / f"{number}.txt" for number in range(4)]
+    for number, file in enumerate(files):
+        file.write_text("茶" * 200 + str(number))
+    read_files(harness, tea, *files)
+    harness.controller.projects.put_options(tea, {"context_tokens": 2000})
+    harness.controller.new_chat_in(tea)
+    harness.say("How?")
+    system, shared = told(harness)
+    assert [str(number) in system for number in (0, 1, 2, 3)] == [True, True, False, False]
+    assert shared == len(system)

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.tool_servers import ToolServersController
 from app.storage import ReplyStatus
+from app.storage.consents import EVERY_CHAT, Consent
 from app.system.secrets import Secrets
 from app.system.worker import IN_PLACE
 from app.tools.definitions import Answer, AskReason
@@ -59,25 +60,15 @@ def chat(tmp_path: Path, qtbot: QtBot) -> Iterator[Chat]:
         made.servers.close()
 
 
-def test_a_server_is_added_called_and_removed(chat: Chat, qtbot: QtBot) -> None:
+def test_a_server_is_added_put_back_and_removed_with_the_consents_to_its_tools(chat: Chat, qtbot: QtBot) -> None:
     server = chat.add("prints")
     assert "hush" not in (chat.folder / "tools.json").read_text()
     chat.servers.list_tools(server)
     qtbot.waitUntil(lambda: bool(chat.servers.known(server)), timeout=90_000)
     assert chat.servers.rows()[0].state is ConnectionState.READY
-    (tool,) = (each.name for each in chat.servers.known(server))
-    chat.turn_on(server, tool)
-    chat.harness.engine.scripts.extend([calls(call(f"{server}__{tool}")), says("Done.")])
-    chat.harness.controller.send("Act")
-    chat.wait_for(ReplyStatus.WAITS_FOR_YOU)
-    reply = chat.harness.rows[-1]
-    assert reply.consent is not None
-    chat.harness.controller.exchanges.answer(reply.id, Answer.ALWAYS, reply.consent)
-    chat.wait_for(ReplyStatus.DONE)
-    made = chat.harness.rows[-1].steps[0].calls[0]
-    assert (made.state, made.result, made.outside) == (CallState.DONE, "done", True)
-    assert made.server == chat.servers.name_of(server)
-    assert len(chat.harness.controller.tools.consents.all()) == 1
+    consents = chat.harness.controller.tools.consents
+    for chat_id in (EVERY_CHAT, 5):
+        consents.put(chat_id, Consent(server, "act", "", "digest", "seen"))
     chat.servers.remove(server)
     assert [(each.id, each.is_removed) for each in chat.servers.rows()] == [(server, True)]
     assert [row.id for row in chat.harness.controller.tools.chat_tools()] == [""]
@@ -87,7 +78,8 @@ def test_a_server_is_added_called_and_removed(chat: Chat, qtbot: QtBot) -> None:
     chat.servers.remove(server)
     chat.servers.forget_removed()
     chat.harness.settle()
-    assert chat.harness.controller.tools.consents.all() == ()
+    assert [consents.of(chat_id, server, "act", "") for chat_id in (EVERY_CHAT, 5)] == [None, None]
+    assert chat.harness.database.rows("SELECT * FROM consents") == []
     assert chat.servers.rows() == ()
 
 

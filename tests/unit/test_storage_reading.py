@@ -8,8 +8,11 @@ from dataclasses import replace
 import pytest
 
 from app.portable import own
+from app.portable.markdown import markdown_of
 from app.storage import ReplyStatus, ReplyText, Stores, portable
+from app.storage.parts import Summary
 from engine import MessageRole, RequestStats
+from tests.helpers.portable_chat import WORDS
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
 STATS = RequestStats(context_limit_tokens=4096)
@@ -113,6 +116,29 @@ def test_a_copy_and_a_file_keep_it(stores: Stores, chat: int) -> None:
     imported = portable.add(stores, own.chat_of(json.loads(line)))
     for each in (copy, imported):
         assert read(stores, number(stores, each, "d.")) == "a? a.|b? b. c? c. d? d."
+
+
+def test_a_summary_is_read_before_the_message_that_it_ends_at(stores: Stores, chat: int) -> None:
+    left = stores.messages.left_out(chat)
+    assert [each.text for each in left] == ["a?", "a.", "b?"]
+    other = stores.messages.add_user(chat, number(stores, chat, "a."), "b2?")
+    stores.chats.set_leaf(chat, stores.messages.latest_leaf(left[-1].id))
+    summary = stores.messages.put_summary(left[-1].id, "Of a.", 2)
+    assert summary is not None
+    assert read(stores, number(stores, chat, "d.")) == "|Of a. b? b. c? c. d? d."
+    assert [each.text for each in stores.messages.branch(other)] == ["a?", "a.", "Of a.", "b2?"]
+    assert [each.text for each in stores.messages.left_out(chat)] == ["a?", "a.", "Of a."]
+    last = number(stores, chat, "d.")
+    exchange(stores, chat, last, "e", number(stores, chat, "d?"))
+    assert [each.text for each in stores.messages.left_out(chat)] == ["Of a.", "b?", "b.", "c?", "c.", "d?"]
+    (told,) = portable.chats(stores.database, [chat], "here")
+    assert "## Summary\n\nOf a." in markdown_of(told, WORDS)
+    imported = portable.add(stores, own.chat_of(json.loads(own.line_of(told))))
+    found = [each for each in stores.messages.shown_branch(imported) if each.is_summary]
+    assert [(each.text, each.parts) for each in found] == [("Of a.", (Summary(2),))]
+    assert stores.messages.put_summary(10**9, "Of nothing.", 2) is None
+    exchange(stores, chat, number(stores, chat, "e."), "f")
+    assert stores.messages.left_out(chat) == []
 
 
 @pytest.mark.parametrize("hostile", [3.5, "2", True, 99, None, [1]])

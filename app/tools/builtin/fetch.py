@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from app.system.limited_child import ChildLimits, lines_of
 from app.tools.builtin.addresses import Target, target_of
-from app.tools.builtin.tool import BUILT_IN, Arguments, BuiltIn, Reach, Refusal, described, text_of
-from app.tools.definitions import Tool, ToolResult
+from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, text_of
+from app.tools.definitions import ToolResult
 
 LIMITS = ChildLimits(cpu_s=10, memory_bytes=512 << 20, output_bytes=4 << 20, address_bytes=4 << 30)
 
@@ -52,7 +53,7 @@ _DESCRIBED = described(
 # The address itself can carry words to its host, so it counts as a tool that sends.
 TOOLS = (
     BuiltIn(
-        Tool(BUILT_IN, _DESCRIBED.name, _DESCRIBED.description, _DESCRIBED.schema, reads_only=False),
+        replace(_DESCRIBED, reads_only=False),
         _run,
         is_free=_is_typed,
         subject=_host,

@@ -34,20 +34,14 @@ class Reach:
 Arguments = Mapping[str, Any]
 
 
-def never(_arguments: Arguments, _reach: Reach) -> bool:
-    return False
-
-
-def nothing(_arguments: Arguments) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
     tool: Tool
     run: Callable[[Arguments, Reach], ToolResult]  # raises Refusal
-    is_free: Callable[[Arguments, Reach], bool] = never  # it reaches nothing, or only what the user typed
-    subject: Callable[[Arguments], str] = nothing  # what consent for several calls is limited to
+    is_free: Callable[[Arguments, Reach], bool] = lambda _arguments, _reach: (
+        False
+    )  # it reaches nothing, or only what the user typed
+    subject: Callable[[Arguments], str] = lambda _arguments: ""  # what consent for several calls is limited to
 
 
 def described(name: str, description: str, required: Mapping[str, object], optional: Mapping[str, object] = {}) -> Tool:

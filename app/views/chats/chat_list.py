@@ -51,6 +51,7 @@ from app.view_models.conversation_list import ConversationListModel, Conversatio
 from app.view_models.conversation_rows import FolderTree, Match
 from app.views.chats.chat_rows import ChatRowDelegate, Index, ListOfChats, RenameField, more_place, row_of
 from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.drop_target import local_files
 from app.views.widgets.held_keys import Menu, asks_for_menu, deletes_all, is_held, modifiers_of, popup_menu
 from app.views.widgets.row_list import set_up_row_list
 from app.words.formats import count, fill, in_menu, sentences
@@ -121,7 +122,7 @@ def fill_move_menu(
 
 
 class ChatList(ListOfChats):
-    """Rows can be dragged onto folders, and out of them. A drag of another program is not taken.
+    """Rows can be dragged onto folders, and out of them; files of other programs onto folders.
 
     Shift and Command select several chats, which menus, keys and drags then act on; folders are not selected.
     """
@@ -131,6 +132,7 @@ class ChatList(ListOfChats):
     export_requested = Signal(object, str)  # chats, title of a single one
     project_requested = Signal(int)  # folder whose page is to be shown
     chat_in_requested = Signal(int)  # folder that a new chat is to be in
+    files_dropped = Signal(int, list)  # a folder, and the paths that were dropped on it
     left_upwards = Signal()  # Up in the first row
     search_left = Signal()  # Escape in search results
 
@@ -159,6 +161,8 @@ class ChatList(ListOfChats):
         self._chats = chats
         self._folders = chats.folders
         self.setModel(chats.conversations)
+        self._take_tab()
+        chats.conversations.refreshed.connect(self._take_tab)
         chats.conversations.refreshed.connect(self._on_refreshed)
 
     def set_open_chat(self, chat_id: int) -> None:
@@ -203,6 +207,11 @@ class ChatList(ListOfChats):
         rows = map(row_of, sorted(self.selectedIndexes()))
         self._chosen = list(dict.fromkeys(row.chat_id for row in rows if row.chat_id))
         self.viewport().update()
+
+    def _take_tab(self) -> None:
+        """Without rows there is nothing that could show the focus."""
+        policy = Qt.FocusPolicy.StrongFocus if self._rows().rowCount() else Qt.FocusPolicy.ClickFocus
+        self.setFocusPolicy(policy)
 
     def _on_refreshed(self) -> None:
         """Select again rows that moved, which were removed and inserted; a new chat's row becomes the current one."""
@@ -270,14 +279,18 @@ class ChatList(ListOfChats):
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, count(number))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        event.setAccepted(dragged(event) is not None)
+        event.setAccepted(dragged(event) is not None or bool(local_files(event.mimeData())))
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         self._follow_edge(event.position().y())
         what = dragged(event)
         index = self.indexAt(event.position().toPoint())
         folder_id = target(row_of(index) if index.isValid() else None)
-        welcome = what is not None and is_welcome(what, folder_id, self._tree)
+        if what is None:
+            welcome = folder_id is not None and bool(local_files(event.mimeData()))
+            event.setDropAction(Qt.DropAction.CopyAction)
+        else:
+            welcome = is_welcome(what, folder_id, self._tree)
         self._show_target(self._place_of(folder_id) if welcome else QRect())
         event.setAccepted(welcome)
 
@@ -317,6 +330,11 @@ class ChatList(ListOfChats):
         folder_id = target(row_of(index) if index.isValid() else None)
         self._show_target(QRect())
         self._stop_scrolling()
+        if what is None and folder_id is not None and (paths := local_files(event.mimeData())):
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+            self.files_dropped.emit(folder_id, paths)
+            return
         if what is None or not is_welcome(what, folder_id, self._tree):
             event.ignore()
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,14 +63,14 @@ class AttachmentActions(QObject):
         self._transcript = transcript
         self.model = attached.model
         self._folder = str(Path.home())  # where files were chosen last
-        self.drop_target = DropTarget(theme, window, lambda: not window.composer.isHidden())
+        self.drop_target = DropTarget(theme, window, lambda: window.shows_project or not window.composer.isHidden())
         self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
         self._refused: Callable[[], BannerText] | None = None
         self._connect_composer()
         self._connect_fields(transcript.editing)
         self._connect_note(find_model)
-        for files in (self.drop_target.files_dropped, window.composer.edit.files_given):
-            files.connect(self.take_files)
+        self.drop_target.files_dropped.connect(self._take_dropped)
+        window.composer.edit.files_given.connect(self.take_files)
         for image in (self.drop_target.image_dropped, window.composer.edit.image_given):
             image.connect(self._take_image)
         window.menu.attach.triggered.connect(self.choose_where_typed)
@@ -108,11 +107,20 @@ class AttachmentActions(QObject):
         editing.attached_opened.connect(self._open_in_field)
         editing.attached_removed.connect(lambda message_id, number: attached.remove(number, message_id))
 
+    def _take_dropped(self, paths: list[str]) -> None:
+        """Into the project that is shown, or the composer."""
+        if self._window.shows_project:
+            self._window.project_files_dropped.emit(paths)
+        else:
+            self.take_files(paths)
+
     def take_files(self, paths: list[str]) -> None:
         self._attached.add_files(paths)
         self._composer.take_focus()
 
     def _take_image(self, image: object) -> None:
+        if self._window.shows_project:
+            return  # there is no file
         self._attached.add_image(image)
         self._composer.take_focus()
 
@@ -235,6 +243,7 @@ class AttachmentActions(QObject):
         models.library.changed.connect(self._show_unseen)
         models.downloads.changed.connect(self._show_unseen)
         self.model.changed.connect(self._show_unseen)
+        self._chats.options.changed.connect(self._show_unseen)
         shown = self._chats.transcript
         for rows in (shown.was_reset, shown.message_inserted, shown.messages_prepended, shown.messages_removed):
             rows.connect(self._show_unseen)
@@ -246,9 +255,11 @@ class AttachmentActions(QObject):
 
     def _has_picture(self) -> bool:
         """Whether the chat or the new message has a picture."""
-        sent = (each for message in self._chats.transcript.messages for each in message.attachments)
         waiting = (row.attachment for row in self.model.rows if row.attachment is not None)
-        return any(each.is_picture for each in chain(sent, waiting))
+        return self._has_sent_picture() or any(each.is_picture for each in waiting)
+
+    def _has_sent_picture(self) -> bool:
+        return any(each.is_picture for message in self._chats.transcript.messages for each in message.attachments)
 
     def _on_opened(self) -> None:
         if not self._has_picture():
@@ -279,11 +290,14 @@ class AttachmentActions(QObject):
         note = self._composer.unseen_note
         chosen = models.main_info()
         lacks_picture = models.main_setting == STARTER_EYES and not self._has_picture()
-        self._composer.set_sees(chosen is None or chosen.sees, lacks_picture)
+        sees = chosen is None or chosen.sees
+        options = self._chats.options
+        has_unseen = not sees and self._has_sent_picture() and not options.goes_without_pictures(options.chat_id)
+        self._composer.set_sees(sees, lacks_picture or has_unseen)
         if lacks_picture:
             note.set_models(models.pair.main_name, models.used_before(), only_sees=True)
             return
-        if not self._composer.attached.unseen:
+        if not (self._composer.attached.unseen or has_unseen):
             return
         some_see = any(each.info is not None and each.info.sees for each in models.library.installed)
         here = best_that_sees(models.models) if some_see else None

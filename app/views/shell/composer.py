@@ -222,6 +222,8 @@ class ContextRing(Translated, QWidget):
         self._shared_tokens = 0
         self._limit_tokens = 0
         self._model_tokens = self._memory_tokens = 0  # 0: not known
+        self._not_read = 0
+        self._leaves_out = False
         theme.changed.connect(self.updateGeometry)
         self._retranslate()
 
@@ -259,6 +261,13 @@ class ContextRing(Translated, QWidget):
         """What can be seen of the figures, which change with every few words of a reply."""
         return round(self.share * 360) + self._beyond if self.used_tokens else -1, self._limit_tokens
 
+    def set_not_read(self, messages: int, *, leaves_out: bool) -> None:
+        """How many earlier messages are left out, and whether more of them will be."""
+        if (messages, leaves_out) != (self._not_read, self._leaves_out):
+            self._not_read = messages
+            self._leaves_out = leaves_out
+            self._retranslate()
+
     def set_room(self, model_tokens: int, memory_tokens: int) -> None:
         """What the main model holds, and what there is room for in memory, about."""
         if (model_tokens, memory_tokens) != (self._model_tokens, self._memory_tokens):
@@ -280,7 +289,9 @@ class ContextRing(Translated, QWidget):
 
     def _reasons(self) -> list[str]:
         """What is shared, and why it is less than the model holds."""
-        reasons = []
+        reasons = [] if not self._not_read else [self.tr("%Ln earlier message(s) not read", "", self._not_read)]
+        if self._leaves_out and self._speaks_up():
+            reasons.append(self.tr("When it is full, the oldest messages are left out"))
         if self._shared_tokens:
             shared = self.tr("%1 of them are the project's, read once for all its chats")
             reasons.append(fill(shared, count(self._shared_tokens)))
@@ -297,7 +308,7 @@ class ContextRing(Translated, QWidget):
 
     def _words(self) -> str:
         """A message that does not fit is reported before it is sent."""
-        if self._beyond:
+        if self._beyond and not self._leaves_out:
             return fill(self.tr("%1 tokens too many"), count(self._beyond))
         return fill(self.tr("%1 full", "the context"), percent(self.share))
 
@@ -347,7 +358,7 @@ class Composer(Translated, QWidget):
         self._generating = False
         self.unable_to_keep_form = ""  # the model's name, where the chat wants a form that it cannot keep to
         self._main = ""  # as the settings name it
-        self._lacks_picture = False
+        self._needs_other = False
         self._tokens = _Tokens()
         self.excess = 0  # tokens that the message is too long by
         self.edit = MessageEdit(theme, self)
@@ -396,7 +407,15 @@ class Composer(Translated, QWidget):
         chats.generating_changed.connect(self.set_generating)
         chats.reply_ended.connect(self._on_reply_ended)
         chats.context_changed.connect(self.set_context)
+        chats.transcript.beginning_changed.connect(self._show_not_read)
+        chats.options.changed.connect(self._show_not_read)
+        self._show_not_read()
         self._keep_unsent(chats)
+
+    def _show_not_read(self) -> None:
+        assert self._chats is not None
+        leaves_out = self._chats.options.generation(self._chats.chat_id).values["long_chats"] != "ask"
+        self.ring.set_not_read(self._chats.transcript.not_read, leaves_out=leaves_out)
 
     def _keep_unsent(self, chats: ChatController) -> None:
         """Save unsent text from here on; restores that of an earlier run."""
@@ -500,16 +519,16 @@ class Composer(Translated, QWidget):
         self.tools_button.bind(tools, models, make_panel)
         self._keep_room()
 
-    def set_sees(self, sees: bool, lacks_picture: bool = False) -> None:
-        """`sees`: the chosen model sees pictures; `lacks_picture`: it only describes pictures, and there is none."""
-        before = (self.attached.unseen, self._lacks_picture)
-        self._lacks_picture = lacks_picture
+    def set_sees(self, sees: bool, needs_other: bool = False) -> None:
+        """`sees`: the chosen model sees pictures; `needs_other`: what was sent in the chat is for another one."""
+        before = (self.attached.unseen, self._needs_other)
+        self._needs_other = needs_other
         self.attached.set_sees(sees)
-        if (self.attached.unseen, lacks_picture) != before:
+        if (self.attached.unseen, needs_other) != before:
             self._on_attached()
 
     def _on_attached(self) -> None:
-        self.unseen_note.setVisible(bool(self.attached.unseen) or self._lacks_picture)
+        self.unseen_note.setVisible(bool(self.attached.unseen) or self._needs_other)
         self._show_button()
         self._fit()
 

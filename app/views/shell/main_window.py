@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 YOURS = "yours"  # the tab of the Models view
 _CHAT_NEEDS_PX = 360  # beside the sidebar
 _SIDE_PX = 24
+_HOW_TO_SHORTEN = {NoticeAction.LEAVE_OUT: "oldest", NoticeAction.SUMMARISE: "summary"}
 
 
 class ModelsPage(PlacePage):
@@ -513,8 +514,8 @@ class MainWindow(Translated, ShellWindow):
             self._chats.asking.regenerate(message_id)
         elif action == NoticeAction.CONTINUE:
             self._chats.asking.continue_reply(message_id)
-        elif action == NoticeAction.LEAVE_OUT:
-            self._chats.shorten(message_id)
+        elif action in _HOW_TO_SHORTEN:
+            self._chats.shorten(message_id, _HOW_TO_SHORTEN[action])
         else:
             self.follow(action)
 

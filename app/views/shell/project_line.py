@@ -57,7 +57,7 @@ class ProjectLine(Translated, NamedButton):
         return self.theme.ui_font(FOOTER_PX)
 
     def _before_words_px(self) -> int:
-        return self.theme.px(_EDGE_PX + _ICON_PX + _GAP_PX)
+        return self.theme.px(_ICON_PX + _GAP_PX)
 
     def sizeHint(self) -> QSize:
         words = QFontMetrics(self._face()).horizontalAdvance(self.text())
@@ -69,12 +69,9 @@ class ProjectLine(Translated, NamedButton):
 
     def paint_content(self, painter: QPainter) -> None:
         colors = self.theme.palette
-        over = self.underMouse() or self.isDown()
-        if over:
-            self.fill(painter, colors.hover)
-        color = colors.text if over else colors.secondary
+        color = colors.text if self.underMouse() or self.isDown() else colors.secondary
         side = self.theme.px(_ICON_PX)
-        at = QRect(self.theme.px(_EDGE_PX), (self.height() - side) // 2, side, side)
+        at = QRect(0, (self.height() - side) // 2, side, side)
         icon("folder", color).paint(painter, at)
         place = self.rect().adjusted(self._before_words_px(), 0, -self.theme.px(_EDGE_PX), 0)
         words = QFontMetrics(self._face()).elidedText(self.text(), Qt.TextElideMode.ElideRight, place.width() + 1)

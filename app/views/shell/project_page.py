@@ -1,11 +1,12 @@
-"""A project, in place of the chat: its name, instructions, models and settings."""
+"""A project, in place of the chat: its name, models, instructions, files and settings."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
 from app.controllers.attachments import TypedTokens
 from app.controllers.chat import ChatController
@@ -14,12 +15,14 @@ from app.controllers.projects import DRAFT, MAIN
 from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
-from app.view_models.project import ProjectView
+from app.view_models.project import FileRow, ProjectView
 from app.views.settings.options import PromptField
 from app.views.shell.option_form import OptionForm
 from app.views.shell.place_page import PlacePage
+from app.views.shell.project_files import ProjectFilesCard
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
+from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.fields import LineField
@@ -57,6 +60,7 @@ class ProjectForm(Translated, Page):
         self.instructions = InstructionsField(theme)
         self._instructions_label = TextLabel(theme, TextStyle.BODY)
         self.tokens = TextLabel(theme, TextStyle.FINE)
+        self.files = ProjectFilesCard(theme)
         self.use_button = PillButton(theme)
         self.leave_button = IconButton(theme, "x", 24)
         self.settings = OptionForm(theme, with_prompt=False)
@@ -77,8 +81,8 @@ class ProjectForm(Translated, Page):
         instructions = Card(self.theme)
         for widget in (self._instructions_label, self.instructions, self.tokens):
             instructions.column.addWidget(widget)
-        self.column.addWidget(basic)
-        self.column.addWidget(instructions)
+        for card in (basic, instructions, self.files):
+            self.column.addWidget(card)
         self._options_heading = self.add_heading()
         options = Card(self.theme)
         options.column.addWidget(self.settings)
@@ -99,7 +103,9 @@ class ProjectForm(Translated, Page):
 
     def _retranslate(self) -> None:
         self.setAccessibleName(self.tr("Project"))
-        self.what.setText(self.tr("All chats in a project begin with its instructions, models and settings."))
+        self.what.setText(
+            self.tr("All chats in a project begin with its instructions and files, its models and settings.")
+        )
         self.new_button.setText(self.tr("New Chat in This Project"))
         self._name_row.set_words(self.tr("Name"))
         self._instructions_label.setText(self.tr("Instructions"))
@@ -131,6 +137,8 @@ class ProjectPage(PlacePage):
         self._title = ""  # as the header has it
         self._chats: ChatController | None = None
         window.sidebar.chats.project_requested.connect(self.show)
+        window.sidebar.chats.files_dropped.connect(self._add_to)
+        window.project_files_dropped.connect(self._add_files)
         window.sidebar.chats.chat_in_requested.connect(self._begin_chat)
         window.composer.project.clicked.connect(self._show_of_chat)
         for act in (window.menu.write, window.menu.attach):
@@ -143,6 +151,9 @@ class ProjectPage(PlacePage):
         chats.chat_wanted.connect(self.leave)
         models.chat_wanted.connect(self.leave)
         chats.options.changed.connect(self._follow)
+        chats.documents.changed.connect(self._follow)
+        chats.documents.left_out.connect(self._report_left_out)
+        chats.shared.changed.connect(self._follow)
         chats.current_chat_changed.connect(self._follow)
         chats.conversations.refreshed.connect(self._follow)
         models.pair_changed.connect(self._follow)
@@ -161,6 +172,8 @@ class ProjectPage(PlacePage):
         form.instructions.chosen.connect(lambda text: chats.projects.put_instructions(self._folder_id, str(text)))
         form.use_button.clicked.connect(self._use_present_pair)
         form.leave_button.clicked.connect(lambda: chats.projects.put_options(self._folder_id, {}, (MAIN, DRAFT)))
+        form.files.add_requested.connect(self._choose_files)
+        form.files.remove_requested.connect(self._remove_file)
         form.settings.put.connect(lambda name, value: chats.options.put_in_project(self._folder_id, name, value))
         form.settings.dropped.connect(lambda names: chats.projects.put_options(self._folder_id, {}, names))
         return form
@@ -175,6 +188,10 @@ class ProjectPage(PlacePage):
 
     def tab_stops(self) -> list[QWidget]:
         return in_reading_order(self.form)
+
+    def set_shown(self, shown: bool) -> None:
+        self._window.shows_project = shown
+        super().set_shown(shown)
 
     def show(self, folder_id: int) -> None:
         """Does nothing before the chats are bound."""
@@ -231,14 +248,15 @@ class ProjectPage(PlacePage):
                 self._title = self._name(self._folder_id)
                 self.changed.emit()
         folder_id = self._folder_id if self.is_shown else here
-        self._shared.count(self._chats.projects.instructions(folder_id))
+        self._chats.shared.get(folder_id, self._shared.count)
         self._show_tokens(self._shared.tokens)
 
     def _view(self, folder_id: int) -> ProjectView:
         assert self._chats is not None
         projects = self._chats.projects
         has_options = projects.has_options(folder_id)
-        return ProjectView(self._name(folder_id), bool(projects.instructions(folder_id)), has_options)
+        files = len(self._chats.documents.files(folder_id))
+        return ProjectView(self._name(folder_id), bool(projects.instructions(folder_id)), has_options, files)
 
     def _show_values(self) -> None:
         assert self._chats is not None
@@ -247,6 +265,7 @@ class ProjectPage(PlacePage):
         if not form.name.hasFocus():
             form.name.setText(self._name(self._folder_id))
         form.instructions.set_value(self._chats.projects.get(self._folder_id).instructions)
+        form.files.show_rows(self._file_rows())
         own = self._chats.projects.pair(self._folder_id)
         names = models.names_of(*own) if own is not None else ("", "", True)
         present = _names(models.pair.main_name, models.pair.draft_name)
@@ -257,6 +276,45 @@ class ProjectPage(PlacePage):
         form.settings.set_forms(models.keeps_forms, human_name(models.pair.main_name))
         sees = info is not None and info.sees
         form.settings.show_options(view, Scope.PROJECT, models.efforts(), limits=limits, sees=sees)
+
+    def _file_rows(self) -> list[FileRow]:
+        assert self._chats is not None
+        whole = self._chats.shared.whole_files(self._folder_id).ids
+        return [
+            FileRow(each.id, each.name, each.path, each.size_bytes, each.state, each.problem, each.id in whole)
+            for each in self._chats.documents.files(self._folder_id)
+        ]
+
+    def _choose_files(self) -> None:
+        dialog = QFileDialog(self._window, self.tr("Add Files to the Project"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(self._add_files)
+        dialog.open()
+
+    def _add_files(self, paths: Sequence[str]) -> None:
+        self._add_to(self._folder_id, paths)
+
+    def _add_to(self, folder_id: int, paths: Sequence[str]) -> None:
+        if self._chats is not None:
+            self._chats.documents.add(folder_id, paths)
+
+    def _remove_file(self, row: FileRow) -> None:
+        """Undone by adding it again: its text is read from where it is."""
+        assert self._chats is not None
+        folder_id = self._folder_id
+        self._chats.documents.remove(folder_id, [row.id])
+
+        def text() -> BannerText:
+            return BannerText(fill(self.tr("“%1” was removed from the project."), row.name), button=self.tr("Undo"))
+
+        self._window.banner.show_info(text, lambda: self._add_to(folder_id, [row.path]))
+
+    def _report_left_out(self, _folder_id: int, number: int) -> None:
+        def text() -> BannerText:
+            return BannerText(self.tr("%Ln file(s) left out: a project holds 5,000 files and 2 GB.", "", number))
+
+        self._window.banner.show_info(text)
 
     def _show_tokens(self, tokens: int) -> None:
         if self.is_shown:

@@ -27,9 +27,11 @@ class ShellWindow(TakesDrops, QWidget):
     closed = Signal()
     resized = Signal()
     language_changed = Signal()
+    project_files_dropped = Signal(list)  # paths, while a project is shown
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.shows_project = False  # in place of the chat
         self.sidebar = Sidebar(theme, self)
         self.header = Header(theme, self)
         self.composer = Composer(theme, self)

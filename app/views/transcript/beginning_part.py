@@ -1,5 +1,7 @@
 """The line at the message from which on the model reads a long chat; a click says what is left out."""
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QWidget
@@ -16,16 +18,27 @@ _BESIDE_PX = 12
 _LEAST_LINE_PX = 16
 
 
+@dataclass(frozen=True, slots=True)
+class BeginningLine:
+    begins: bool
+    summary: bool  # the message is one of those before it
+
+
 class BeginningPart(Hovered, Translated, PaintedButton):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(context.theme, parent)
         self._message_id = 0
+        self._line = BeginningLine(begins=True, summary=False)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.clicked.connect(lambda: context.beginning_asked.emit(self._message_id, self))
         self._retranslate()
 
     def show_part(self, part: Part, _width_px: int) -> int:
+        assert isinstance(part.content, BeginningLine)
         self._message_id = part.message_id
+        self._line = part.content
+        self.setEnabled(self._line.begins)
+        self._retranslate()
         return self.theme.px(_HEIGHT_PX + _BELOW_PX)
 
     def meaning(self) -> str:
@@ -35,9 +48,14 @@ class BeginningPart(Hovered, Translated, PaintedButton):
         return QSize(self.theme.px(200), self.theme.px(_HEIGHT_PX))
 
     def _retranslate(self) -> None:
-        self.setText(self.tr("The model reads from here on"))
-        self.setAccessibleName(self.text())
-        self.setAccessibleDescription(self.tr("Show what is left out"))
+        words = self.tr("The model reads from here on")
+        if self._line.summary:
+            words = self.tr("The model reads this summary, and what follows")
+        if not self._line.begins:
+            words = self.tr("Summary of earlier messages")
+        self.setText(words)
+        self.setAccessibleName(words)
+        self.setAccessibleDescription(self.tr("Show what is left out") if self._line.begins else "")
         self.update()
 
     def paint_content(self, painter: QPainter) -> None:

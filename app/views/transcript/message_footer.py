@@ -132,9 +132,13 @@ def _changes(message: TranscriptMessage, *, has_words: bool) -> Iterator[Entry]:
     yield "edit", QCoreApplication.translate("MessageActs", "Edit"), free
     again = QCoreApplication.translate("MessageActs", "Regenerate")
     answer = QCoreApplication.translate("MessageActs", "Generate Reply")
-    yield "regenerate", answer if message.from_user else again, message.edit is None
+    yield "regenerate", answer if message.from_user else again, message.edit is None and not message.summary
     if not message.from_user:
-        yield "continue", QCoreApplication.translate("MessageActs", "Continue"), free and has_words
+        yield (
+            "continue",
+            QCoreApplication.translate("MessageActs", "Continue"),
+            free and has_words and not message.summary,
+        )
         yield "", "", False
         yield INSPECT, QCoreApplication.translate("MessageActs", "Show in Inspector"), message.stats is not None
         yield RACE, QCoreApplication.translate("MessageActs", "Race…"), free
@@ -148,7 +152,7 @@ def _changes(message: TranscriptMessage, *, has_words: bool) -> Iterator[Entry]:
     yield INSERT_AFTER, QCoreApplication.translate("MessageActs", "Insert After"), free
     yours = QCoreApplication.translate("MessageActs", "Change to My Message")
     model_s = QCoreApplication.translate("MessageActs", "Change to Model's Reply")
-    yield SWITCH_ROLE, model_s if message.from_user else yours, free
+    yield SWITCH_ROLE, model_s if message.from_user else yours, free and not message.summary
     yield "", "", False
     yield "delete", QCoreApplication.translate("MessageActs", "Delete"), True
     yield DELETE_FOLLOWING, QCoreApplication.translate("MessageActs", "Delete This and Later Messages…"), True
@@ -168,6 +172,7 @@ class FooterContent:
     siblings: int = 1
     highlighted: bool = False
     model: str = ""  # who wrote it
+    summary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,7 +400,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         content = self._content
         if content.status is ReplyStatus.UNREADABLE:
             return ["copy", "delete"]
-        again = [] if content.from_user else ["regenerate"]
+        again = [] if content.from_user or content.summary else ["regenerate"]
         onward = ["continue"] if content.can_continue else []
         return [*onward, "copy", "edit", *again, "delete", "more"]
 

@@ -19,6 +19,7 @@ from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.tools import StepView
 from app.view_models.transcript import EditKind, ReplyStatus, TranscriptMessage, TranscriptModel
+from app.views.transcript.beginning_part import BeginningLine
 from app.views.transcript.call_parts import CallContents, CallLine, CallText
 from app.views.transcript.consent_part import ConsentContent
 from app.views.transcript.editor_part import EditorContent
@@ -362,7 +363,9 @@ class MessageItem:
         """Updates the parts from the message; returns whether some came or went."""
         self.is_read = self.segment.has_read = True
         self._set_fields()
-        self._maker.update(self._beginning, [(PartKind.BEGINNING, None, 0)] if self.message.begins else [])
+        line = BeginningLine(self.message.begins, self.message.summary)
+        shows = line.begins or line.summary
+        self._maker.update(self._beginning, [(PartKind.BEGINNING, line, 0)] if shows else [])
         attached: object = self.message.attachments
         shown = bool(attached) and not self._is_edited  # there the field has them
         self._maker.update(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if shown else [])
@@ -602,6 +605,7 @@ class MessageItem:
             siblings=message.siblings,
             highlighted=self.highlighted,
             model="" if message.from_user else message.model,
+            summary=message.summary,
         )
         # Progress is as high as a first line with its gap, so that nothing moves when that comes.
         gap_px = 0 if waiting else 6

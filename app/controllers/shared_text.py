@@ -1,0 +1,132 @@
+"""What all chats of a project begin with: its instructions, and those of its files that are read whole.
+
+Small files are: from the first on, as many as take a part of the context. The others are searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.chat_options import ChatOptions
+from app.controllers.models import ModelController
+from app.controllers.project_files import ProjectFilesController
+from app.controllers.projects import Projects
+from app.documents.fences import fenced
+from app.storage import Storage
+from app.storage.project_files import FileState, ProjectFile, reading
+from app.system.worker import ask_once
+
+_PART_OF_CONTEXT = 4
+_MOST_TOKENS = 16_384  # however large the context is: they are read before the first word of the first chat
+_ASCII_PER_TOKEN = 3  # at the least, in the texts of most languages; other characters may be a token each
+
+_Key = tuple[int, tuple[ProjectFile, ...]]  # room in tokens, the project's files
+
+
+@dataclass(frozen=True, slots=True)
+class WholeFiles:
+    """Files that are read whole, and their text in the prompt."""
+
+    ids: frozenset[int] = frozenset()
+    text: str = ""
+
+
+class SharedText(QObject):
+    changed = Signal(int)  # folder
+
+    def __init__(
+        self,
+        storage: Storage,
+        projects: Projects,
+        documents: ProjectFilesController,
+        options: ChatOptions,
+        models: ModelController,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._projects = projects
+        self._documents = documents
+        self.options = options
+        self._models = models
+        self._known: dict[int, tuple[_Key, WholeFiles]] = {}  # by folder
+        documents.changed.connect(self._on_files)
+
+    def now(self, folder_id: int | None) -> str:
+        """As far as it is known without reading files again."""
+        return self._joined(folder_id, self.whole_files(folder_id))
+
+    def whole_files(self, folder_id: int | None) -> WholeFiles:
+        """Those that were read whole when it was looked at last."""
+        return self._known[folder_id][1] if folder_id in self._known else WholeFiles()
+
+    def get(self, folder_id: int | None, done: Callable[[str], None]) -> None:
+        """At once, unless files have changed."""
+        if folder_id is None:
+            done("")
+            return
+        key = self._key(folder_id)
+        if not key[1] or (folder_id in self._known and self._known[folder_id][0] == key):
+            done(self._joined(folder_id, self.whole_files(folder_id) if key[1] else WholeFiles()))
+            return
+
+        def found(whole: WholeFiles) -> None:
+            before = self.whole_files(folder_id)
+            self._known[folder_id] = key, whole
+            if whole != before:
+                self.changed.emit(folder_id)
+            done(self._joined(folder_id, whole))
+
+        def failed(_error: Exception) -> None:
+            found(WholeFiles())
+
+        job = partial(_read_whole, self._documents.database(folder_id), key[1], key[0])
+        ask_once("project text", self._storage.deliver, job, found, failed)
+
+    def _on_files(self, folder_id: int) -> None:
+        """Look at once which are read whole, so that the page and the context meter say so."""
+        if folder_id > 0 and not any(each.state is FileState.READING for each in self._documents.files(folder_id)):
+            self.get(folder_id, lambda _text: None)
+
+    def _key(self, folder_id: int) -> _Key:
+        ready = (each for each in self._documents.files(folder_id) if each.state is FileState.READY)
+        return self._room(), tuple(ready)
+
+    def _room(self) -> int:
+        """In tokens, of the open chat's context."""
+        info = self._models.main_info()
+        if info is None:
+            return 0
+        limit = self.options.generation(self.options.chat_id).values["context_tokens"] or info.context_tokens
+        return min(limit, info.context_tokens, _PART_OF_CONTEXT * _MOST_TOKENS) // _PART_OF_CONTEXT
+
+    def _joined(self, folder_id: int | None, whole: WholeFiles) -> str:
+        return "\n\n".join(filter(None, (self._projects.instructions(folder_id), whole.text)))
+
+
+def _read_whole(path: Path, files: Sequence[ProjectFile], room: int) -> WholeFiles:
+    """On a thread of its own."""
+    ids: list[int] = []
+    blocks: list[str] = []
+    with reading(path) as found:
+        for each in files if found is not None else ():
+            if not each.characters or each.characters > room * _ASCII_PER_TOKEN or found is None:
+                continue
+            text = found.text_of(each.id)
+            tokens = tokens_at_most(text)
+            if tokens <= room:
+                room -= tokens
+                ids.append(each.id)
+                blocks.append(f"File of this project: {each.name}\n{fenced(text)}")
+    return WholeFiles(frozenset(ids), "\n\n".join(blocks))
+
+
+def tokens_at_most(text: str) -> int:
+    """About how many tokens a text is, by its characters."""
+    ascii_characters = len(text.encode("ascii", "ignore"))
+    return ascii_characters // _ASCII_PER_TOKEN + len(text) - ascii_characters + 1

@@ -1,0 +1,94 @@
+"""The card with a project's files: what becomes of each, adding and removing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.view_models.project import FileRow
+from app.views.widgets.arrange import arrange
+from app.views.widgets.buttons import IconButton, PillButton
+from app.views.widgets.cards import Card
+from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
+from app.views.widgets.translated import Translated
+from app.words.formats import fill
+from app.words.projects import file_words
+
+_MOST_ROWS = 100  # the others are counted
+
+
+class FileLine(Translated, QWidget):
+    remove_requested = Signal(object)  # FileRow
+
+    def __init__(self, theme: Theme, row: FileRow) -> None:
+        super().__init__()
+        self._row = row
+        self.name = ElidedLabel(theme, TextStyle.BODY)
+        self.state = TextLabel(theme, TextStyle.FINE)
+        self.remove_button = IconButton(theme, "x", 24)
+        words = arrange(QVBoxLayout(), self.name, self.state, spacing=2)
+        arrange(QHBoxLayout(self), (words, 1), self.remove_button, spacing=8, margins=(0, 0, 0, 0))
+        self.remove_button.clicked.connect(lambda: self.remove_requested.emit(self._row))
+        self._retranslate()
+
+    def show_row(self, row: FileRow) -> None:
+        if row != self._row:
+            self._row = row
+            self._retranslate()
+
+    def _retranslate(self) -> None:
+        row = self._row
+        self.name.setText(row.name)
+        self.state.setText(file_words(row.size_bytes, row.state, row.problem, is_whole=row.is_whole))
+        self.remove_button.set_name(fill(self.tr("Remove %1"), row.name))
+
+
+class ProjectFilesCard(Translated, Card):
+    add_requested = Signal()
+    remove_requested = Signal(object)  # FileRow
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._rows: Sequence[FileRow] = ()
+        self.lines: dict[int, FileLine] = {}  # by file
+        self.label = TextLabel(theme, TextStyle.BODY)
+        self.nothing = TextLabel(theme, TextStyle.FINE)
+        self.more = TextLabel(theme, TextStyle.FINE)
+        self.add_button = PillButton(theme, icon_name="plus")
+        self.column.addLayout(arrange(QHBoxLayout(), (self.label, 1), self.add_button, spacing=8))
+        self._list = QVBoxLayout()
+        self._list.setSpacing(10)
+        self.column.addWidget(self.nothing)
+        self.column.addLayout(self._list)
+        self.column.addWidget(self.more)
+        self.add_button.clicked.connect(self.add_requested)
+        self._retranslate()
+
+    def show_rows(self, rows: Sequence[FileRow]) -> None:
+        """Lines of files that stay are kept, and with them the focus."""
+        self._rows = rows
+        shown = rows[:_MOST_ROWS]
+        for number in self.lines.keys() - {each.id for each in shown}:
+            line = self.lines.pop(number)
+            line.hide()
+            line.deleteLater()
+        for at, row in enumerate(shown):
+            if row.id in self.lines:
+                self.lines[row.id].show_row(row)
+            else:
+                line = self.lines[row.id] = FileLine(self.theme, row)
+                line.remove_requested.connect(self.remove_requested)
+                self._list.insertWidget(at, line)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.label.setText(self.tr("Files"))
+        self.add_button.setText(self.tr("Add Files…"))
+        self.nothing.setText(self.tr("Drop files here. Small ones are read whole, the others are searched."))
+        self.nothing.setVisible(not self._rows)
+        more = max(0, len(self._rows) - _MOST_ROWS)
+        self.more.setText(self.tr("And %Ln more file(s)", "", more) if more else "")
+        self.more.setVisible(bool(more))
