@@ -143,9 +143,9 @@ class ToolRow:
     tokens: int  # of its definition in the prompt; 0: not known yet
     on: bool = False  # in the open chat
     reads_only: bool = False
-    fixed: bool = False  # it is on because the chat has documents
     always: bool = False  # it has the user's consent in every chat; `ToolsController.ask_again` ends that
     in_chat: bool = False  # it has it in the open chat
+    fixed: bool = False  # it is on because the chat has documents
 
 
 @dataclass(frozen=True, slots=True)
