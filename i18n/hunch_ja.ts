@@ -3010,6 +3010,10 @@
         <source>More</source>
         <translation>その他</translation>
     </message>
+    <message>
+        <source>Pinned</source>
+        <translation>ピン留め済み</translation>
+    </message>
 </context>
 <context>
     <name>Messages</name>

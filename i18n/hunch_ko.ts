@@ -3010,6 +3010,10 @@
         <source>More</source>
         <translation>더 보기</translation>
     </message>
+    <message>
+        <source>Pinned</source>
+        <translation>고정됨</translation>
+    </message>
 </context>
 <context>
     <name>Messages</name>

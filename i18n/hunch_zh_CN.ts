@@ -3010,6 +3010,10 @@
         <source>More</source>
         <translation>更多</translation>
     </message>
+    <message>
+        <source>Pinned</source>
+        <translation>已固定</translation>
+    </message>
 </context>
 <context>
     <name>Messages</name>

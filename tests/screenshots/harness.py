@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.application import Application
 from app.settings import Settings
 from app.storage import Database
-from app.storage.parts import parts_to_json
+from app.storage.parts import Summary, parts_to_json
 from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
@@ -31,6 +31,7 @@ from tests.screenshots.calls import called_parts
 SEED = 1
 SHOWCASE = "Markdown"
 CALLS = "Tools"
+LONG = "Long"
 _DELETED = ("Plans for July", "여름 계획", "夏の計画", "七月的计划")
 PICTURE = "picture of "  # before the language of a chat with one
 # The first question of the empty chat, word for word, so that the starter pair knows the answer.
@@ -47,7 +48,7 @@ _PAUSE_MS = 800
 class ScreenshotHarness:
     def __init__(self, profile: Path, showcase: str) -> None:
         self.paths = Paths.for_user(profile)
-        self._chats = {SHOWCASE: 1, CALLS: 90}
+        self._chats = {SHOWCASE: 1, CALLS: 90, LONG: 95}
         self._prepare(showcase)
         self.qt = qt_application()
         self.application = Application(self.paths)
@@ -77,6 +78,7 @@ class ScreenshotHarness:
                 ((number, title, now, now) for number, title in enumerate(_DELETED, start=2)),
             )
             self._put_calls(database, now)
+            self._put_long(database, now)
             thought = (
                 "The person wants to see everything.\n\n1. Headings and lists\n2. Code and formulas\n\n> Keep it short."
             )
@@ -108,6 +110,39 @@ class ScreenshotHarness:
             "INSERT INTO messages (id, chat_id, parent_id, role, text, parts, created_at)"
             " VALUES (91, 90, 90, 'assistant', ?, ?, ?)",
             ("You want milk. **Two** issues are open.", parts_to_json(called_parts()), now),
+        )
+
+    def _put_long(self, database: Database, now: float) -> None:
+        """A chat of which the model reads the end, a summary of the rest, and what is pinned."""
+        database.connection.execute(
+            "INSERT INTO chats (id, title, renamed, created_at, updated_at, leaf_id) VALUES (95, ?, 1, ?, ?, 957)",
+            (LONG, now, now),
+        )
+        rows = (
+            ("user", "What do I need for a week in the hills?", None, False),
+            ("assistant", "A coat, boots, a map, and food for two days more than you plan.", None, True),
+            ("user", "And the tent?", None, False),
+            ("assistant", "A small one for the wind. Pitch it low, with its back to the west.", None, False),
+            ("system", "A week in the hills in May, alone, with a small tent.", None, False),
+            ("user", "Which stove?", None, False),
+            ("assistant", "Gas, since you cook twice a day and never below zero.", 955, False),
+        )
+        database.connection.executemany(
+            "INSERT INTO messages (id, chat_id, parent_id, role, text, reads_from, pinned, parts, created_at)"
+            " VALUES (?, 95, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    950 + number,
+                    949 + number if number > 1 else None,
+                    role,
+                    text,
+                    first,
+                    pinned,
+                    parts_to_json((Summary(4),)) if role == "system" else None,
+                    now,
+                )
+                for number, (role, text, first, pinned) in enumerate(rows, start=1)
+            ),
         )
 
     def _ask(self, language: str, question: str, name: str = "") -> None:

@@ -16,11 +16,12 @@ from app.views.link_dialog import ask_to_open
 from app.views.settings.schema_field import SchemaField
 from app.views.settings.tools import ServerCard, ToolsPage
 from app.views.shell.chat_tools import ChatToolsPanel
+from app.views.transcript.beginning_part import BeginningPart
 from app.views.transcript.overlay import OverlayMode
 from tests.end2end.test_starter_eyes import unseen
 from tests.helpers.window_pages import SETTINGS_PAGES
 from tests.screenshots.calls import question
-from tests.screenshots.harness import CALLS, PICTURE, QUESTIONS, SHOWCASE, ScreenshotHarness, dialog
+from tests.screenshots.harness import CALLS, LONG, PICTURE, QUESTIONS, SHOWCASE, ScreenshotHarness, dialog
 from tests.screenshots.tools import ShownServers, ShownTools
 
 Page = Callable[[ScreenshotHarness], QWidget]  # brings the page up, and returns the widget to grab
@@ -43,6 +44,14 @@ def empty_chat(harness: ScreenshotHarness) -> QWidget:
 def chat(harness: ScreenshotHarness) -> QWidget:
     """A real reply with its real statistics, in the language of the window."""
     harness.open_chat(harness.application.settings.language)
+    return harness.application.window
+
+
+def long_chat(harness: ScreenshotHarness) -> QWidget:
+    """What the model no longer reads of it."""
+    harness.open_chat(LONG)
+    line = next(each for each in harness.transcript.findChildren(BeginningPart) if each.isVisible())
+    line.click()
     return harness.application.window
 
 
@@ -320,6 +329,7 @@ def project_chat(harness: ScreenshotHarness) -> QWidget:
 PAGES: dict[str, Page] = {
     "empty-chat": empty_chat,
     "chat": chat,
+    "long-chat": long_chat,
     "markdown": markdown,
     "picture": picture,
     "picture-viewer": picture_viewer,

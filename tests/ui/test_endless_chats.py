@@ -11,7 +11,7 @@ from app.view_models.chat_options import Scope
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.long_chat_menu import LongChatMenu
 from app.views.transcript.beginning_part import BeginningPart
-from app.views.transcript.message_footer import MessageMenu
+from app.views.transcript.message_footer import MessageFooter, MessageMenu
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import NoticePart
 from engine import ContextTooLong, FinishReason, Truncation
@@ -47,6 +47,10 @@ def parts(harness: AppHarness, kind: PartKind) -> list[tuple[int, object]]:
     still()
     shown = [part for part, _ in harness.transcript.visible_parts.shown() if part.kind is kind]
     return [(harness.chats.transcript.row_of(part.message_id) or 0, part.widget) for part in shown]
+
+
+def footers(harness: AppHarness) -> list[MessageFooter]:
+    return [widget for _, widget in parts(harness, PartKind.FOOTER) if isinstance(widget, MessageFooter)]
 
 
 def opened_menu(harness: AppHarness) -> LongChatMenu:
@@ -89,6 +93,7 @@ def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> N
     talk(harness, qtbot, *[Script()] * 3)
     act(harness, 1, "Pin")
     harness.wait_until_quiet(qtbot)
+    assert ["Pinned" in footer.accessibleName() for footer in footers(harness)] == [False, True] + [False] * 4
     talk(harness, qtbot, Script(first=5))
     assert harness.engine.requests[-1].kept == (2,)
     menu = opened_menu(harness)

@@ -191,10 +191,10 @@ def test_a_cancelled_import(app: AppHarness, qtbot: QtBot, tmp_path: Path, monke
     dialog = look(app, qtbot, conversations(tmp_path, 3))
     begun, free, add = threading.Event(), threading.Event(), portable.add
 
-    def add_slowly(stores: Stores, chat: portable.PortableChat) -> int:
+    def add_slowly(stores: Stores, chat: portable.PortableChat, *more: Any) -> int:
         begun.set()
         assert free.wait(60)
-        return add(stores, chat)
+        return add(stores, chat, *more)
 
     monkeypatch.setattr(portable, "add", add_slowly)
     cancelled = QSignalSpy(imports.cancelled)

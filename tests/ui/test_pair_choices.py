@@ -24,6 +24,12 @@ def records(paths: Paths) -> PairRecords:
     return PairRecords(paths.pairs, machine_name())
 
 
+def gain_kept(app: AppHarness, qtbot: QtBot, draft: str) -> float | None:
+    """Once another thread has written it."""
+    qtbot.waitUntil(lambda: records(app.paths).get(MAIN.folder, draft).gain is not None)
+    return records(app.paths).get(MAIN.folder, draft).gain
+
+
 def choose_draft(app: AppHarness, folder: str, qtbot: QtBot) -> None:
     app.models.choose_draft(folder)
     pair = app.models
@@ -51,8 +57,7 @@ def test_a_reply_that_two_drafts_shared_is_no_gain_of_either(tmp_path: Path, qtb
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         app.ask(qtbot, "One?")
         choose_draft(app, DRAFT.folder, qtbot)
-        before = records(app.paths).get(MAIN.folder, DRAFT.folder).gain
-        assert before is not None
+        gain_kept(app, qtbot, DRAFT.folder)
         app.engine.scripts.append(Script(("a",) * 12))
         app.engine.gate.hold()
         assert app.chats.send("Two?")
@@ -63,7 +68,7 @@ def test_a_reply_that_two_drafts_shared_is_no_gain_of_either(tmp_path: Path, qtb
         app.wait_until_quiet(qtbot)
         assert records(app.paths).get(MAIN.folder, OTHER.folder).gain is None
         app.ask(qtbot, "Three?")
-        assert records(app.paths).get(MAIN.folder, OTHER.folder).gain is not None
+        gain_kept(app, qtbot, OTHER.folder)
 
 
 def test_what_a_draft_gained_is_shown_where_drafts_are_chosen(tmp_path: Path, qtbot: QtBot) -> None:
@@ -75,7 +80,7 @@ def test_what_a_draft_gained_is_shown_where_drafts_are_chosen(tmp_path: Path, qt
 
         assert gain() is None
         app.ask(qtbot, "One?")
-        assert gain() == records(app.paths).get(MAIN.folder, DRAFT.folder).gain is not None
+        assert gain_kept(app, qtbot, DRAFT.folder) == gain()
 
 
 @pytest.mark.expect_log("is not kept")

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -23,12 +23,14 @@ from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.inspector import InspectorPanel
 from app.views.shell.kept_words import unsaved
 from app.views.shell.picker import Picker
+from app.views.widgets.banner import BannerText
 from app.words.notices import NoticeAction
 from engine import OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN, Script
 from tests.helpers.full_disk import fill_up, make_room
 from tests.helpers.reply_words import footer_of, notice_of, title_of
+from tests.helpers.stillness import still
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -422,3 +424,25 @@ def test_an_empty_composer_has_nothing_to_undo(harness: AppHarness, qtbot: QtBot
     edit.set_text("")
     press(harness.window, Qt.Key.Key_Z, CONTROL)
     qtbot.waitUntil(lambda: conversations.row_of(1) is not None)
+
+
+def test_what_a_notice_lies_over_can_be_scrolled_into_sight(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.scripts.append(Script(tuple(f"Line {number}\n\n" for number in range(60))))
+    harness.ask(qtbot, "A long one")
+    view, banner = harness.transcript, harness.window.banner
+    banner.close_button.click()  # what marks mean, after the first reply
+    still()
+    bar = view.verticalScrollBar()
+    end = bar.value()
+    assert end == bar.maximum() > 0
+    banner.show_warning(lambda: BannerText("Something is wrong."))
+    still()
+    assert bar.value() == end, "nothing moves by itself"
+    bar.setValue(bar.maximum())
+    still()
+    lowest = max(rect.bottom() for _part, rect in view.visible_parts.shown())
+    assert view.viewport().mapTo(harness.window, QPoint(0, lowest)).y() < banner.y()
+    assert bar.value() == bar.maximum() > end, "and it stays there"
+    banner.close_button.click()
+    still()
+    assert bar.value() == bar.maximum() == end

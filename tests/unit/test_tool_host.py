@@ -246,6 +246,18 @@ def test_a_server_that_is_stopped_while_it_connects_leaves_nothing(tmp_path: Pat
     assert alive(noted) == []
 
 
+def test_a_server_that_is_started_again_is_ready(host: HostUnderTest) -> None:
+    """What is said of the former one, which may come late, is not about it."""
+    server, noted = host.malicious("changes")
+    host.tools(server)
+    host.host.stop(server.id)
+    for _ in range(2):
+        host.tools(server)
+        assert host.state(server.id).phase is ConnectionState.READY
+    assert host.call(server.id).text == "done"
+    assert len(list(noted.iterdir())) == 2
+
+
 def test_what_is_no_call_is_not_sent(one_host: HostUnderTest) -> None:
     one_host.tools(one_host.malicious("changes")[0])
     for wrong in ("[]", "{", '"text"', "[" * 100_000, '{"a": "' + "x" * MOST_ARGUMENTS + '"}'):

@@ -80,6 +80,7 @@ class Host:
                 task.cancel()
                 self._fail(number, ServerFault(Problem.STOPPED))
             case "stop" if server is not None:
+                del self._servers[name]
                 server.stop()
 
     def _start(self, number: int, work: Coroutine[Any, Any, None]) -> None:
@@ -105,8 +106,6 @@ class Host:
         former = self._servers.get(name)
         if former is not None and former.reach == reach:
             return
-        if former is not None:
-            former.stop()
         self._started += 1
         server = Server(
             reach,
@@ -118,6 +117,8 @@ class Host:
             self._patience,
         )
         self._servers[name] = server
+        if former is not None:
+            former.stop()
         self._running[name] = asyncio.create_task(self._run(name, server, self._running.get(name)))
 
     def _on_family(self, name: str, number: int) -> Callable[[dict[int, str]], None]:
@@ -138,7 +139,7 @@ class Host:
             self.say({"connected": name})
 
     def _on_failure(self, name: str, server: Server) -> None:
-        """From now on it is another one that connects under this name."""
+        """From now on it is another one that connects under this name. The app knows of one that it has stopped."""
         failure = server.failure
         if self._servers.get(name) is server and failure is not None:
             del self._servers[name]

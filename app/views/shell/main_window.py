@@ -259,6 +259,7 @@ class MainColumn(QObject):
         banner = self._window.banner
         composer = self._window.composer
         if not banner.isVisibleTo(self._window):
+            self._cover(0)
             return
         if (place := self._place) is not None:
             side = self._theme.px(_SIDE_PX)
@@ -267,6 +268,11 @@ class MainColumn(QObject):
             return
         at = composer.mapTo(self._window, composer.rect().topLeft())
         banner.place(at.x(), at.y() - 10, composer.width())
+        self._cover(at.y() - banner.y())
+
+    def _cover(self, height_px: int) -> None:
+        if self._transcript is not None:
+            self._transcript.set_covered(height_px)
 
     def tab_stops(self) -> list[QWidget]:
         """All that takes Tab: header, page, foot."""

@@ -46,6 +46,7 @@ class Layout(QObject):
         self.parts = parts
         self.follows_end = True
         self.is_settling = False
+        self.covered_px = 0  # of the foot of the page, by a notice: so much further one can scroll
         self._theme = theme
         self._bar = view.verticalScrollBar()
         self._viewport = view.viewport()
@@ -72,6 +73,11 @@ class Layout(QObject):
     def bottom_px(self) -> int:
         """The scroll bar's value at the end."""
         return max(0, self.column.height_px - self.page_px())
+
+    @property
+    def last_px(self) -> int:
+        """Its largest value: the end is above what covers the page."""
+        return max(0, self.column.height_px + self.covered_px - self.page_px())
 
     def rows_in_sight(self) -> range:
         return self.column.rows_between(self.top_px(), self.top_px() + self.page_px())
@@ -230,19 +236,20 @@ class Layout(QObject):
             self._later.start()
         top = self._wanted_top()
         self._bar.setPageStep(page_px)
-        self._bar.setRange(0, self.bottom_px)
+        self._bar.setRange(0, self.last_px)
         self._bar.setValue(top)
-        self._bar.setEnabled(self.bottom_px > 0)
+        self._bar.setEnabled(self.last_px > 0)
         parts.place(column, top, page_px, self.left_px, width_px)
         self._hold(top)
         self.settled.emit(top)
 
     def _wanted_top(self) -> int:
+        last_px = self.last_px
         if self.follows_end:
-            return self.bottom_px
+            return max(self.bottom_px, min(self._last_top_px, last_px))
         if self._anchor is None:
-            return min(self._last_top_px, self.bottom_px)
-        return max(0, min(self.column.top_of(self._anchor), self.bottom_px))
+            return min(self._last_top_px, last_px)
+        return max(0, min(self.column.top_of(self._anchor), last_px))
 
     def _hold(self, top_px: int) -> None:
         self._anchor = self.column.anchor_at(top_px)

@@ -17,6 +17,7 @@ from app.markup import json_text
 from app.system.energy import Slowdown
 from app.theme import FOOTER_PX, Theme
 from app.view_models.transcript import ReplyStatus, RequestStats, TranscriptMessage
+from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.buttons import IconButton, PaintedButton
@@ -62,6 +63,7 @@ INSPECT = "inspect"
 RACE = "race"
 
 _SIDES_PX = 64
+_PIN_PX = 14
 
 Entry = tuple[str, str, bool]  # action ("": a separator), text, enabled
 
@@ -173,6 +175,7 @@ class FooterContent:
     highlighted: bool = False
     model: str = ""  # who wrote it
     summary: bool = False
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +370,7 @@ class MessageFooter(Hovered, Translated, QWidget):
             self._line = None
         set_tooltip(self, "\n".join(words for words in (content.model, footer.tooltip if footer else "") if words))
         self.setAccessibleName(
-            SEPARATOR.join(words for words in (footer.text if footer else "", content.model) if words)
+            SEPARATOR.join(filter(None, (footer.text if footer else "", content.model, self._pinned_words())))
         )
         self.link.setText(footer.link if footer else "")
         self.link.setVisible(bool(self.link.text()))
@@ -491,6 +494,20 @@ class MessageFooter(Hovered, Translated, QWidget):
                 painter.drawText(words.row, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words.text)
             if self._content.siblings > 1:
                 self._paint_count(painter)
+            if self._content.pinned and not self._content.highlighted:
+                self._paint_pin(painter)
+
+    def _pinned_words(self) -> str:
+        return self.tr("Pinned") if self._content.pinned else ""
+
+    def _paint_pin(self, painter: QPainter) -> None:
+        """Where the icons of a highlighted message end."""
+        theme = self._context.theme
+        side = theme.px(_PIN_PX)
+        versions_px = self._layout.versions_px if self._content.from_user else 0
+        left = self.width() - versions_px - (self._layout.side_px + side) // 2
+        top = self._layout.icons_top(self.width()) + (self._layout.row_px - side) // 2
+        icon("pin", theme.palette.faint).paint(painter, QRect(left, top, side, side))
 
     def _paint_count(self, painter: QPainter) -> None:
         between = self.buttons["earlier"].geometry()

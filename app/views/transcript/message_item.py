@@ -606,6 +606,7 @@ class MessageItem:
             highlighted=self.highlighted,
             model="" if message.from_user else message.model,
             summary=message.summary,
+            pinned=message.pinned,
         )
         # Progress is as high as a first line with its gap, so that nothing moves when that comes.
         gap_px = 0 if waiting else 6

@@ -516,6 +516,12 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         """Brings a message into sight, at a character of its text; returns whether it is in this chat."""
         return self._places.show_character(message_id, at)
 
+    def set_covered(self, height_px: int) -> None:
+        """A notice covers so much of the foot of the page. Nothing moves; one can scroll further."""
+        if height_px != self._layout.covered_px:
+            self._layout.covered_px = height_px
+            self._layout.settle()
+
     def jump_to_end(self) -> None:
         self._layout.follow_end()
         self._layout.settle()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
@@ -63,7 +63,7 @@ class _Message:
 class Banner(Translated, QWidget):
     """Notices are given as functions, which are called again when the language changes."""
 
-    appeared = Signal()
+    appeared = Signal()  # or was hidden, or has another height
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -194,6 +194,10 @@ class Banner(Translated, QWidget):
         self._content.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
         height = self._row.totalHeightForWidth(width)
         self.setGeometry(left, bottom - height, width, height)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.appeared.emit()
 
     def event(self, event: QEvent) -> bool:
         """Other words or another text size want another height."""
