@@ -49,6 +49,11 @@ T = TypeVar("T")
 Files = tuple[ProjectFile, ...]
 
 
+def project_database(chats: Path, folder_id: int) -> Path:
+    """Of a project, beside the database of the chats."""
+    return database_of(chats.parent / _FOLDER, str(folder_id))
+
+
 class ProjectFilesController(QObject):
     changed = Signal(int)  # the place: its files, or how far they are read
     left_out = Signal(int, int)  # place, how many files exceed the limits of a project
@@ -100,7 +105,9 @@ class ProjectFilesController(QObject):
         return found
 
     def database(self, place: int) -> Path:
-        return database_of(self._folder, str(place) if place > 0 else f"chat-{-place}")
+        if place > 0:
+            return project_database(self._storage.path, place)
+        return database_of(self._folder, f"chat-{-place}")
 
     def look(self, place: int) -> None:
         """Read what has changed since."""

@@ -32,7 +32,8 @@ _WORD = re.compile(r"\w+")
 _ENGLISH = (
     "a an and any are about am at be been by can could did do does explain for from had has have how i if in is it its"
     " may me mean means might must my no not of on or our please shall should show so some tell that the their them"
-    " there these they this those to us was we were what when where which who whom whose why will with would yes you your"
+    " there these they this those to us was we were what when where which who whom whose why will with would yes you"
+    " your"
 )
 _KOREAN = (
     "무엇|무슨|뭐가|뭐예요|뭐야|뭐|어떻게|어떤|어느|어디|언제|누구|누가|왜|얼마나|얼마|몇|인가요|있나요|하나요|되나요|나요"
