@@ -20,7 +20,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.changes import StorageChanges
 from app.controllers.chat_options import Generation
 from app.controllers.models import ModelController
-from app.controllers.replies import RunningReplies
+from app.controllers.replies import LiveReply, RunningReplies
 from app.controllers.shared_text import SharedText
 from app.controllers.tools import ToolsController
 from app.documents.fences import fenced
@@ -350,6 +350,13 @@ class Asking(QObject):
             done(None)
         else:
             self._read(reply, lambda made: done(None if made is None else made.request), with_reply=False)
+
+    def can_leave_out(self, reply: LiveReply) -> bool:
+        """Whether messages before the exchange of a running reply can still be left out of its next prompt."""
+        stored = self._messages.message(reply.message_id)
+        asked = None if stored is None or stored.parent_id is None else self._messages.message(stored.parent_id)
+        may = self._options.generation(reply.chat_id).values["long_chats"] != "ask"
+        return may and asked is not None and asked.parent_id is not None and reply.reads_from != asked.id
 
     def go_on(self, message_id: int, *, may_call: bool) -> None:
         """Request the next step of a reply that called tools, as it is stored."""
