@@ -164,6 +164,18 @@ class ToolsController(QObject):
         """The places of a chat's documents."""
         return self._documents.places_of(chat_id, self._options.folder_of(chat_id))
 
+    def document_names(self) -> tuple[str, ...]:
+        """Of the open chat."""
+        return tuple(self._documents.by_name(self.documents_of(self._options.chat_id)))
+
+    def read_cited(self, name: str, page: int, done: Callable[[str], None]) -> None:
+        """A page of a document of the open chat, or all of it; "" if it is none."""
+        for place in self.documents_of(self._options.chat_id):
+            for file in self._documents.files(place):
+                if file.name == name:
+                    self._documents.text(place, file.id, done, page or None)
+                    return
+
     def passages(self, chat_id: int, question: str, context_tokens: int, done: Callable[[Attachments], None]) -> None:
         """For a model that cannot search by itself: what of the documents fits best, as an attachment; () at once where
         there is none to search.
