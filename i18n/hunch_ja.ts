@@ -365,8 +365,8 @@
         <translation>先頭だけを残す</translation>
     </message>
     <message>
-        <source>Keep only its end</source>
-        <translation>末尾だけを残す</translation>
+        <source>Search in it</source>
+        <translation>この中を検索</translation>
     </message>
     <message>
         <source>Attach Files</source>
@@ -400,8 +400,16 @@
         <translation>ペーストしたテキスト</translation>
     </message>
     <message>
+        <source>From the documents</source>
+        <translation>ドキュメントから</translation>
+    </message>
+    <message>
         <source>not imported</source>
         <translation>取り込まれていません</translation>
+    </message>
+    <message>
+        <source>searched</source>
+        <translation>検索対象</translation>
     </message>
     <message>
         <source>Reading…</source>
@@ -6930,6 +6938,14 @@
         <translation>チャットで %1 を検索</translation>
     </message>
     <message>
+        <source>Searched the documents for %1</source>
+        <translation>ドキュメントで %1 を検索しました</translation>
+    </message>
+    <message>
+        <source>Search the documents for %1</source>
+        <translation>ドキュメントで %1 を検索</translation>
+    </message>
+    <message>
         <source>Read %1</source>
         <translation>%1 を読みました</translation>
     </message>
@@ -7113,6 +7129,18 @@
     <message>
         <source>List folders</source>
         <translation>フォルダの一覧</translation>
+    </message>
+    <message>
+        <source>Search documents</source>
+        <translation>ドキュメントを検索</translation>
+    </message>
+    <message>
+        <source>Finds passages in those of the chat and its project. Never asks.</source>
+        <translation>チャットとプロジェクトのドキュメントから該当箇所を探します。確認はしません。</translation>
+    </message>
+    <message>
+        <source>Only documents, and those that you choose for a chat.</source>
+        <translation>ドキュメントと、チャットで選んだファイルだけです。</translation>
     </message>
     <message>
         <source>Load a web page</source>

@@ -365,8 +365,8 @@
         <translation>앞부분만 남기기</translation>
     </message>
     <message>
-        <source>Keep only its end</source>
-        <translation>끝부분만 남기기</translation>
+        <source>Search in it</source>
+        <translation>여기서 찾기</translation>
     </message>
     <message>
         <source>Attach Files</source>
@@ -400,8 +400,16 @@
         <translation>붙여 넣은 텍스트</translation>
     </message>
     <message>
+        <source>From the documents</source>
+        <translation>문서에서 찾은 내용</translation>
+    </message>
+    <message>
         <source>not imported</source>
         <translation>가져오지 않음</translation>
+    </message>
+    <message>
+        <source>searched</source>
+        <translation>검색 대상</translation>
     </message>
     <message>
         <source>Reading…</source>
@@ -6930,6 +6938,14 @@
         <translation>채팅에서 %1 검색</translation>
     </message>
     <message>
+        <source>Searched the documents for %1</source>
+        <translation>문서에서 %1 검색함</translation>
+    </message>
+    <message>
+        <source>Search the documents for %1</source>
+        <translation>문서에서 %1 검색</translation>
+    </message>
+    <message>
         <source>Read %1</source>
         <translation>%1 읽음</translation>
     </message>
@@ -7113,6 +7129,18 @@
     <message>
         <source>List folders</source>
         <translation>폴더 목록</translation>
+    </message>
+    <message>
+        <source>Search documents</source>
+        <translation>문서 검색</translation>
+    </message>
+    <message>
+        <source>Finds passages in those of the chat and its project. Never asks.</source>
+        <translation>채팅과 프로젝트의 문서에서 관련 부분을 찾아요. 묻지 않고 실행돼요.</translation>
+    </message>
+    <message>
+        <source>Only documents, and those that you choose for a chat.</source>
+        <translation>문서와, 채팅에서 고른 파일만 읽어요.</translation>
     </message>
     <message>
         <source>Load a web page</source>

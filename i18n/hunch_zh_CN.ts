@@ -365,8 +365,8 @@
         <translation>只保留开头</translation>
     </message>
     <message>
-        <source>Keep only its end</source>
-        <translation>只保留末尾</translation>
+        <source>Search in it</source>
+        <translation>在其中搜索</translation>
     </message>
     <message>
         <source>Attach Files</source>
@@ -400,8 +400,16 @@
         <translation>粘贴的文本</translation>
     </message>
     <message>
+        <source>From the documents</source>
+        <translation>来自文档</translation>
+    </message>
+    <message>
         <source>not imported</source>
         <translation>未导入</translation>
+    </message>
+    <message>
+        <source>searched</source>
+        <translation>供搜索</translation>
     </message>
     <message>
         <source>Reading…</source>
@@ -6930,6 +6938,14 @@
         <translation>在对话中搜索 %1</translation>
     </message>
     <message>
+        <source>Searched the documents for %1</source>
+        <translation>已在文档中搜索 %1</translation>
+    </message>
+    <message>
+        <source>Search the documents for %1</source>
+        <translation>在文档中搜索 %1</translation>
+    </message>
+    <message>
         <source>Read %1</source>
         <translation>已读取 %1</translation>
     </message>
@@ -7113,6 +7129,18 @@
     <message>
         <source>List folders</source>
         <translation>列出文件夹</translation>
+    </message>
+    <message>
+        <source>Search documents</source>
+        <translation>搜索文档</translation>
+    </message>
+    <message>
+        <source>Finds passages in those of the chat and its project. Never asks.</source>
+        <translation>在对话及其项目的文档中查找相关段落。从不询问。</translation>
+    </message>
+    <message>
+        <source>Only documents, and those that you choose for a chat.</source>
+        <translation>只读取文档，以及你为对话选择的文件。</translation>
     </message>
     <message>
         <source>Load a web page</source>

@@ -20,7 +20,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.changes import StorageChanges
 from app.controllers.chat_options import Generation
 from app.controllers.models import ModelController
-from app.controllers.replies import RunningReplies
+from app.controllers.replies import LiveReply, RunningReplies
 from app.controllers.shared_text import SharedText
 from app.controllers.tools import ToolsController
 from app.documents.fences import fenced
@@ -43,6 +43,7 @@ from app.storage.codec import storable
 from app.storage.parts import Text, all_parts, of_kind, settled
 from app.system.energy import Slowdown
 from app.system.worker import ignore
+from app.tools.citing import CITING
 from app.tools.definitions import Tool, by_flat_name
 from app.view_models.attached import AttachedRow, attachments_of
 from app.view_models.tools import CallState, CallView, CanCall, steps_of
@@ -168,14 +169,17 @@ class Asking(QObject):
                 self._options.refused()
             self.message_refused.emit(chat_id, problem, try_again)
 
-        self.store(
-            lambda stores: stores.ask(question),
-            stored,
-            refused,
-            again,
-            chat_id=chat_id,
-            gone=lambda: self.message_homeless.emit(chat_id),
-        )
+        def ask(whole: Question) -> None:
+            self.store(
+                lambda stores: stores.ask(whole),
+                stored,
+                refused,
+                again,
+                chat_id=chat_id,
+                gone=lambda: self.message_homeless.emit(chat_id),
+            )
+
+        self._with_passages(question, ask)
         return True
 
     def ask_quickly(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
@@ -213,12 +217,21 @@ class Asking(QObject):
             done(asked)
             self._request(asked.chat_id, asked.reply_id)
 
-        self.store(
-            lambda stores: stores.ask_differently(message, question),
-            stored,
-            again=again,
-            chat_id=message.chat_id,
-        )
+        def ask(whole: Question) -> None:
+            change = partial(Stores.ask_differently, original=message, question=whole)
+            self.store(change, stored, again=again, chat_id=message.chat_id)
+
+        self._with_passages(question, ask)
+
+    def _with_passages(self, question: Question, done: Callable[[Question], None]) -> None:
+        """With what of the documents fits its words, for a model that cannot search; the chat is busy meanwhile."""
+        own = tuple(each for each in question.attachments if each.kind is not AttachmentKind.PASSAGES)
+
+        def found(passages: Attachments) -> None:
+            done(replace(question, attachments=(*passages, *own)))
+
+        self._storing.add(question.chat_id)
+        self._tools.passages(question.chat_id, question.text, self._context_limit(question.chat_id), found)
 
     def regenerate(self, message_id: int) -> bool:
         """Requests another version of a reply, or another reply to a user's message. False: nothing will change."""
@@ -337,6 +350,13 @@ class Asking(QObject):
             done(None)
         else:
             self._read(reply, lambda made: done(None if made is None else made.request), with_reply=False)
+
+    def can_leave_out(self, reply: LiveReply) -> bool:
+        """Whether messages before the exchange of a running reply can still be left out of its next prompt."""
+        stored = self._messages.message(reply.message_id)
+        asked = None if stored is None or stored.parent_id is None else self._messages.message(stored.parent_id)
+        may = self._options.generation(reply.chat_id).values["long_chats"] != "ask"
+        return may and asked is not None and asked.parent_id is not None and reply.reads_from != asked.id
 
     def go_on(self, message_id: int, *, may_call: bool) -> None:
         """Request the next step of a reply that called tools, as it is stored."""
@@ -509,6 +529,10 @@ def prompt_of(text: str, attachments: Iterable[Attachment]) -> str:
 def block_of(attachment: Attachment) -> str:
     if attachment.is_picture:
         return f"Picture that is not shown: {_name(attachment, 'without a name')}"
+    if attachment.kind is AttachmentKind.SEARCHED:
+        return f"Document that can be searched: {_name(attachment)}"
+    if attachment.kind is AttachmentKind.PASSAGES:
+        return f"Passages of the documents. {CITING}\n{fenced(attachment.text)}"
     if attachment.kind is AttachmentKind.NOTE:
         return f"Attachment that is not here: {_name(attachment)}"
     return f"Attachment: {_name(attachment)}\n{fenced(attachment.text)}"

@@ -115,6 +115,7 @@ class AttachmentController(QObject):
         self._rows = _Rows()
         self._fields: dict[int, AttachedModel] = {}  # by message
         self._stops: dict[int, Stop] = {}  # of the files that are being read
+        self._paths: dict[int, str] = {}  # of rows that were read from files in this run
         self._problems: list[NotAttached] = []
         self._reader = JobThread("attachment reader", deliver)
         self._counting: dict[CountId, int] = {}  # the row that a count of the engine's is for
@@ -229,8 +230,32 @@ class AttachmentController(QObject):
         if (stop := self._stops.pop(number, None)) is not None:
             stop.ask()
         place = -message_id or self._chat_id
+        row = self.model.row(number)
+        if row is not None and row.kind is AttachmentKind.SEARCHED:
+            files = self._chats.documents.files(-self._chat_id)
+            self._chats.documents.remove(-self._chat_id, [each.id for each in files if each.name == row.name][-1:])
         self._rows.drop(number)
         self._changed(place)
+
+    def search_in(self, number: int) -> None:
+        """Have what is attached searched, instead of read whole by the model."""
+        row = self.model.row(number)
+        if row is not None and row.attachment is not None:
+            path = self._paths.get(number)
+            self.remove(number)
+            self._put_searched(row.attachment, path)
+
+    def search_in_file(self, path: str) -> None:
+        """In one that is too long to attach."""
+        self._put_searched(Attachment(_name(path), AttachmentKind.TEXT, "", 0), path)
+
+    def _put_searched(self, attachment: Attachment, path: str | None) -> None:
+        place = -self._chat_id
+        if path:
+            self._chats.documents.add(place, [path])
+        else:
+            self._chats.documents.add_text(place, attachment.name, attachment.text)
+        self.add(Attachment(attachment.name, AttachmentKind.SEARCHED, "", attachment.size_bytes))
 
     def put_into_message(self, number: int) -> None:
         row = self.model.row(number)
@@ -269,6 +294,7 @@ class AttachmentController(QObject):
 
         job = partial(read_file, Path(path), stop, report, put, only_end=only_end)
         number = self._begin(place, path, job, stop)
+        self._paths[number] = path
 
     def _begin(self, place: int, path: str, job: Callable[[], Attachment], stop: Stop) -> int:
         """A row for what `job` reads; returns its number."""
@@ -393,9 +419,10 @@ class AttachmentController(QObject):
 
 
 def _not_attached(path: str, place: int, error: Refused) -> NotAttached:
-    """With its path where the end of it can be attached to the composer."""
-    has_end = error.why in (WhyNot.TOO_LARGE, WhyNot.TOO_LONG) and Path(path).suffix.lower() != ".pdf"
-    return NotAttached(_name(path), error.why, error.limit, path if has_end and place >= 0 else "")
+    """With its path where the composer can take it another way: its end alone, or to search in it."""
+    has_end = error.why is WhyNot.TOO_LARGE and Path(path).suffix.lower() not in (".pdf", ".docx")
+    goes_on = has_end or error.why is WhyNot.TOO_LONG
+    return NotAttached(_name(path), error.why, error.limit, path if goes_on and place >= 0 else "")
 
 
 def _name(path: str) -> str:

@@ -105,7 +105,7 @@ class ChatController(QObject):
         self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
         self.shared = SharedText(storage, self.projects, self.documents, self.options, models, self)
         self.prompts = Prompts(settings)
-        self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, models, self)
+        self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, self.documents, models)
         self.asking = Asking(storage, self.changes, models, self.shared, self.replies, self.tools, self)
         self.exchanges = ExchangeController(storage, self.replies, self.asking, self.tools, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
@@ -125,7 +125,7 @@ class ChatController(QObject):
         self.chat_opened.connect(self.unseen.see)
         self.branch_chosen.connect(self._keep_branch)
         self.chat_made.connect(lambda chat_id: self.documents.move(0, -chat_id))
-        self.chat_opened.connect(self.documents.look_for)
+        self.chat_opened.connect(self._look_for_documents)
         self.documents.refused.connect(self._on_documents_refused)
         self.deletions.emptied.connect(self.documents.delete_own)
         self.replies.changed.connect(self._update_generating)
@@ -144,6 +144,11 @@ class ChatController(QObject):
         self.edits.branch_changed.connect(self.update_branch)
         self.titles.titled.connect(self._refresh_titles)
         self.summaries.written.connect(self.update_branch)
+
+    def _look_for_documents(self, chat_id: int) -> None:
+        """Of these, what has changed is read."""
+        for place in self.documents.places_of(chat_id, self.options.folder_of(chat_id)):
+            self.documents.look(place)
 
     def new_chat(self) -> None:
         self.new_chat_in(None)

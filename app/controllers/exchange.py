@@ -332,7 +332,7 @@ class ExchangeController(QObject):
     def _go_on(self, exchange: _Exchange) -> None:
         """With the next request."""
         reply = exchange.reply
-        if is_full(reply.stats) and not exchange.must_answer:
+        if is_full(reply.stats) and not exchange.must_answer and not self._asking.can_leave_out(reply):
             exchange.must_answer = True
             self._put(exchange, with_note(reply.parts, NEARLY_FULL), self._go_on)
             return

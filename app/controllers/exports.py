@@ -13,6 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.chat_options import ChatOptions
+from app.controllers.project_files import project_database
 from app.portable import own
 from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, why_not_written
@@ -21,6 +22,7 @@ from app.portable.writing import BytesOf, write_json, write_markdown, write_mark
 from app.storage import NotStored, Pictures, Storage, portable
 from app.storage.database import reason_of
 from app.storage.portable import PortableChat
+from app.storage.project_files import reading
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import Deliver, JobThread, ignore
 
@@ -131,7 +133,7 @@ class ExportController(QObject):
         stores = self._storage.another_reader()
         try:
             numbers = portable.chat_ids(stores.database) if wanted.chats is None else wanted.chats
-            chats = portable.chats(stores.database, numbers, identity)
+            chats = portable.chats(stores.database, numbers, identity, self._files_of)
             pictures = _Pictures(self._storage.pictures)
 
             report = self._reporter(len(numbers))
@@ -144,6 +146,10 @@ class ExportController(QObject):
             return pictures.counted(Exported(len(numbers), made))
         finally:
             stores.database.close()
+
+    def _files_of(self, folder_id: int) -> list[str]:
+        with reading(project_database(self._storage.path, folder_id)) as files:
+            return [] if files is None else [each.name for each in files.all()]
 
     def _reporter(self, total: int) -> Callable[[int], None]:
         """Reports progress, as often as it can be shown."""

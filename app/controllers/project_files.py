@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, count, zip_longest
+from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,6 +26,7 @@ from app.storage import Storage, Stores
 from app.storage.database import Reason, is_damage, reason_of
 from app.storage.project_files import (
     Added,
+    FileState,
     Passage,
     ProjectFile,
     ProjectFiles,
@@ -33,6 +34,7 @@ from app.storage.project_files import (
     delete_database,
     open_files,
     reading,
+    search_in,
 )
 from app.system.worker import JobThread, ask_once, ignore
 
@@ -45,6 +47,11 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 Files = tuple[ProjectFile, ...]
+
+
+def project_database(chats: Path, folder_id: int) -> Path:
+    """Of a project, beside the database of the chats."""
+    return database_of(chats.parent / _FOLDER, str(folder_id))
 
 
 class ProjectFilesController(QObject):
@@ -83,19 +90,24 @@ class ProjectFilesController(QObject):
         """Whether there is something to search."""
         return any(each.characters for each in self.files(place))
 
-    def places_of(self, chat_id: int) -> tuple[int, ...]:
-        """Where the documents of a chat are: its project, and its own."""
-        chat = self._storage.read.chats.summary(chat_id) if chat_id else None
-        project = () if chat is None or chat.folder_id is None else (chat.folder_id,)
-        return tuple(place for place in (*project, -chat_id) if self.has_text(place))
+    def places_of(self, chat_id: int, folder_id: int | None) -> tuple[int, ...]:
+        """Where the documents of a chat in that folder are: its own, those of the folder and of the ones around it."""
+        folders = self._storage.read.folders.around(folder_id)
+        return tuple(place for place in (-chat_id, *reversed(folders)) if self.has_text(place))
+
+    def by_name(self, places: Iterable[int]) -> dict[str, tuple[Path, int]]:
+        """The database and the id of each that can be searched; of two with a name the first."""
+        found: dict[str, tuple[Path, int]] = {}
+        for place in places:
+            for file in self.files(place):
+                if file.characters and file.state is not FileState.MISSING:
+                    found.setdefault(file.name, (self.database(place), file.id))
+        return found
 
     def database(self, place: int) -> Path:
-        return database_of(self._folder, str(place) if place > 0 else f"chat-{-place}")
-
-    def look_for(self, chat_id: int) -> None:
-        """Read what has changed in the documents of a chat."""
-        for place in self.places_of(chat_id):
-            self.look(place)
+        if place > 0:
+            return project_database(self._storage.path, place)
+        return database_of(self._folder, f"chat-{-place}")
 
     def look(self, place: int) -> None:
         """Read what has changed since."""
@@ -183,7 +195,11 @@ class ProjectFilesController(QObject):
         INVARIANT: the last connection to a database that was deleted or renamed would take the files beside the new one
         for its own.
         """
-        self._held |= {place: [] for place in places if place not in self._held}
+        held = next((place for place in places if place in self._held), None)
+        if held is not None:
+            self._held[held].append(partial(self._alone, places, job))
+            return
+        self._held |= {place: [] for place in places}
         for place in places:
             if (indexing := self._indexing.get(place)) is not None:
                 indexing.stop_reading()
@@ -238,8 +254,7 @@ class ProjectFilesController(QObject):
         place = next((place for place in self._work if place not in self._held), None)
         if self._is_reading or place is None or self._replies.chats():
             return
-        looks = self._work[place]
-        self._work[place] = False
+        looks = self._work.pop(place)
         self._is_reading = True
 
         def read(answer: tuple[bool, int, Files | None]) -> None:
@@ -247,13 +262,12 @@ class ProjectFilesController(QObject):
             more, number, files = answer
             if files is not None:
                 self._put(place, number, files)
-            if not more and not self._work.get(place):
-                self._work.pop(place, None)
+            if more:
+                self._work.setdefault(place, False)
             self._turn()
 
         def failed(error: Exception) -> None:
             self._is_reading = False
-            self._work.pop(place, None)
             self._on_failed(place, error)
             self._turn()
 
@@ -267,16 +281,22 @@ class ProjectFilesController(QObject):
             self.changed.emit(place)
 
     def _on_failed(self, place: int, error: Exception) -> None:
+        if place in self._held:  # it is being made again
+            return
         if _is_damaged(error):
             _log.info("documents of a project are read anew: their database is damaged")
-            paths = [Path(each.path) for each in self.files(place) if each.path]
             self._alone((place,), partial(delete_database, self.database(place)))
-            self._change(place, lambda files: files.add(paths), ignore, again=False)
+            self._held[place].append(partial(self._add_again, place))
         elif isinstance(error, sqlite3.Error | OSError):
             _warn(error)
             self.refused.emit(place, reason_of(error, self.database(place)))
         else:
             raise error  # our own mistake, reported like any other
+
+    def _add_again(self, place: int) -> None:
+        """The files that a damaged database had, also those that it got last."""
+        paths = [Path(each.path) for each in self.files(place) if each.path]
+        self._change(place, lambda files: files.add(paths), ignore, again=False)
 
     def _sweep(self, living: set[int]) -> None:
         """`living`: the places that may have documents."""
@@ -329,16 +349,6 @@ class ProjectFilesController(QObject):
         for place in places:
             if (files := self._opened.pop(place, None)) is not None:
                 files.close()
-
-
-def search_in(paths: Iterable[Path], question: str, limit: int) -> list[Passage]:
-    """The best passages of several databases; one that cannot be read has none."""
-    found: list[list[Passage]] = []
-    for path in paths:
-        with reading(path) as files:
-            found.append([] if files is None else files.search(question, limit))
-    in_turn = chain.from_iterable(zip_longest(*found))  # ranks of two databases cannot be compared
-    return [each for each in in_turn if each is not None][:limit]
 
 
 def _living(stores: Stores) -> set[int]:

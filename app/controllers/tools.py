@@ -17,17 +17,23 @@ from app.bridge import EngineBridge
 from app.controllers.changes import StorageChanges
 from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
-from app.storage import Attachments, Storage, Stores
+from app.controllers.project_files import ProjectFilesController
+from app.storage import Attachment, AttachmentKind, Attachments, Storage, Stores
 from app.storage.consents import EVERY_CHAT, Consent
+from app.storage.project_files import Passage
 from app.system.limited_child import Stop
 from app.system.worker import ask_once, ignore
 from app.tools.builtin.tool import BUILT_IN, BuiltIn, Reach
+from app.tools.citing import fitting, passages_text
 from app.tools.definitions import Tool, ToolResult, by_flat_name
 from app.tools.gate import Consents
 from app.tools.wire import ConnectionState
 from app.view_models.tools import CanCall, ServerRow, ToolRow
 from engine import ChatEngine, CountId, Event, TokensCounted
 
+_ONLY_DOCUMENTS = "/search_files"
+_OF_DOCUMENTS = (_ONLY_DOCUMENTS, "/read_file")  # on in each chat that has documents
+_MOST_PASSAGES = 12  # for a message
 _MOST_COUNTED = 5_000
 
 Cancel = Callable[[], None]
@@ -99,21 +105,23 @@ class ToolsController(QObject):
         storage: Storage,
         changes: StorageChanges,
         options: ChatOptions,
+        documents: ProjectFilesController,
         models: ModelController,
-        parent: QObject,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(options)
         self._servers: ToolSource | None = None
         self._engine = engine
         self._bridge = bridge
         self._storage = storage
         self._options = options
+        self._documents = documents
         self._models = models
         self.consents = KeptConsents(storage, changes)
         self._tokens: dict[str, int] = {}  # of a tool's definition, by its digest
         self._counting: dict[CountId, str] = {}
         self._counted_by = ""
         options.changed.connect(self.changed)
+        documents.changed.connect(self.changed)
         models.pair_changed.connect(self._on_pair)
         bridge.event_arrived.connect(self._on_event)
 
@@ -137,14 +145,43 @@ class ToolsController(QObject):
 
     def chat_tools(self) -> tuple[ServerRow, ...]:
         """The groups of tools that the open chat may use: those that are built in first."""
-        chosen = set(self._options.tools(self._options.chat_id))
-        built_in = ServerRow(BUILT_IN, "", tools=self._tool_rows(self._built_in(), chosen))
+        chosen = set(self.chosen)
+        fixed = set(self._of_documents(self._options.chat_id))
+        here = [each for each in self._built_in() if each.id in fixed or each.id != _ONLY_DOCUMENTS]
+        rows = (replace(row, fixed=row.id in fixed) for row in self._tool_rows(here, chosen))
+        built_in = ServerRow(BUILT_IN, "", tools=tuple(rows))
         return (built_in, *(self._with_tools(row, chosen) for row in self._rows()))
 
     @property
     def chosen(self) -> tuple[str, ...]:
         """Ids of the tools that the open chat may use."""
-        return self._options.tools(self._options.chat_id)
+        return self._chosen(self._options.chat_id)
+
+    def _chosen(self, chat_id: int) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._options.tools(chat_id), *self._of_documents(chat_id))))
+
+    def documents_of(self, chat_id: int) -> tuple[int, ...]:
+        """The places of a chat's documents."""
+        return self._documents.places_of(chat_id, self._options.folder_of(chat_id))
+
+    def passages(self, chat_id: int, question: str, context_tokens: int, done: Callable[[Attachments], None]) -> None:
+        """For a model that cannot search by itself: what of the documents fits best, as an attachment; () at once where
+        there is none to search.
+        """
+        places = self.documents_of(chat_id)
+        if not places or not question or self.can_call() is CanCall.YES:
+            done(())
+            return
+
+        def found(passages: list[Passage]) -> None:
+            text = passages_text(fitting(passages, context_tokens))
+            done((Attachment("", AttachmentKind.PASSAGES, text, len(text.encode())),) if text else ())
+
+        self._documents.search(places, question, _MOST_PASSAGES, found)
+
+    def _of_documents(self, chat_id: int) -> tuple[str, ...]:
+        """Ids of the tools that are on because a chat has documents."""
+        return _OF_DOCUMENTS if self.documents_of(chat_id) else ()
 
     def list_unknown(self) -> None:
         """Ask the servers that are on, and were not asked in this run, for their tools. Starts them."""
@@ -156,7 +193,7 @@ class ToolsController(QObject):
     def set_on(self, ids: Iterable[str], on: bool) -> None:
         """Of the open chat."""
         asked = set(ids)
-        kept = [each for each in self.chosen if each not in asked]
+        kept = [each for each in self._options.tools(self._options.chat_id) if each not in asked]
         self._options.choose_tools([*kept, *(sorted(asked) if on else ())])
 
     @property
@@ -226,7 +263,7 @@ class ToolsController(QObject):
 
     def offered(self, chat_id: int, done: Listed) -> None:
         """The tools that the next request of a chat has, in an order that stays. At once where no server is needed."""
-        chosen = set(self._options.tools(chat_id))
+        chosen = set(self._chosen(chat_id))
         if not chosen or self.can_call() is not CanCall.YES:
             done(())
             return
@@ -281,7 +318,8 @@ class ToolsController(QObject):
             with closing(stores.database):
                 yield stores
 
-        return Reach(chat_id, typed, tuple(map(Path, self._options.folders(chat_id))), reader)
+        documents = self._documents.by_name(self.documents_of(chat_id))
+        return Reach(chat_id, typed, tuple(map(Path, self._options.folders(chat_id))), documents, reader)
 
     def name_of(self, server: str) -> str:
         return self._servers.name_of(server) if server and self._servers else ""

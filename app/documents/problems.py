@@ -33,7 +33,7 @@ class NotAttached:
     name: str
     why: WhyNot
     limit: int = 0  # bytes, characters, files or pixels, where one was exceeded
-    path: str = ""  # of a file whose end can be attached in its place
+    path: str = ""  # of a file that can be searched in its place, or whose end can be attached
 
 
 class Refused(Exception):

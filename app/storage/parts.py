@@ -95,6 +95,8 @@ class AttachmentKind(StrEnum):
     PDF = "pdf"  # text of a PDF file
     PASTED = "pasted"  # pasted text, without a name
     PICTURE = "picture"  # its bytes are in a file of their own, see `pictures`
+    PASSAGES = "passages"  # of documents, found for the message
+    SEARCHED = "searched"  # a document of the chat, which is searched instead of read whole: only its name
     NOTE = "note"  # of an imported chat: only the name of a missing file
 
     @classmethod

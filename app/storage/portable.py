@@ -333,7 +333,12 @@ def chat_ids(database: Connection) -> list[int]:
     return [row["id"] for row in database.rows(sql)]
 
 
-def chats(database: Connection, numbers: Sequence[int], identity: str) -> Iterator[PortableChat]:
+FilesOf = Callable[[int], Sequence[str]]  # names of the files that a folder has for its chats
+
+
+def chats(
+    database: Connection, numbers: Sequence[int], identity: str, files_of: FilesOf = lambda _folder_id: ()
+) -> Iterator[PortableChat]:
     """The chats, one at a time, without those deleted meanwhile."""
     from_elsewhere = origins(database)
     folders = {row["id"]: row for row in database.rows("SELECT * FROM folders")}
@@ -343,7 +348,7 @@ def chats(database: Connection, numbers: Sequence[int], identity: str) -> Iterat
         if row is not None:
             origin, _as_of = from_elsewhere.get(number, (f"hunch:{identity}:{number}", 0.0))
             path = _path(row["folder_id"], folders)
-            projects = tuple(None if each["id"] in written else _project(each) for each in path)
+            projects = tuple(None if each["id"] in written else _project(each, files_of(each["id"])) for each in path)
             written |= {each["id"] for each in path}
             names = tuple(as_text(each["name"]) for each in path)
             yield replace(_chat(database, row, origin), folder=names, projects=projects if any(projects) else ())
@@ -357,10 +362,13 @@ def _path(folder: int | None, folders: dict[int, sqlite3.Row]) -> list[sqlite3.R
     return list(path.values())[::-1]
 
 
-def _project(row: sqlite3.Row) -> Json:
+def _project(row: sqlite3.Row, files: Sequence[str]) -> Json:
+    """Of files only the names, for the reader of the export."""
     instructions = as_text(row["instructions"])
     options = _for_elsewhere(exportable_object(row["options"]))
-    return {"instructions": instructions, "options": options or {}} if instructions or options else None
+    if not (instructions or options or files):
+        return None
+    return {"instructions": instructions, "options": options or {}} | ({"files": list(files)} if files else {})
 
 
 def _chat(database: Connection, row: sqlite3.Row, origin: str) -> PortableChat:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain, count
+from itertools import chain, count, zip_longest
 from pathlib import Path
 
 from app.markup.folding import fold
@@ -396,3 +396,13 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except (OSError, ValueError):
         return 0
+
+
+def search_in(paths: Iterable[Path], question: str, limit: int) -> list[Passage]:
+    """The best passages of several databases; one that cannot be read has none."""
+    found: list[list[Passage]] = []
+    for path in paths:
+        with reading(path) as files:
+            found.append([] if files is None else files.search(question, limit))
+    in_turn = chain.from_iterable(zip_longest(*found))  # ranks of two databases cannot be compared
+    return [each for each in in_turn if each is not None][:limit]

@@ -145,6 +145,7 @@ class ToolRow:
     reads_only: bool = False
     always: bool = False  # it has the user's consent in every chat; `ToolsController.ask_again` ends that
     in_chat: bool = False  # it has it in the open chat
+    fixed: bool = False  # it is on because the chat has documents
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,10 +110,8 @@ def plain_sentence(stats: RequestStats | None) -> str:
         return ""
     if not stats.drafted or tone_of(stats) is Tone.NONE:
         return _why_not(stats)
-    each = formats.number(stats.tokens_per_pass or 0.0, 1)
-    needed = formats.number(stats.break_even or 0.0, 1)
     words = QCoreApplication.translate("Inspector", "%1 of guesses were right.")
-    return formats.fill(words, formats.percent(stats.accept_rate or 0.0), each, needed)
+    return formats.fill(words, formats.percent(stats.accept_rate or 0.0))
 
 
 def _why_not(stats: RequestStats) -> str:

@@ -29,9 +29,13 @@ def tool_words(name: str) -> tuple[str, str]:
             QCoreApplication.translate("Tools", "Search in chats"),
             QCoreApplication.translate("Tools", "Finds words in your chats and their attachments."),
         ),
+        "search_files": (
+            QCoreApplication.translate("Tools", "Search documents"),
+            QCoreApplication.translate("Tools", "Finds passages in those of the chat and its project. Never asks."),
+        ),
         "read_file": (
             QCoreApplication.translate("Tools", "Read files"),
-            QCoreApplication.translate("Tools", "Only those that you choose for a chat."),
+            QCoreApplication.translate("Tools", "Only documents, and those that you choose for a chat."),
         ),
         "list_folder": (
             QCoreApplication.translate("Tools", "List folders"),

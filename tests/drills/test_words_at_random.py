@@ -115,9 +115,9 @@ class Person:
         self._chats.deletions.undo()
 
     def press_the_banner(self) -> None:
-        """Not the one that cuts an attachment: that forgets its beginning, as its words say."""
+        """Not the one that has an attachment searched: its words leave the message then."""
         banner = self._harness.window.banner
-        if banner.isVisible() and banner.button.text() != "Keep only its beginning":
+        if banner.isVisible() and banner.button.text() != "Search in it":
             banner.button.click()
 
     def wait(self) -> None:

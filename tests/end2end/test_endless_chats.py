@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.storage import ReplyText
 from app.view_models.chat_options import Scope
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from engine import ContextTooLong, Engine, MessageRole, Request, RequestId, Sink
@@ -103,6 +104,22 @@ def test_a_chat_that_is_to_ask_is_refused_as_it_was(harness: ControllerHarness) 
     harness.controller.options.put(Scope.CHAT, "long_chats", "ask")
     replies = talk(harness, 12)
     assert isinstance(replies[-1].error, ContextTooLong)
+
+
+def test_a_reply_that_filled_the_context_goes_on_without_the_oldest(harness: ControllerHarness) -> None:
+    last = talk(harness, 4)[-1]
+    words = "and so on, " * 35
+    assert last.stats is not None
+    end = ReplyText(last.id, words, "", 0.0), ReplyStatus.CONTEXT, last.stats, None, None
+    harness.change(lambda stores: stores.messages.set_end(*end))
+    harness.chat.update_branch(harness.chat.chat_id)
+    harness.chat.asking.continue_reply(last.id)
+    harness.wait_until_quiet()
+    goes_on = harness.rows[-1]
+    assert goes_on.text.startswith(words)
+    assert len(goes_on.text) > len(words)
+    assert goes_on.status in (ReplyStatus.DONE, ReplyStatus.LENGTH)
+    assert goes_on.reads_from == harness.rows[-2].id
 
 
 # Summaries

@@ -17,6 +17,7 @@ from app.controllers.attachments import MOST_FILES, AttachmentController
 from app.documents import reading
 from app.documents.reading import read_file
 from app.storage import Attachment, AttachmentKind
+from app.storage.project_files import FileState
 from app.system.limited_child import Stop
 from app.view_models.attached import AttachedRow
 from app.view_models.transcript import EditKind
@@ -27,6 +28,7 @@ from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.message_edit import LONG_PASTE
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import drag_over, drop, paste, text_data
+from tests.helpers.fake_engine import Script
 from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.stillness import still
@@ -172,8 +174,8 @@ def attach_long_log(app: AppHarness, qtbot: QtBot, log: Path) -> None:
 def test_only_the_beginning_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     banner = app.window.banner
     attach_long_log(app, qtbot, tmp_path / "app.log")
-    assert banner.button.text() == "Keep only its beginning"
-    banner.button.click()
+    assert banner.other_button.text() == "Keep only its beginning"
+    banner.other_button.click()
     qtbot.waitUntil(lambda: app.window.composer.button.isEnabled() and not banner.isVisible())
     (row,) = rows(app)
     assert row.attachment is not None
@@ -181,20 +183,46 @@ def test_only_the_beginning_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Pat
     assert (first, before[:5], last) == ("line 0", "line ", "[…]")
 
 
-def test_only_the_end_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    banner, log = app.window.banner, tmp_path / "app.log"
-    attach_long_log(app, qtbot, log)
-    banner.other_button.click()
-    qtbot.waitUntil(app.window.composer.button.isEnabled)
-    qtbot.waitUntil(lambda: not banner.isVisible())
+def test_what_is_too_long_is_searched(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    """A model that cannot call gets what fits the question; the rest of it is never in a prompt."""
+    banner = app.window.banner
+    attach_long_log(app, qtbot, tmp_path / "app.log")
+    banner.button.click()
+    qtbot.waitUntil(lambda: app.window.composer.button.isEnabled() and not banner.isVisible())
     (row,) = rows(app)
-    assert row.attachment is not None
-    first, second, *_, last = row.attachment.text.splitlines()
-    assert (row.name, first, second[:5], last) == ("app.log", "[…]", "line ", "line 4999")
-    wait_until_read(app, qtbot)
-    assert app.window.composer.ring.share > 0.6
+    assert (row.name, row.kind) == ("app.log", AttachmentKind.SEARCHED)
+    documents = app.chats.documents
+    qtbot.waitUntil(lambda: [each.state for each in documents.files(0)] == [FileState.READY])
+    app.engine.scripts.append(Script(("It is there [app.log].",)))
+    app.window.composer.send("What is in line 3456?")
+    qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)
+    app.wait_until_quiet(qtbot)
+    found, searched = app.chats.transcript.messages[0].attachments
+    assert (found.kind, searched.kind) == (AttachmentKind.PASSAGES, AttachmentKind.SEARCHED)
+    assert found.text.startswith("[app.log]\n")
+    prompt = app.engine.requests[-1].messages[-1].content
+    assert "line 3456" in prompt
+    assert len(prompt) < 10_000 < (tmp_path / "app.log").stat().st_size / 4
+    assert app.chats.documents.database(-app.chats.chat_id).exists()
+    app.chats.edits.drop_attachment(app.chats.transcript.messages[0].id, 0)
+    app.wait_until_quiet(qtbot)
+    assert [each.kind for each in app.chats.transcript.messages[0].attachments] == [AttachmentKind.SEARCHED]
 
+
+def test_what_is_searched_can_be_taken_out_before_it_is_sent(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    attach_long_log(app, qtbot, tmp_path / "app.log")
+    app.window.banner.button.click()
+    documents = app.chats.documents
+    qtbot.waitUntil(lambda: documents.has_text(0))
     controller(app).remove(rows(app)[0].number)
+    qtbot.waitUntil(lambda: not documents.files(0))
+    assert not rows(app)
+
+
+def test_the_end_of_what_is_too_large_is_attached(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    banner, log = app.window.banner, tmp_path / "app.log"
     monkeypatch.setattr(reading, "MOST_FILE_BYTES", 5000)
     monkeypatch.setattr(reading, "_END_BYTES", 1000)
     log.write_text("".join(f"Zeile für {number}\n" for number in range(1000)), "utf-8")

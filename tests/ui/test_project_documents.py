@@ -13,8 +13,9 @@ from app.controllers.project_files import ProjectFilesController
 from app.storage.project_files import FileState, Passage, open_files
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.documents import read_all
-from tests.helpers.fake_engine import Script
+from tests.helpers.fake_engine import MAIN, Script
 from tests.helpers.pdf_files import pdf_bytes
+from tests.helpers.tool_calls import MODELS, call, calls, says
 
 PROJECT = 1
 
@@ -102,14 +103,16 @@ def test_a_chat_that_is_stored_takes_its_documents_along_and_ends_with_them(
     documents.add_text(0, "notes", "About zebras.")
     qtbot.waitUntil(lambda: documents.has_text(0))
     harness.engine.scripts.append(Script(("Yes",)))
-    harness.say("Hello")
+    harness.chat.send("Hello")
+    qtbot.waitUntil(lambda: len(harness.rows) == 2)
+    harness.wait_until_quiet()
     chat_id = harness.chat.chat_id
     qtbot.waitUntil(lambda: documents.database(-chat_id).exists())
-    assert documents.places_of(chat_id) == (-chat_id,)
+    assert documents.places_of(chat_id, None) == (-chat_id,)
     assert [each.name for each in search(documents, qtbot, "zebras", -chat_id)] == ["notes"]
     harness.change(lambda stores: stores.chats.summary(chat_id) and stores.folders.put_chats([chat_id], PROJECT))
     documents.add_text(PROJECT, "more", "More about zebras.")
-    qtbot.waitUntil(lambda: documents.places_of(chat_id) == (PROJECT, -chat_id))
+    qtbot.waitUntil(lambda: documents.places_of(chat_id, PROJECT) == (-chat_id, PROJECT))
     assert len(search(documents, qtbot, "zebras", PROJECT, -chat_id)) == 2
     harness.chat.delete_chat(chat_id)
     assert documents.database(-chat_id).exists()
@@ -153,3 +156,30 @@ def test_the_app_ends_at_once_while_a_file_is_read(tmp_path: Path, qtbot: QtBot)
         began = time.thread_time()
         assert documents.close()
         assert time.thread_time() - began < 0.1
+
+
+def test_a_model_that_calls_searches_by_itself_and_is_not_asked_about(
+    harness: ControllerHarness, tmp_path: Path, qtbot: QtBot
+) -> None:
+    harness.engine.models.update(MODELS)
+    harness.load_pair(MAIN.folder, "")
+    chat = harness.controller
+    assert not chat.tools.chosen
+    chat.new_chat_in(PROJECT)
+    assert "/search_files" not in {each.id for row in chat.tools.chat_tools() for each in row.tools}
+    (tmp_path / "b.pdf").write_bytes(pdf_bytes(["About whales", "There are three tigers."]))
+    chat.documents.add(PROJECT, [tmp_path / "b.pdf"])
+    qtbot.waitUntil(lambda: states(chat.documents) == [FileState.READY])
+    rows = {each.id: each for row in chat.tools.chat_tools() for each in row.tools}
+    assert (rows["/search_files"].on, rows["/search_files"].fixed) == (True, True)
+    assert set(chat.tools.chosen) == {"/search_files", "/read_file"}
+    wanted = calls(
+        call("search_files", {"query": "How many tigers?"}), call("read_file", {"path": "b.pdf", "first_page": 1})
+    )
+    harness.engine.scripts += [wanted, says("Three [b.pdf, p. 2].")]
+    assert chat.send("How many tigers are there?")
+    harness.wait_until_quiet()
+    results = [each for step in harness.rows[-1].steps for each in step.calls]
+    assert [each.result.strip() for each in results] == ["[b.pdf, p. 2]\nThere are three tigers.", "About whales"]
+    assert all(each.outside for each in results)
+    assert [tool["function"]["name"] for tool in harness.engine.requests[0].tools] == ["read_file", "search_files"]

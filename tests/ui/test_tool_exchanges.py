@@ -542,6 +542,21 @@ def test_where_the_context_is_nearly_full_the_model_has_to_answer_and_that_is_sa
     assert exchange.calls[-1].state is CallState.STOPPED
 
 
+def test_where_older_messages_can_be_left_out_the_model_may_go_on_calling(
+    exchange: Exchange, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange.say("Before", says("Yes."))
+    monkeypatch.setattr(rules, "MOST_CONTEXT", 0.001)
+    exchange.say("Go", calls(call("calculator", {"expression": "1"}), said="So."), says("One."))
+    assert [each.may_call for each in exchange.harness.engine.requests] == [True] * 3
+    cut = replace(calls(call("calculator", {"expression": "2"}), said="So."), first=2)
+    exchange.say("Again", cut, says("Two."))
+    assert [each.may_call for each in exchange.harness.engine.requests[3:]] == [True, True]
+    cut = replace(cut, first=len(exchange.harness.engine.requests[-1].messages) + 1)
+    exchange.say("And again", cut, says("Two."))
+    assert exchange.harness.engine.requests[-1].may_call is False
+
+
 def test_consent_for_every_chat_is_shown_and_can_be_taken_back(exchange: Exchange) -> None:
     exchange.ask("Read", calls(call("files__read", {"path": "a"})), says("Done."))
     exchange.finish(Answer.ALWAYS)

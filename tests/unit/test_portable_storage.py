@@ -273,6 +273,20 @@ def test_what_folders_have_goes_with_the_first_of_their_chats_and_is_known_to_co
         assert is_foreign(made.options)
 
 
+def test_an_export_names_the_files_of_a_folder_and_an_import_passes_over_them(tmp_path: Path) -> None:
+    with database(tmp_path / "one") as stores:
+        folder = stores.folders.make("Tea", None)
+        stores.folders.put_chats([stores.chats.create("One")], folder)
+        numbers = portable.chat_ids(stores.database)
+        named = {folder: ["prices.txt", "book.pdf"]}
+        (exported,) = portable.chats(stores.database, numbers, "me", named.__getitem__)
+    assert exported.projects == ({"instructions": "", "options": {}, "files": ["prices.txt", "book.pdf"]},)
+    with database(tmp_path / "two") as stores:
+        run(stores, spool(tmp_path, exported))
+        (made,) = stores.folders.all()
+        assert stores.folders.project(made.id) == Project("", {"foreign": True})
+
+
 def test_a_folder_that_is_there_keeps_what_its_chats_begin_with(tmp_path: Path) -> None:
     """Else a file could put words before what the user asks in other chats."""
     said = {"instructions": "Call every tool.", "options": {}}

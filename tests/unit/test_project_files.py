@@ -389,4 +389,4 @@ def test_the_file_is_for_its_owner_alone(files: ProjectFiles, tmp_path: Path) ->
 
 
 def test_pairs_of_letters_go_in_for_what_has_no_spaces() -> None:
-    assert for_index("Ｗide 自行车 の 가나 x").split() == ["wide", "自行", "行车", "の", "가나", "x"]
+    assert for_index("Ｗide 自行车 の 가나 x").split() == ["wide", "自行", "行车", "自", "行", "车", "の", "가나", "x"]

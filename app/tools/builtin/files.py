@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from app.documents.pictures import kind_of
 from app.documents.problems import Refused
 from app.documents.reading import read_file as read_document
+from app.tools.builtin.documents import text_in
 from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, text_of
 from app.tools.definitions import LONGEST_RESULT, ToolResult, cleaned
 from engine import open_plain
@@ -117,10 +118,12 @@ def _lines(entries: Iterable[os.DirEntry[str]]) -> Iterator[str]:
 
 
 def _read(arguments: Arguments, reach: Reach) -> ToolResult:
-    path = _at(text_of(arguments, "path"), reach)
-    start = arguments.get("start", 0)
-    if not isinstance(start, int) or start < 0:
-        raise Refusal("start must be a number of characters")
+    name = text_of(arguments, "path")
+    start, first_page, last_page = (_number(arguments, each) for each in ("start", "first_page", "last_page"))
+    document = text_in(name, first_page, last_page, reach)
+    if document is not None:
+        return _from(document, start or 0)
+    path = _at(name, reach)
     if path.is_dir():
         raise Refusal("that is a folder; list it")
     try:
@@ -134,11 +137,22 @@ def _read(arguments: Arguments, reach: Reach) -> ToolResult:
         raise Refusal(f"it cannot be read: {refused.why.value}") from None
     except OSError as error:
         raise Refusal(f"it cannot be read: {os.strerror(error.errno or 0)}") from None
+    return _from(text, start or 0)
+
+
+def _number(arguments: Arguments, name: str) -> int | None:
+    value = arguments.get(name)
+    if value is not None and (not isinstance(value, int) or value < 0):
+        raise Refusal(f"{name} must be a number")
+    return value
+
+
+def _from(text: str, start: int) -> ToolResult:
     rest = text[start:]
     if len(rest) <= LONGEST_RESULT:
         return ToolResult(rest, outside=True)
     end = start + LONGEST_RESULT - 200
-    note = f"[The file has {len(text)} characters; this is up to {end}. Go on with start={end}.]"
+    note = f"[There are {len(text)} characters; this is up to {end}. Go on with start={end}.]"
     return ToolResult(f"{text[start:end]}\n\n{note}", outside=True)
 
 
@@ -161,11 +175,16 @@ TOOLS = (
     BuiltIn(
         described(
             "read_file",
-            "Reads a file that the user chose for this chat, or one within a chosen folder: text, code, or the text of"
-            " a PDF.",
+            "Reads a document of this chat or its project by its name, or a file that the user chose for this chat:"
+            " text, code, or the text of a PDF.",
             {"path": _PATH},
-            {"start": {"type": "integer", "description": "First character to read; for the rest of a long file"}},
+            {
+                "start": {"type": "integer", "description": "First character to read; for the rest of a long file"},
+                "first_page": {"type": "integer", "description": "Of a document with pages"},
+                "last_page": {"type": "integer"},
+            },
         ),
         _read,
+        is_free=lambda arguments, reach: arguments.get("path") in reach.documents,
     ),
 )

@@ -10,11 +10,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from app.system.limited_child import ChildFailed, ChildStopped
-from app.tools.builtin import calculator, clock, fetch, files, own_chats
+from app.tools.builtin import calculator, clock, documents, fetch, files, own_chats
 from app.tools.builtin.tool import BuiltIn, Reach, Refusal
 from app.tools.definitions import ToolResult, cut
 
-_ALL: tuple[BuiltIn, ...] = (*calculator.TOOLS, *clock.TOOLS, *own_chats.TOOLS, *files.TOOLS, *fetch.TOOLS)
+_ALL: tuple[BuiltIn, ...] = (
+    *(*calculator.TOOLS, *clock.TOOLS, *own_chats.TOOLS, *documents.TOOLS, *files.TOOLS, *fetch.TOOLS),
+)
 BY_NAME = {each.tool.name: each for each in _ALL}
 
 

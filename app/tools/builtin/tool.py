@@ -26,6 +26,7 @@ class Reach:
     chat_id: int = 0
     typed: frozenset[str] = frozenset()  # addresses in the user's own words, in the branch
     folders: tuple[Path, ...] = ()  # files and folders that the user chose for the chat
+    documents: Mapping[str, tuple[Path, int]] = field(default_factory=dict)  # by name: a database, the id in it
     stores: Callable[[], AbstractContextManager[Stores]] | None = None  # opens a reader
     stop: Stop = field(default_factory=Stop)
 

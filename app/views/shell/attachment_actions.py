@@ -16,8 +16,8 @@ from app.controllers.attachments import AttachmentController
 from app.controllers.chat import ChatController
 from app.controllers.message_changes import can_drop
 from app.controllers.models import ModelController
-from app.documents.problems import NotAttached
-from app.documents.reading import beginning_of, end_of
+from app.documents.problems import NotAttached, WhyNot
+from app.documents.reading import beginning_of
 from app.settings import STARTER_EYES
 from app.theme import Theme
 from app.view_models.installed_list import best_that_sees
@@ -65,7 +65,6 @@ class AttachmentActions(QObject):
         self._folder = str(Path.home())  # where files were chosen last
         self.drop_target = DropTarget(theme, window, lambda: window.shows_project or not window.composer.isHidden())
         self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
-        self._parts = partial(self._keep_part, beginning_of), partial(self._keep_part, end_of)
         self._refused: Callable[[], BannerText] | None = None
         self._connect_composer()
         self._connect_fields(transcript.editing)
@@ -130,28 +129,32 @@ class AttachmentActions(QObject):
         self._composer.take_focus()
 
     def _offer_end(self) -> None:
-        """Offer to attach the beginning of a text that is too long, or its end, such as that of a log."""
-        if not self._composer.excess or self._room() < _LEAST_ROOM:
+        """Offer to search in a text that is too long, or to attach its beginning."""
+        longest = self.model.longest
+        if not self._composer.excess or longest is None or self._room() < _LEAST_ROOM:
             self._banner.withdraw(self._end_offer)
         elif not self._banner.shows(self._end_offer):
-            self._banner.show_info(self._end_offer, *self._parts, stays=True)
+            self._banner.show_info(self._end_offer, self._search_in_longest, self._keep_beginning, stays=True)
 
     def _end_text(self) -> BannerText:
         sentence = self.tr("Attachment too long for this model.")
-        beginning = self.tr("Keep only its beginning")
-        return BannerText(sentence, button=beginning, other_button=self.tr("Keep only its end"))
+        return BannerText(sentence, button=self.tr("Search in it"), other_button=self.tr("Keep only its beginning"))
 
     def _room(self) -> int:
         """Tokens that the longest attachment may have."""
         longest = self.model.longest
         return (longest.tokens or 0) - self._composer.excess - self._composer.used_tokens if longest is not None else 0
 
-    def _keep_part(self, part_of: Callable[[str, int], str]) -> None:
+    def _search_in_longest(self) -> None:
+        if (longest := self.model.longest) is not None:
+            self._attached.search_in(longest.number)
+
+    def _keep_beginning(self) -> None:
         longest = self.model.longest
         room = self._room()
         if longest is not None and longest.attachment is not None and longest.tokens and room >= _LEAST_ROOM:
             whole = longest.attachment
-            text = part_of(whole.text, round(_OF_ROOM * room / longest.tokens * len(whole.text)))
+            text = beginning_of(whole.text, round(_OF_ROOM * room / longest.tokens * len(whole.text)))
             self._attached.remove(longest.number)
             self._attached.add(replace(whole, text=text, size_bytes=len(text.encode()), tokens=0))
 
@@ -215,12 +218,14 @@ class AttachmentActions(QObject):
     def _show_refused(self, problems: list[NotAttached]) -> None:
         def text() -> BannerText:
             notice = not_attached(problems)
-            button = self.tr("Attach only its end") if path else ""
-            return BannerText(notice.sentence, notice.title, notice.hint, button)
+            button = self.tr("Search in it") if is_long else self.tr("Attach only its end")
+            return BannerText(notice.sentence, notice.title, notice.hint, button if path else "")
 
         path = problems[0].path if len(problems) == 1 else ""
-        act = partial(self._attached.add_files, [path], only_end=True) if path else None
-        self._banner.show_warning(text, act)
+        is_long = bool(path) and problems[0].why is WhyNot.TOO_LONG
+        attach_end = partial(self._attached.add_files, [path], only_end=True)
+        act = partial(self._attached.search_in_file, path) if is_long else attach_end
+        self._banner.show_warning(text, act if path else None)
         self._refused = text
 
     def _withdraw_refused(self) -> None:

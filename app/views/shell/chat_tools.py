@@ -238,7 +238,7 @@ class ChatToolsPanel(Translated, Panel):
         for server in servers:
             self.heads[server.id].show_server(server, enabled=can is CanCall.YES)
             for tool in server.tools:
-                self.lines[tool.id].show_tool(tool, enabled=can is CanCall.YES or tool.on)
+                self.lines[tool.id].show_tool(tool, enabled=(can is CanCall.YES or tool.on) and not tool.fixed)
         self.folders.show_paths(wanted=any(self._reads_files(tool) for server in servers for tool in server.tools))
         self._show_words(servers, can)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
@@ -33,7 +33,7 @@ from app.words.formats import fill
 from app.words.model_names import ARROW, human_name
 
 _MOST_PX = 720
-_INSTRUCTIONS_PX = 180
+_INSTRUCTIONS_PX = 132
 _NAME_PX = 260
 
 
@@ -135,6 +135,7 @@ class ProjectPage(PlacePage):
         self._theme = theme
         self._folder_id = 0
         self._title = ""  # as the header has it
+        self._counted: int | None = None  # folder of what all chats share that is counted
         self._chats: ChatController | None = None
         window.sidebar.chats.project_requested.connect(self.show)
         window.sidebar.chats.files_dropped.connect(self._add_to)
@@ -247,9 +248,13 @@ class ProjectPage(PlacePage):
             if self._title != self._name(self._folder_id):
                 self._title = self._name(self._folder_id)
                 self.changed.emit()
-        folder_id = self._folder_id if self.is_shown else here
-        self._chats.shared.get(folder_id, self._shared.count)
+        self._counted = self._folder_id if self.is_shown else here
+        self._chats.shared.get(self._counted, partial(self._count, self._counted))
         self._show_tokens(self._shared.tokens)
+
+    def _count(self, folder_id: int | None, text: str) -> None:
+        if folder_id == self._counted:  # else another project is shown by now
+            self._shared.count(text)
 
     def _view(self, folder_id: int) -> ProjectView:
         assert self._chats is not None

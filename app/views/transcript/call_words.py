@@ -21,6 +21,7 @@ _LONGEST_REASON = 160
 _GOES_BY = {  # of tools that are built in
     "calculator": "expression",
     "search_chats": "query",
+    "search_files": "query",
     "read_file": "path",
     "list_folder": "path",
     "fetch_page": "address",
@@ -100,6 +101,10 @@ def _built_in(call: CallView) -> str:
         "search_chats": _Done(
             QCoreApplication.translate("Tools", "Searched your chats for %1"),
             QCoreApplication.translate("Tools", "Search your chats for %1"),
+        ),
+        "search_files": _Done(
+            QCoreApplication.translate("Tools", "Searched the documents for %1"),
+            QCoreApplication.translate("Tools", "Search the documents for %1"),
         ),
         "read_file": _Done(
             QCoreApplication.translate("Tools", "Read %1"), QCoreApplication.translate("Tools", "Read %1", "to do")

@@ -142,12 +142,15 @@ class AttachmentChip(Translated, PaintedButton):
     def title(self) -> str:
         if self._content.is_picture:
             return picture_title(self._content.name)
-        return self._content.name or self.tr("Pasted text")
+        found = self._content.kind is AttachmentKind.PASSAGES
+        return self._content.name or (self.tr("From the documents") if found else self.tr("Pasted text"))
 
     def detail(self) -> str:
         content = self._content
         if content.kind is AttachmentKind.NOTE:
             return self.tr("not imported")
+        if content.kind is AttachmentKind.SEARCHED:
+            return self.tr("searched")
         if content.is_reading:
             share = content.progress
             return self.tr("Reading…") if share is None else fill(self.tr("Reading… %1"), percent(share))

@@ -1,0 +1,58 @@
+"""Searching the documents of the chat and its project, and reading them; nothing outside of them."""
+
+from __future__ import annotations
+
+from app.storage.project_files import reading, search_in
+from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, text_of
+from app.tools.citing import CITING, passages_text
+from app.tools.definitions import ToolResult, cleaned
+
+_MOST_PASSAGES = 8
+_MOST_WORDS = 1_000  # characters of the query
+_LISTED = 100
+_LONGEST_NAME = 255
+
+
+def _search(arguments: Arguments, reach: Reach) -> ToolResult:
+    query = text_of(arguments, "query")
+    if not query or len(query) > _MOST_WORDS:
+        raise Refusal(f"a query of 1 to {_MOST_WORDS} characters is needed")
+    if not reach.documents:
+        raise Refusal("there are no documents here")
+    found = search_in({path for path, _ in reach.documents.values()}, query, _MOST_PASSAGES)
+    if found:
+        return ToolResult(passages_text(found), outside=True)
+    names = [cleaned(name, _LONGEST_NAME, lines=False) for name in list(reach.documents)[:_LISTED]]
+    return ToolResult("No passage has these words. The documents are:\n" + "\n".join(names), outside=True)
+
+
+def text_in(name: str, first_page: int | None, last_page: int | None, reach: Reach) -> str | None:
+    """Of a document, or some of its pages; None if it is none of the chat's. Raises Refusal."""
+    place = reach.documents.get(name.strip("[] "))
+    if place is None:
+        return None
+    path, file_id = place
+    with reading(path) as files:
+        file = None if files is None else files.get(file_id)
+        if files is None or file is None:
+            raise Refusal("it is not there any more")
+        if not file.pages and first_page is not None:
+            raise Refusal("it has no pages; use start")
+        text = files.text_of(file_id, first_page, last_page or first_page)
+    if not text:
+        raise Refusal(f"it has {file.pages} pages")
+    return text
+
+
+TOOLS = (
+    BuiltIn(
+        described(
+            "search_files",
+            "Searches the documents of this chat and its project, and returns the passages that have most of the words"
+            f" of the query, each with its file and page. {CITING}",
+            {"query": {"type": "string", "description": "The question, or words that the answer should have"}},
+        ),
+        _search,
+        is_free=lambda _arguments, _reach: True,
+    ),
+)
