@@ -40,7 +40,7 @@ Cancel = Callable[[], None]
 Listed = Callable[[tuple[Tool, ...]], None]
 
 
-class ToolServers(Protocol):
+class ToolSource(Protocol):
     """Servers of tools. All calls and answers are on the GUI thread."""
 
     def rows(self) -> tuple[ServerRow, ...]:
@@ -109,7 +109,7 @@ class ToolsController(QObject):
         models: ModelController,
     ) -> None:
         super().__init__(options)
-        self._servers: ToolServers | None = None
+        self._servers: ToolSource | None = None
         self._engine = engine
         self._bridge = bridge
         self._storage = storage
@@ -125,7 +125,7 @@ class ToolsController(QObject):
         models.pair_changed.connect(self._on_pair)
         bridge.event_arrived.connect(self._on_event)
 
-    def use_servers(self, servers: ToolServers) -> None:
+    def use_servers(self, servers: ToolSource) -> None:
         self._servers = servers
         self.changed.emit()
 

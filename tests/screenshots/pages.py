@@ -309,6 +309,10 @@ def _project_id(harness: ScreenshotHarness) -> int:
         harness.until(lambda: chats.conversations.tree.folders[made].name == name)
         chats.projects.put_instructions(made, _INSTRUCTIONS[harness.application.settings.language])
         chats.options.put_in_project(made, "temperature", 0.3)
+        for file, text in (("prices.txt", "Assam 4\n" * 40), ("book.txt", "tea " * 400_000), ("code.bin", "\0" * 999)):
+            (harness.application.paths.data / file).write_text(text)
+            chats.documents.add(made, [harness.application.paths.data / file])
+        harness.until(lambda: [each.state for each in chats.documents.files(made)] == ["ready", "ready", "unreadable"])
         folders[name] = made
     return folders[name]
 

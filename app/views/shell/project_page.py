@@ -33,7 +33,7 @@ from app.words.formats import fill
 from app.words.model_names import ARROW, human_name
 
 _MOST_PX = 720
-_INSTRUCTIONS_PX = 180
+_INSTRUCTIONS_PX = 132
 _NAME_PX = 260
 
 
