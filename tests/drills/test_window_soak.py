@@ -48,8 +48,8 @@ def test_thousands_of_turns_pile_nothing_up(tmp_path: Path) -> None:
 
 @pytest.mark.drill
 def test_chats_that_stay_leave_little_in_memory(tmp_path: Path) -> None:
-    """2,000 messages in 100 chats: the size when a quarter of them are there lies between two tenths."""
+    """2,000 messages in 100 chats; of 64 the engine keeps what it has read in memory, so of those after 70."""
     told = soak(tmp_path, 1000, "--keep", "1", "--chat-turns", "10")
     sizes = [each["resident_bytes"] for each in told]
     assert told[-1]["chats"] == 100
-    assert sizes[-1] < 1.15 * (sizes[1] + sizes[2]) / 2, sizes
+    assert sizes[-1] < 1.05 * sizes[6], sizes
