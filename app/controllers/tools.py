@@ -40,7 +40,7 @@ Cancel = Callable[[], None]
 Listed = Callable[[tuple[Tool, ...]], None]
 
 
-class ToolServers(Protocol):
+class ToolSource(Protocol):
     """Servers of tools. All calls and answers are on the GUI thread."""
 
     def rows(self) -> tuple[ServerRow, ...]:
@@ -109,7 +109,7 @@ class ToolsController(QObject):
         models: ModelController,
     ) -> None:
         super().__init__(options)
-        self._servers: ToolServers | None = None
+        self._servers: ToolSource | None = None
         self._engine = engine
         self._bridge = bridge
         self._storage = storage
@@ -125,7 +125,7 @@ class ToolsController(QObject):
         models.pair_changed.connect(self._on_pair)
         bridge.event_arrived.connect(self._on_event)
 
-    def use_servers(self, servers: ToolServers) -> None:
+    def use_servers(self, servers: ToolSource) -> None:
         self._servers = servers
         self.changed.emit()
 
@@ -163,6 +163,18 @@ class ToolsController(QObject):
     def documents_of(self, chat_id: int) -> tuple[int, ...]:
         """The places of a chat's documents."""
         return self._documents.places_of(chat_id, self._options.folder_of(chat_id))
+
+    def document_names(self) -> tuple[str, ...]:
+        """Of the open chat."""
+        return tuple(self._documents.by_name(self.documents_of(self._options.chat_id)))
+
+    def read_cited(self, name: str, page: int, done: Callable[[str], None]) -> None:
+        """A page of a document of the open chat, or all of it; "" if it is none."""
+        for place in self.documents_of(self._options.chat_id):
+            for file in self._documents.files(place):
+                if file.name == name:
+                    self._documents.text(place, file.id, done, page or None)
+                    return
 
     def passages(self, chat_id: int, question: str, context_tokens: int, done: Callable[[Attachments], None]) -> None:
         """For a model that cannot search by itself: what of the documents fits best, as an attachment; () at once where

@@ -8,6 +8,7 @@ from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTe
 from app.markup.document import CODE, HEADING, LINE_SEPARATOR, LIST_DEPTH, MARKER, NOTE, OBJECT, QUOTE_DEPTH, RULE
 from app.markup.inline_formula import TEX
 from app.markup.lines import fragments
+from app.markup.links import cited
 from app.markup.long_lines import goes_on
 
 _MARKED = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<"})
@@ -129,7 +130,8 @@ def _markdown_run(run: _Run) -> str:
         fence = "``" if "`" in text else "`"
         return f"{fence}{text}{fence}"
     if form.isAnchor():
-        return form.anchorHref() if text == form.anchorHref() else f"[{text.translate(_MARKED)}]({form.anchorHref()})"
+        address = form.anchorHref()
+        return text if text == address or cited(address) else f"[{text.translate(_MARKED)}]({address})"
     inner = text.strip()
     if not inner:
         return text

@@ -4,7 +4,7 @@ Code blocks are widgets of their own.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -27,7 +27,7 @@ from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas, Look
 from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
 from app.markup.lines import keep_shapes
-from app.markup.links import to_mark, to_note
+from app.markup.links import citations, to_mark, to_note
 from app.markup.tables import (
     alignment_of,
     cell_format,
@@ -266,11 +266,11 @@ class DocumentBuilder:
 
     def _write_text(self, text: str) -> None:
         position = 0
-        for found in _URL.finditer(text):
-            url = _without_sentence_end(found[0])
-            self._cursor.insertText(text[position : found.start()], self._char_formats[-1])
-            self._cursor.insertText(url, self._link_format(url))
-            position = found.start() + len(url)
+        for start, end, address in sorted((*_urls(text), *citations(text, self._style.cited))):
+            if start >= position:
+                self._cursor.insertText(text[position:start], self._char_formats[-1])
+                self._cursor.insertText(text[start:end], self._link_format(address))
+                position = end
         self._cursor.insertText(text[position:], self._char_formats[-1])
 
     def _write_formula(self, tex: str, *, display: bool) -> None:
@@ -393,6 +393,12 @@ def steps_in_px(inside: str, font: QFont, scale: float) -> list[float]:
 def nothing_to_load() -> QImage:
     """The content for any address: None would let Qt open files."""
     return QImage(1, 1, QImage.Format.Format_ARGB32_Premultiplied)
+
+
+def _urls(text: str) -> Iterator[tuple[int, int, str]]:
+    for found in _URL.finditer(text):
+        url = _without_sentence_end(found[0])
+        yield found.start(), found.start() + len(url), url
 
 
 def _without_sentence_end(url: str) -> str:

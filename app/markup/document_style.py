@@ -18,6 +18,7 @@ class DocumentStyle:
     line_px: float
     scale: float
     ratio: float  # device pixels per pixel, for formulas
+    cited: frozenset[str] = frozenset()  # names of documents whose citations are links
 
     @property
     def font_px(self) -> float:

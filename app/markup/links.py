@@ -1,12 +1,15 @@
 """Links of a document written by `DocumentBuilder`, and their rectangles.
 
-A footnote's mark and its note's number link to each other, by addresses that no reply can contain.
+A footnote's mark and its note's number link to each other, and a citation to its document, by addresses that no reply
+can contain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from urllib.parse import quote, unquote
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QTextBlock, QTextDocument
@@ -15,6 +18,8 @@ from app.markup.lines import fragments, line_rects
 
 _TO_NOTE = "#note:"
 _TO_MARK = "#mark:"
+_TO_CITED = "#cited:"
+_CITED = re.compile(r"\[([^\[\]\n]{1,250}?)(?:, pp?\. ?(\d{1,6})[^\[\]\n]{0,40})?\]")
 
 
 def to_note(label: str) -> str:
@@ -35,8 +40,26 @@ def marked(address: str) -> str:
     return address.removeprefix(_TO_MARK) if address.startswith(_TO_MARK) else ""
 
 
+def citations(text: str, names: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Where documents of these names are cited, as `[report.pdf, p. 3]`, and the address of the place."""
+    for found in _CITED.finditer(text) if names else ():
+        if found[1] in names:
+            yield found.start(), found.end(), f"{_TO_CITED}{found[2] or 0}:{quote(found[1], safe='')}"
+
+
+def cited(address: str) -> tuple[str, int] | None:
+    """The document and the page (0: none) that a citation leads to; None for any other address."""
+    page, colon, name = address.removeprefix(_TO_CITED).partition(":")
+    return (unquote(name), int(page)) if address.startswith(_TO_CITED) and colon and page.isdecimal() else None
+
+
 def is_in_message(address: str) -> bool:
     return bool(noted(address) or marked(address))
+
+
+def leads_out(address: str) -> bool:
+    """Whether it is an address for others: neither a note, nor a document of the chat."""
+    return not is_in_message(address) and cited(address) is None
 
 
 def way_back(address: str) -> str:

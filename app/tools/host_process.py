@@ -44,9 +44,9 @@ from app.tools.wire import (
     TAIL_LINES,
     ConnectionState,
     Patience,
-    Problem,
-    Reach,
     ServerFault,
+    ServerProblem,
+    ServerReach,
 )
 from engine import write_atomically
 
@@ -64,12 +64,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ServerFailed:
-    problem: Problem
-    detail: str = ""  # see `Problem`
+    problem: ServerProblem
+    detail: str = ""  # see `ServerProblem`
 
 
 @dataclass(frozen=True, slots=True)
-class ServerState:
+class ToolServerState:
     phase: ConnectionState = ConnectionState.STOPPED
     failure: ServerFailed | None = None
     stderr: tuple[str, ...] = ()  # last lines
@@ -106,7 +106,7 @@ class ToolHost:
     def __init__(
         self,
         folder: Path,
-        reach: Callable[[ServerConfig], Reach],
+        reach: Callable[[ServerConfig], ServerReach],
         *,
         idle_s: float = IDLE_S,
         patience: Patience = PATIENCE,
@@ -116,7 +116,7 @@ class ToolHost:
         self._reach = reach
         self._idle_s = idle_s
         self._patience = patience
-        self._states: dict[str, ServerState] = {}
+        self._states: dict[str, ToolServerState] = {}
         self._configs: dict[str, ServerConfig] = {}
         self._numbers = itertools.count(1)
         self._jobs: deque[Callable[[], None]] = deque()
@@ -161,8 +161,8 @@ class ToolHost:
         """End the server; the next request starts it again."""
         self._post(lambda: self._stop(server_id))
 
-    def state(self, server_id: str) -> ServerState:
-        return self._states.get(server_id, ServerState())
+    def state(self, server_id: str) -> ToolServerState:
+        return self._states.get(server_id, ToolServerState())
 
     def end_leftovers(self) -> None:
         """End what an earlier run of the app has left, if it could not. Starts nothing if there is nothing."""
@@ -255,10 +255,10 @@ class ToolHost:
         name = request.server
         config = self._configs.get(name)
         if config is None:
-            request.fail(ServerFailed(Problem.STOPPED))
+            request.fail(ServerFailed(ServerProblem.STOPPED))
             return
         if len(values.get("arguments", "")) > MOST_ARGUMENTS:
-            request.fail(ServerFailed(Problem.ARGUMENTS))
+            request.fail(ServerFailed(ServerProblem.ARGUMENTS))
             return
         try:
             reach = self._reach(config) if name not in self._told else None
@@ -266,14 +266,14 @@ class ToolHost:
                 self._start_host()
         except ServerFault as fault:
             failure = ServerFailed(fault.problem, fault.detail)
-            self._states[name] = ServerState(ConnectionState.FAILED, failure)
+            self._states[name] = ToolServerState(ConnectionState.FAILED, failure)
             request.fail(failure)
             return
         if not self._requests:
             self._heard = time.monotonic()
         if reach is not None:
             self._told.add(name)
-            self._states[name] = ServerState(ConnectionState.STARTING)
+            self._states[name] = ToolServerState(ConnectionState.STARTING)
             values |= {"reach": asdict(reach)}
         self._requests[number] = request
         self._send(values | {"n": number, "server": name})
@@ -282,14 +282,14 @@ class ToolHost:
         request = self._requests.pop(number, None)
         if request is not None:
             self._send({"do": "cancel", "n": number})
-            request.fail(ServerFailed(Problem.STOPPED))
+            request.fail(ServerFailed(ServerProblem.STOPPED))
 
     def _stop(self, name: str) -> None:
         if self._host is not None and name in self._told:
             self._told.discard(name)
             self._send({"do": "stop", "server": name})
-        self._states[name] = ServerState()
-        self._fail_all(ServerFailed(Problem.STOPPED), name)
+        self._states[name] = ToolServerState()
+        self._fail_all(ServerFailed(ServerProblem.STOPPED), name)
 
     def _fail_all(self, failure: ServerFailed, name: str = "") -> None:
         failed = [number for number, each in self._requests.items() if not name or each.server == name]
@@ -316,7 +316,7 @@ class ToolHost:
                 start_new_session=True,  # Ctrl-C in a terminal is for the app alone
             )
         except OSError as error:
-            raise ServerFault(Problem.HOST_CANNOT_START, error.strerror or "") from None
+            raise ServerFault(ServerProblem.HOST_CANNOT_START, error.strerror or "") from None
         assert self._host.stdin is not None
         assert self._host.stdout is not None
         assert self._selector is not None
@@ -374,9 +374,9 @@ class ToolHost:
         host.kill()
         host.wait()
         for name in self._told:
-            self._states[name] = ServerState(ConnectionState.FAILED, ServerFailed(Problem.HOST_ENDED))
+            self._states[name] = ToolServerState(ConnectionState.FAILED, ServerFailed(ServerProblem.HOST_ENDED))
         self._told.clear()
-        self._fail_all(ServerFailed(Problem.HOST_ENDED))
+        self._fail_all(ServerFailed(ServerProblem.HOST_ENDED))
         self._end_leftovers()
 
     def _end_host(self) -> None:
@@ -386,9 +386,9 @@ class ToolHost:
             with suppress(subprocess.TimeoutExpired):
                 host.wait(_END_S)
             for name in self._told:
-                self._states[name] = ServerState()
+                self._states[name] = ToolServerState()
             self._told.clear()
-            self._fail_all(ServerFailed(Problem.STOPPED))
+            self._fail_all(ServerFailed(ServerProblem.STOPPED))
             host.kill()
             host.wait()
             self._end_leftovers()
@@ -452,8 +452,12 @@ class ToolHost:
         elif "ended" in said:
             self._told.discard(said["ended"])
             failure = _failure(said)
-            stopped = failure.problem is Problem.STOPPED
-            state = ServerState() if stopped else ServerState(ConnectionState.FAILED, failure, _lines(said["stderr"]))
+            stopped = failure.problem is ServerProblem.STOPPED
+            state = (
+                ToolServerState()
+                if stopped
+                else ToolServerState(ConnectionState.FAILED, failure, _lines(said["stderr"]))
+            )
             self._states[said["ended"]] = state
         elif "connected" in said:
             name = said["connected"]
@@ -498,19 +502,19 @@ class ToolHost:
 def for_model(failure: ServerFailed) -> str:
     """The result of a call that failed, in English, for the model."""
     said = {
-        Problem.STOPPED: "The call was stopped.",
-        Problem.TIME_OUT: f"The tool server did not answer in {failure.detail} seconds.",
-        Problem.REFUSED: f"The tool server refused the call: {failure.detail}",
-        Problem.INPUT: "The tool server asked the user for input, which is not offered.",
-        Problem.ARGUMENTS: "The arguments are no JSON object, or too large.",
-        Problem.ENDED: f"The tool server ended ({failure.detail}).",
-        Problem.TOO_LARGE: f"The tool server sent a message of more than {failure.detail} MiB.",
+        ServerProblem.STOPPED: "The call was stopped.",
+        ServerProblem.TIME_OUT: f"The tool server did not answer in {failure.detail} seconds.",
+        ServerProblem.REFUSED: f"The tool server refused the call: {failure.detail}",
+        ServerProblem.INPUT: "The tool server asked the user for input, which is not offered.",
+        ServerProblem.ARGUMENTS: "The arguments are no JSON object, or too large.",
+        ServerProblem.ENDED: f"The tool server ended ({failure.detail}).",
+        ServerProblem.TOO_LARGE: f"The tool server sent a message of more than {failure.detail} MiB.",
     }
     return said.get(failure.problem, f"The tool server failed ({failure.problem.value}).")
 
 
 def _failure(said: dict[str, Any]) -> ServerFailed:
-    return ServerFailed(Problem(said["failed"]), cleaned(said["detail"], DETAIL_CHARACTERS))
+    return ServerFailed(ServerProblem(said["failed"]), cleaned(said["detail"], DETAIL_CHARACTERS))
 
 
 def _lines(said: list[str]) -> tuple[str, ...]:

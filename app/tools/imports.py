@@ -13,7 +13,7 @@ from typing import Any
 from app.system.small_file import read_small
 from app.tools.definitions import cleaned
 from app.tools.servers import MOST_SERVERS, ServerConfig, checked
-from app.tools.wire import Problem, RefusedServer, ServerFault
+from app.tools.wire import RefusedServer, ServerFault, ServerProblem
 
 _MOST_BYTES = 1 << 18
 _LONGEST_NAME = 80
@@ -77,7 +77,7 @@ def parse_servers(text: str) -> Parsed:
     refused: list[RefusedServer] = []
     for count, (name, each) in enumerate(_entries(stored)):
         if count >= MOST_SERVERS:
-            refused.append(RefusedServer("", Problem.TOO_MANY, str(MOST_SERVERS)))
+            refused.append(RefusedServer("", ServerProblem.TOO_MANY, str(MOST_SERVERS)))
             break
         shown = cleaned(name, _LONGEST_NAME, lines=False)
         try:
@@ -85,7 +85,7 @@ def parse_servers(text: str) -> Parsed:
         except ServerFault as fault:
             refused.append(RefusedServer(shown, fault.problem, cleaned(fault.detail, _LONGEST_NAME, lines=False)))
         except (TypeError, ValueError, AttributeError):
-            refused.append(RefusedServer(shown, Problem.VALUE))
+            refused.append(RefusedServer(shown, ServerProblem.VALUE))
     return Parsed(tuple(found), tuple(refused))
 
 
@@ -116,7 +116,7 @@ def _is_entry(value: object) -> bool:
 
 def _found(name: str, entry: Any) -> Found:
     if not _is_entry(entry):
-        raise ServerFault(Problem.NO_COMMAND)
+        raise ServerFault(ServerProblem.NO_COMMAND)
     address = next((str(entry[each]) for each in _ADDRESSES if isinstance(entry.get(each), str)), "")
     command = "" if address else entry["command"]
     args = entry.get("args") or []

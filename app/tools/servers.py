@@ -26,7 +26,7 @@ from app.system.small_file import read_small
 from app.tools.commands import PROGRAMS, ask_shell, find_command, server_environment
 from app.tools.definitions import cleaned
 from app.tools.public import may_be_address
-from app.tools.wire import Problem, Reach, ServerFault
+from app.tools.wire import ServerFault, ServerProblem, ServerReach
 from engine import write_atomically
 
 MOST_SERVERS = 64
@@ -126,7 +126,7 @@ class ToolServers:
         with self._lock:
             known = self._known()
             if len(known) >= MOST_SERVERS:
-                raise ServerFault(Problem.TOO_MANY, str(MOST_SERVERS))
+                raise ServerFault(ServerProblem.TOO_MANY, str(MOST_SERVERS))
             headers = headers or {}
             steering, env = _parted(env or {})
             name = _new_name(server.name or PurePath(server.command).name, known.values())
@@ -196,24 +196,24 @@ class ToolServers:
         stored = self._others.get(_REMOVED)
         return [each for each in stored if isinstance(each, str)] if isinstance(stored, list) else []
 
-    def reach(self, server: ServerConfig) -> Reach:
+    def reach(self, server: ServerConfig) -> ServerReach:
         """With its secrets. Raises ServerFault, also where it is not this server that is on now.
 
         May wait for the keychain.
         """
         now = self.get(server.id)
         if now is None or not now.enabled or now.digest != server.digest:
-            raise ServerFault(Problem.STOPPED)
+            raise ServerFault(ServerProblem.STOPPED)
         env = {name: self._secret(server, "env", name) for name in server.env}
         headers = {name: self._secret(server, "header", name) for name in server.headers}
         if server.address:
             query = f"?{self._secret(server, 'query', '')}" if server.has_query else ""
-            return Reach(address=server.address + query, headers=headers)
+            return ServerReach(address=server.address + query, headers=headers)
         command = server.command
         if not Path(command).is_absolute() or not find_command(command):
-            raise ServerFault(Problem.NO_COMMAND, PROGRAMS.get(PurePath(command).name, command))
+            raise ServerFault(ServerProblem.NO_COMMAND, PROGRAMS.get(PurePath(command).name, command))
         env |= {name: value for name, _, value in (each.partition("=") for each in server.variables)}
-        return Reach((command, *server.args), server_environment(command, env), server.folder)
+        return ServerReach((command, *server.args), server_environment(command, env), server.folder)
 
     def write(self) -> None:
         """Raises OSError."""
@@ -236,13 +236,13 @@ class ToolServers:
     def _secret(self, server: ServerConfig, kind: str, name: str) -> str:
         value = self._secrets.tool_secret(server.id, kind, name)
         if value is None:
-            raise ServerFault(Problem.NO_SECRET, name)
+            raise ServerFault(ServerProblem.NO_SECRET, name)
         return value
 
     def _keep(self, server_id: str, kind: str, values: Mapping[str, str]) -> None:
         for name, value in values.items():
             if len(value) > _LONGEST_VALUE or "\0" in value or (kind == "header" and not value.isprintable()):
-                raise ServerFault(Problem.VALUE, name)
+                raise ServerFault(ServerProblem.VALUE, name)
         for name, value in values.items():
             self._secrets.keep_tool_secret(server_id, kind, name, value)
 
@@ -278,20 +278,20 @@ class ToolServers:
 def checked(server: ServerConfig) -> ServerConfig:
     """With bounded and plain values. Raises ServerFault: for one that cannot be a server."""
     if bool(server.command) == bool(server.address):
-        raise ServerFault(Problem.NO_COMMAND, "")
+        raise ServerFault(ServerProblem.NO_COMMAND, "")
     words = (server.command, *server.args, server.folder, *server.variables)
     is_long = any(len(each) > _LONGEST_WORD or "\0" in each for each in words)
     if is_long or max(map(len, (words, server.env, server.headers))) > _MOST_WORDS:
-        raise ServerFault(Problem.TOO_MANY, str(_MOST_WORDS))
+        raise ServerFault(ServerProblem.TOO_MANY, str(_MOST_WORDS))
     if not (server.command + server.folder).isprintable() or any(each != storable(each) for each in words):
-        raise ServerFault(Problem.CHARACTERS, server.shown)
+        raise ServerFault(ServerProblem.CHARACTERS, server.shown)
     if server.address and not may_be_address(server.address):
-        raise ServerFault(Problem.ADDRESS, server.address[:_LONGEST_NAME])
+        raise ServerFault(ServerProblem.ADDRESS, server.address[:_LONGEST_NAME])
     steering = tuple(each.partition("=")[0] for each in server.variables)
     for names, kind in ((server.env, _VARIABLE), (steering, _VARIABLE), (server.headers, _HEADER)):
         for name in names:
             if not kind.fullmatch(name) or (kind is _VARIABLE and _RUNS_CODE.fullmatch(name)):
-                raise ServerFault(Problem.NAME, name[:_LONGEST_NAME])
+                raise ServerFault(ServerProblem.NAME, name[:_LONGEST_NAME])
     shown = cleaned(server.name, _LONGEST_NAME, lines=False) or PurePath(server.command).name or "server"
     return replace(server, name=shown)
 
@@ -301,7 +301,7 @@ def _parted(env: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     steering = {name: env[name] for name in env if _STEERS.fullmatch(name) and not _IS_SECRET.search(name)}
     for name, value in steering.items():
         if "://" in value and "@" in value:  # a password, which is neither shown nor stored
-            raise ServerFault(Problem.VALUE, name)
+            raise ServerFault(ServerProblem.VALUE, name)
     return steering, {name: value for name, value in env.items() if name not in steering}
 
 

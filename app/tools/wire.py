@@ -40,7 +40,7 @@ PATIENCE = Patience()
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ServerReach:
     """How a server is reached: a command with its whole environment, or an address. Never logged: it has secrets."""
 
     command: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class ConnectionState(StrEnum):
     FAILED = "failed"
 
 
-class Problem(StrEnum):
+class ServerProblem(StrEnum):
     """Why a server or a call failed. `detail` has what the comment says."""
 
     NO_COMMAND = "no_command"  # the program that is missing
@@ -89,9 +89,9 @@ class Problem(StrEnum):
 
 
 class ServerFault(Exception):
-    """A server, or how it is reached, is not right. `detail`: see `Problem`."""
+    """A server, or how it is reached, is not right. `detail`: see `ServerProblem`."""
 
-    def __init__(self, problem: Problem, detail: str = "") -> None:
+    def __init__(self, problem: ServerProblem, detail: str = "") -> None:
         super().__init__(problem.value)
         self.problem = problem
         self.detail = detail[:DETAIL_CHARACTERS]
@@ -102,5 +102,5 @@ class RefusedServer:
     """One that was not added."""
 
     name: str
-    problem: Problem
-    detail: str = ""  # see `Problem`
+    problem: ServerProblem
+    detail: str = ""  # see `ServerProblem`

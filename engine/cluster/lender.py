@@ -22,13 +22,13 @@ from engine.cluster.callers import Caller, Callers
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import (
     PROTOCOL,
-    Answer,
     Approach,
     Ask,
     MemoryOffer,
     OfferFiles,
     Ping,
     Pong,
+    RankAnswer,
     RankRefused,
     Share,
     Start,
@@ -65,7 +65,7 @@ class LentMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedModel:
     """A model that a machine has asked for last, and that is not here."""
 
     machine: Machine
@@ -76,7 +76,7 @@ class Wanted:
 class OfferedFiles:
     """A wanted model, which its machine has at this address."""
 
-    wanted: Wanted
+    wanted: WantedModel
     endpoint: str
     until: float  # monotonic
 
@@ -102,7 +102,7 @@ class Lender:
         self._freed = threading.Condition(self._lock)  # nothing is lent any more
         self.callers = Callers(MOST_CONNECTIONS)
         self._lending: LentMemory | None = None
-        self.wanted: Wanted | None = None
+        self.wanted: WantedModel | None = None
         self._files: OfferedFiles | None = None
         self.fetches = fetches
         self._lent_to: tuple[str, Caller] | None = None  # which process of that machine
@@ -255,14 +255,16 @@ class Lender:
                     raise Declined(MachineRefusal.MISBEHAVED, "a rank that needs no memory")
                 return LentMemory(machine, self._folder_of(digest), value.memory_bytes), value.process
             case OfferFiles() if machine is not None and self._is_paired(machine):
-                self._note_files(Wanted(machine, HubSource(value.repository, value.revision)), value.port, connection)
-                wire.send(Answer(True))
+                self._note_files(
+                    WantedModel(machine, HubSource(value.repository, value.revision)), value.port, connection
+                )
+                wire.send(RankAnswer(True))
             case _:
                 raise Declined(MachineRefusal.STRANGER)
         return None
 
     def _look_for(self, asked: Ask, machine: Machine) -> None:
-        wanted: Wanted | None = None
+        wanted: WantedModel | None = None
         try:
             self._folder_of(asked.digest)
         except Declined:
@@ -270,7 +272,7 @@ class Lender:
                 source = HubSource(asked.repository, asked.revision)
                 if source in self.models().values():
                     raise Declined(MachineRefusal.DIFFERS) from None
-                wanted = Wanted(machine, source)
+                wanted = WantedModel(machine, source)
             raise
         finally:
             # until here what is shown stays: files may have to be read
@@ -279,7 +281,7 @@ class Lender:
             if wanted != before:
                 self._on_change()
 
-    def _note_files(self, wanted: Wanted, port: int, connection: Caller) -> None:
+    def _note_files(self, wanted: WantedModel, port: int, connection: Caller) -> None:
         """Raises Declined unless it is what was asked for last."""
         if not (self.fetches and wanted == self.wanted and wanted.source not in self.models().values()):
             raise Declined(MachineRefusal.MISBEHAVED, "not wanted")

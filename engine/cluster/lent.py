@@ -24,13 +24,13 @@ from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPl
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import (
     PROTOCOL,
-    Answer,
     Approach,
     Ask,
     MemoryOffer,
     OfferFiles,
     Ping,
     Pong,
+    RankAnswer,
     Reply,
     Response,
     Start,
@@ -50,7 +50,7 @@ _PINGS = 5
 _LAST_PROTOCOL = 31  # what else listens there begins with a letter or a digit
 _LATER_S = 1.5  # after one address has answered, others have this much longer
 _PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
-_Kind = TypeVar("_Kind", Answer, MemoryOffer, Pong)
+_Kind = TypeVar("_Kind", RankAnswer, MemoryOffer, Pong)
 _Answers = queue.SimpleQueue[tuple[str, socket.socket | EngineError]]
 _NOWHERE = HubSource()
 
@@ -199,7 +199,7 @@ class LentRank:
 def offer_files(helping: Helping, source: HubSource, port: int) -> None:
     """To a machine that lacks that model: it can be downloaded from this one, at this port."""
     with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
-        _answer(_asking(connected), OfferFiles(source.repository, source.revision, port), Answer)
+        _answer(_asking(connected), OfferFiles(source.repository, source.revision, port), RankAnswer)
 
 
 def digest_of(folder: Path) -> str:

@@ -133,7 +133,7 @@ class Stepped:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RankAnswer:
     yes: bool
 
 
@@ -219,10 +219,10 @@ class OfferFiles:
 
 
 Approach = Share | Proof | Ask | Start | OfferFiles | Ping
-Response = Share | Proof | Answer | MemoryOffer | RankRefused | Pong
+Response = Share | Proof | RankAnswer | MemoryOffer | RankRefused | Pong
 
 Operation = LoadLayers | Forward | Commit | CanTruncate | Truncate | MakeCheckpoint | Copy | Drop | Ping
-Reply = Hello | RankProgress | Loaded | Stepped | Answer | Pong | RankBroken
+Reply = Hello | RankProgress | Loaded | Stepped | RankAnswer | Pong | RankBroken
 Value = Operation | Reply | Approach | Response
 
 

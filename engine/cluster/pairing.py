@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from engine.api.ranks import Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
-from engine.cluster.operations import Answer, MemoryOffer, Pong, Proof, RankRefused, Share
+from engine.cluster.operations import MemoryOffer, Pong, Proof, RankAnswer, RankRefused, Share
 from engine.cluster.relay import SILENT_S
 from engine.cluster.wire import Wire, WireEnded
 from engine.models.watch import Question
@@ -26,7 +26,7 @@ TRIES = 5
 ANSWER_S = SILENT_S  # after which the one that is asked ends the connection
 _MAIN = b"main"
 _HELPER = b"helper"
-_Kind = TypeVar("_Kind", Answer, MemoryOffer, Pong, Proof, Share)
+_Kind = TypeVar("_Kind", RankAnswer, MemoryOffer, Pong, Proof, Share)
 
 
 class Declined(Exception):
@@ -88,7 +88,7 @@ def ask_to_pair(wire: Wire, identity: Identity, code: str, theirs: bytes, addres
     if cancelled():
         raise WireEnded("cancelled")
     wire.send(Proof(_mac(key, _MAIN)))
-    expected(wire, Answer)
+    expected(wire, RankAnswer)
     machine = Machine(shown_name(share.name), theirs.hex(), address)
     identity.pair_with(machine, share.certificate)
     return machine
@@ -108,7 +108,7 @@ def answer_to_pair(wire: Wire, identity: Identity, invitation: Invitation | None
     invitation.close()
     machine = Machine(shown_name(share.name), theirs.hex(), "")
     identity.pair_with(machine, share.certificate)
-    wire.send(Answer(True))
+    wire.send(RankAnswer(True))
     return machine
 
 

@@ -25,7 +25,6 @@ from engine.caches.checkpoints import (
 )
 from engine.caches.kinds import require
 from engine.cluster.operations import (
-    Answer,
     CanTruncate,
     Commit,
     Copy,
@@ -35,6 +34,7 @@ from engine.cluster.operations import (
     LoadLayers,
     MakeCheckpoint,
     Operation,
+    RankAnswer,
     RankProgress,
     Stepped,
     Truncate,
@@ -85,7 +85,7 @@ class Rank:
                 if partly:
                     caches.evaluate()
             case CanTruncate(sequence=number, position=position):
-                self._post(Answer(can_truncate(self._sequences[number], position)))
+                self._post(RankAnswer(can_truncate(self._sequences[number], position)))
             case _:
                 self._change(operation)
 

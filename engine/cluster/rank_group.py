@@ -19,7 +19,6 @@ from engine.api.ranks import RankEnd
 from engine.cluster.operations import (
     ITEM_BYTES,
     PROTOCOL,
-    Answer,
     CanTruncate,
     Commit,
     Copy,
@@ -32,6 +31,7 @@ from engine.cluster.operations import (
     Operation,
     Ping,
     Pong,
+    RankAnswer,
     RankBroken,
     RankProgress,
     Stepped,
@@ -53,7 +53,7 @@ LEAST_STEP_S = 10.0
 SLOW = 5.0  # times as long as its slowest step so far, a token
 LOAD_STALL_S = 120.0  # without news of a load
 
-_Kind = TypeVar("_Kind", Answer, Stepped)
+_Kind = TypeVar("_Kind", RankAnswer, Stepped)
 
 
 class Helper(Protocol):
@@ -212,7 +212,7 @@ class RankGroup:
 
     def _ask(self, rank: int, question: Operation) -> bool:
         self._send(rank, question)
-        return self._expect(rank, Answer, LEAST_STEP_S)[0].yes
+        return self._expect(rank, RankAnswer, LEAST_STEP_S)[0].yes
 
     def _expect(self, rank: int, kind: type[_Kind], patience_s: float) -> tuple[_Kind, bytearray]:
         value, data = self._answer(rank, patience_s)

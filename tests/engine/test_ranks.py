@@ -62,7 +62,6 @@ from engine.cluster.lender import Lender
 from engine.cluster.lent import pair_machines
 from engine.cluster.loading import Mirror
 from engine.cluster.operations import (
-    Answer,
     CanTruncate,
     Commit,
     Copy,
@@ -71,6 +70,7 @@ from engine.cluster.operations import (
     LoadLayers,
     MakeCheckpoint,
     Operation,
+    RankAnswer,
     Stepped,
     Truncate,
 )
@@ -445,7 +445,7 @@ def test_what_a_rank_is_asked_for_it_answers_or_refuses(
         with suppress(CacheMisuse, KeyError, ValueError, IndexError):
             holds.carry_out(operation, bytearray())
             answers = [type(value) for value, _ in heard]
-            assert answers == {Forward: [Stepped], CanTruncate: [Answer]}.get(type(operation), [])
+            assert answers == {Forward: [Stepped], CanTruncate: [RankAnswer]}.get(type(operation), [])
             if isinstance(operation, Forward):
                 assert heard[0][1] == len(operation.tokens) * width * 4
     holds._sequences.clear()

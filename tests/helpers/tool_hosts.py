@@ -12,9 +12,9 @@ from typing import Any
 
 from app.tools.commands import server_environment
 from app.tools.definitions import ToolResult
-from app.tools.host_process import Listed, ServerFailed, ServerState, ToolHost
+from app.tools.host_process import Listed, ServerFailed, ToolHost, ToolServerState
 from app.tools.servers import ServerConfig
-from app.tools.wire import Patience, Reach
+from app.tools.wire import Patience, ServerReach
 
 PATIENCE_S = 120.0  # of the tests, on a busy machine
 MALICIOUS = Path(__file__).with_name("malicious_server.py")
@@ -28,11 +28,11 @@ class HostUnderTest:
         self.secret_headers: dict[str, str] = {}
         self.host = ToolHost(folder, self._reach, patience=patience, idle_s=idle_s)
 
-    def _reach(self, server: ServerConfig) -> Reach:
+    def _reach(self, server: ServerConfig) -> ServerReach:
         if server.address:
-            return Reach(address=server.address, headers=self.secret_headers)
+            return ServerReach(address=server.address, headers=self.secret_headers)
         environment = server_environment(server.command, self.environment)
-        return Reach((server.command, *server.args), environment, server.folder)
+        return ServerReach((server.command, *server.args), environment, server.folder)
 
     def malicious(self, mode: str) -> tuple[ServerConfig, Path]:
         """The server, and the folder where it notes its processes."""
@@ -62,7 +62,7 @@ class HostUnderTest:
         results: queue.Queue[ToolResult] = queue.Queue()
         return self.host.call(server_id, name, arguments, results.put), results
 
-    def state(self, server_id: str) -> ServerState:
+    def state(self, server_id: str) -> ToolServerState:
         return self.host.state(server_id)
 
     @staticmethod

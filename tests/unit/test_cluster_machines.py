@@ -42,7 +42,7 @@ from engine.cluster.callers import Caller, Callers
 from engine.cluster.command import _Spoken
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.lend_child import _Child
-from engine.cluster.lender import MOST_CONNECTIONS, Lender, Wanted
+from engine.cluster.lender import MOST_CONNECTIONS, Lender, WantedModel
 from engine.cluster.lent import LentRank, _connected_to, host_and_port, machine_offer, pair_machines, ways
 from engine.cluster.operations import (
     PROTOCOL,
@@ -267,9 +267,9 @@ def test_a_model_that_is_not_there_is_known_there_until_it_is(
     for source in (*odd, known):
         assert lending.lender.wanted is None
         assert refusal(partial(machine_offer, helping, changed, source)) is MachineRefusal.NO_MODEL
-    wanted = Wanted(lending.identity.machines()[0], known)
+    wanted = WantedModel(lending.identity.machines()[0], known)
     assert lending.lender.wanted == wanted
-    models, meanwhile = lending.lender.models, list[Wanted | None]()
+    models, meanwhile = lending.lender.models, list[WantedModel | None]()
 
     def looked_through() -> Mapping[Path, HubSource]:
         meanwhile.append(lending.lender.wanted)
@@ -285,7 +285,7 @@ def test_a_model_that_is_not_there_is_known_there_until_it_is(
 def test_what_a_machine_wants_is_forgotten_with_it(tmp_path: Path) -> None:
     child, air = _Child(tmp_path / "helper"), Identity(tmp_path / "main")
     machine = Machine("Air", air.fingerprint, "")
-    child.lender.wanted = Wanted(machine, HubSource("owner/model", "c" * 40))
+    child.lender.wanted = WantedModel(machine, HubSource("owner/model", "c" * 40))
     child.identity.pair_with(machine, air.certificate)
     assert child.state().wanted_by == "Air"
     child.identity.remove(machine.fingerprint)
@@ -808,7 +808,7 @@ def test_what_is_lent_is_said_when_it_changes(tmp_path: Path) -> None:
     said: list[str] = []
     spoken, lender = _Spoken(said.append), Lender(Identity(tmp_path), dict)
     air, source = Machine("Air", "a" * 64, ""), HubSource("owner/model", "c" * 40)
-    for wanted in (None, None, Wanted(air, source), Wanted(air, source), None):
+    for wanted in (None, None, WantedModel(air, source), WantedModel(air, source), None):
         lender.wanted = wanted
         spoken.say(lender)
 

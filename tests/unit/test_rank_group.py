@@ -20,7 +20,6 @@ from engine import RankEnd, RankLost
 from engine.cluster import rank_group, worker
 from engine.cluster.operations import (
     PROTOCOL,
-    Answer,
     CanTruncate,
     Commit,
     Drop,
@@ -32,6 +31,7 @@ from engine.cluster.operations import (
     Operation,
     Ping,
     Pong,
+    RankAnswer,
     RankBroken,
     RankProgress,
     Reply,
@@ -104,7 +104,7 @@ def good(wire: Wire, _: socket.socket) -> None:
         if isinstance(value, Forward):
             wire.send(Stepped("float32"), bytes(data) + STATES[len(data) :])
         if isinstance(value, CanTruncate):
-            wire.send(Answer(value.position > 3))
+            wire.send(RankAnswer(value.position > 3))
 
 
 def after_joining(script: Script) -> Script:
@@ -152,7 +152,7 @@ LOST: dict[str, tuple[Script, RankEnd]] = {
     "stalls": (after_joining(only_pongs), RankEnd.STALLED),
     "sends pongs without end": (after_joining(pongs_without_end), RankEnd.STALLED),
     "fails": (after_joining(lambda wire, _: wire.send(RankBroken("ValueError", "x"))), RankEnd.FAILED),
-    "answers another question": (after_joining(lambda wire, _: wire.send(Answer(True))), RankEnd.MISBEHAVED),
+    "answers another question": (after_joining(lambda wire, _: wire.send(RankAnswer(True))), RankEnd.MISBEHAVED),
     "sends fewer states": (after_joining(lambda wire, _: wire.send(Stepped("float32"), b"1")), RankEnd.MISBEHAVED),
     "sends states of no type": (
         after_joining(lambda wire, _: wire.send(Stepped("str"), STATES)),
@@ -227,7 +227,7 @@ AT_REST: dict[str, tuple[Script, RankEnd]] = {
     "falls silent": (never_again, RankEnd.SILENT),
     "sends pongs without end": (pongs_without_end, RankEnd.STALLED),
     "fails": (lambda wire, _: wire.send(RankBroken("ValueError", "x")), RankEnd.FAILED),
-    "says what nobody asked": (lambda wire, _: wire.send(Answer(True)), RankEnd.MISBEHAVED),
+    "says what nobody asked": (lambda wire, _: wire.send(RankAnswer(True)), RankEnd.MISBEHAVED),
     "sends junk": (lambda _, raw: raw.sendall(b"\xff" * 64), RankEnd.MISBEHAVED),
 }
 
@@ -332,7 +332,7 @@ VALUES = [
     Forward(1, 0, (1, 2)),
     Commit(1, 0),
     Drop((1,), ()),
-    Answer(True),
+    RankAnswer(True),
     Ping(),
     hello_here(),
 ]

@@ -36,9 +36,9 @@ from app.tools.wire import (
     TAIL_LINES,
     ConnectionState,
     Patience,
-    Problem,
-    Reach,
     ServerFault,
+    ServerProblem,
+    ServerReach,
 )
 from tests.helpers.http_tool_server import http_tool_server
 from tests.helpers.malicious_server import modes
@@ -87,9 +87,9 @@ _REFUSALS = {
     "wants_roots": "List roots not supported",
 }
 _UNCONNECTED = {
-    "exits_at_start": ServerFailed(Problem.ENDED, "3"),
-    "exits_at_initialize": ServerFailed(Problem.ENDED, "4"),
-    "wrong_version": ServerFailed(Problem.VERSION),
+    "exits_at_start": ServerFailed(ServerProblem.ENDED, "3"),
+    "exits_at_initialize": ServerFailed(ServerProblem.ENDED, "4"),
+    "wrong_version": ServerFailed(ServerProblem.VERSION),
 }
 _QUICKLY_ENDED = (*_TEXTS, *_FAILS, *_REFUSALS, *_UNCONNECTED)
 _LATE = {"silent", "silent_call", "drip", "half_line"}
@@ -144,7 +144,7 @@ def test_what_never_answers_ends_with_the_time(tmp_path: Path, mode: str) -> Non
     server, noted = late.malicious(mode)
     listed = late.ask(server)
     if mode == "silent":
-        assert listed == ServerFailed(Problem.TIME_OUT, "3")
+        assert listed == ServerFailed(ServerProblem.TIME_OUT, "3")
     else:
         assert late.call(mode).text == "The tool server did not answer in 1 seconds."
     late.host.close(60)
@@ -241,7 +241,7 @@ def test_a_server_that_is_stopped_while_it_connects_leaves_nothing(tmp_path: Pat
     if waits:
         wait_until(lambda: alive(noted) != [], "the server does not start")
     host.host.stop(server.id)
-    assert answers.get(timeout=60) == ServerFailed(Problem.STOPPED)
+    assert answers.get(timeout=60) == ServerFailed(ServerProblem.STOPPED)
     host.host.close(60)
     assert alive(noted) == []
 
@@ -270,12 +270,15 @@ def test_what_is_no_call_is_not_sent(one_host: HostUnderTest) -> None:
 @pytest.mark.parametrize(
     ("server", "failure"),
     [
-        (ServerConfig("a", "a", "/no/such/npx"), ServerFailed(Problem.NO_COMMAND, "/no/such/npx")),
-        (ServerConfig("b", "b", sys.executable, folder="/no/folder"), ServerFailed(Problem.NO_FOLDER, "/no/folder")),
-        (ServerConfig("c", "c", __file__), ServerFailed(Problem.CANNOT_START, "Permission denied")),
+        (ServerConfig("a", "a", "/no/such/npx"), ServerFailed(ServerProblem.NO_COMMAND, "/no/such/npx")),
+        (
+            ServerConfig("b", "b", sys.executable, folder="/no/folder"),
+            ServerFailed(ServerProblem.NO_FOLDER, "/no/folder"),
+        ),
+        (ServerConfig("c", "c", __file__), ServerFailed(ServerProblem.CANNOT_START, "Permission denied")),
         (
             ServerConfig("d", "d", address="http://192.168.1.2/mcp"),
-            ServerFailed(Problem.ADDRESS, "http://192.168.1.2/mcp"),
+            ServerFailed(ServerProblem.ADDRESS, "http://192.168.1.2/mcp"),
         ),
         (ServerConfig("e", "e", address="https://127.0.0.1.example:1/"), None),
     ],
@@ -286,17 +289,17 @@ def test_what_cannot_be_reached_says_why(
 ) -> None:
     found = one_host.ask(server)
     assert isinstance(found, ServerFailed)
-    assert found == failure or (failure is None and found.problem is Problem.UNREACHABLE)
+    assert found == failure or (failure is None and found.problem is ServerProblem.UNREACHABLE)
     assert one_host.state(server.id).failure == found
 
 
 def test_a_fault_of_the_configuration_starts_nothing(tmp_path: Path) -> None:
-    def no_secret(server: ServerConfig) -> Reach:
-        raise ServerFault(Problem.NO_SECRET, "TOKEN")
+    def no_secret(server: ServerConfig) -> ServerReach:
+        raise ServerFault(ServerProblem.NO_SECRET, "TOKEN")
 
     under_test = HostUnderTest(tmp_path)
     under_test.host = ToolHost(tmp_path, no_secret)
-    assert under_test.ask(ServerConfig("a", "a", "/bin/true")) == ServerFailed(Problem.NO_SECRET, "TOKEN")
+    assert under_test.ask(ServerConfig("a", "a", "/bin/true")) == ServerFailed(ServerProblem.NO_SECRET, "TOKEN")
     under_test.host.close(60)
 
 
@@ -334,7 +337,7 @@ def test_a_killed_host_leaves_nothing_and_is_started_again(host: HostUnderTest) 
     os.kill(_host_of(alive(noted)[0]), signal.SIGKILL)
     wait_until(lambda: host.state(server.id).phase is ConnectionState.FAILED, "the end of the host is not noticed")
     wait_until(lambda: alive(noted) == [], "the server goes on")
-    assert host.state(server.id).failure == ServerFailed(Problem.HOST_ENDED)
+    assert host.state(server.id).failure == ServerFailed(ServerProblem.HOST_ENDED)
     assert host.call(server.id).text == "done"
 
 
@@ -383,7 +386,7 @@ def test_nothing_of_a_killed_app_is_left_after_the_next_start(tmp_path: Path, ki
         if kills_host:
             os.kill(host, signal.SIGKILL)
             assert alive(noted) != []
-            again = ToolHost(tmp_path, lambda _: Reach())
+            again = ToolHost(tmp_path, lambda _: ServerReach())
             again.end_leftovers()
             again.close(60)
         wait_until(lambda: not runs(host), "the host goes on")
@@ -411,7 +414,7 @@ def test_a_damaged_file_of_processes_ends_nothing_of_others(tmp_path: Path) -> N
     wrong = [mine | {"mark": ""}, mine | {"mark": 1}, mine | {"processes": {"x": 1}}, {"mark": mine["mark"]}, mine]
     for content in ("{", *map(json.dumps, wrong)):
         (tmp_path / "tool_processes-1.json").write_text(content)
-        host = ToolHost(tmp_path, lambda _: Reach())
+        host = ToolHost(tmp_path, lambda _: ServerReach())
         host.end_leftovers()
         host.close(60)
         assert list(tmp_path.iterdir()) == []
@@ -445,14 +448,14 @@ def test_calls_over_http(one_host: HostUnderTest, mode: str, said: str) -> None:
 def test_what_http_refuses(one_host: HostUnderTest) -> None:
     with http_tool_server("sign_in") as server:
         found = one_host.ask(ServerConfig("s", "s", address=server.address))
-        assert found == ServerFailed(Problem.SIGN_IN, "401")
+        assert found == ServerFailed(ServerProblem.SIGN_IN, "401")
     with http_tool_server("redirects") as server:
         found = one_host.ask(ServerConfig("r", "r", address=server.address))
         assert isinstance(found, ServerFailed)
-        assert (found.problem, "not followed" in found.detail) == (Problem.REFUSED, True)
+        assert (found.problem, "not followed" in found.detail) == (ServerProblem.REFUSED, True)
     found = one_host.ask(ServerConfig("n", "n", address=server.address))
     assert isinstance(found, ServerFailed)
-    assert found.problem is Problem.UNREACHABLE
+    assert found.problem is ServerProblem.UNREACHABLE
 
 
 @pytest.mark.parametrize(
@@ -484,7 +487,7 @@ def test_only_public_addresses_are_reached_unless_this_machine_was_typed(
         try:
             return await LimitedTransport()._resolve(host, 443)
         except ServerFault as failure:
-            return None if failure.problem is Problem.ADDRESS else failure.problem
+            return None if failure.problem is ServerProblem.ADDRESS else failure.problem
 
     assert asyncio.run(look()) == address
 

@@ -19,7 +19,7 @@ from app.tools.commands import ask_shell, find_command, server_environment
 from app.tools.imports import Parsed, parse_file, parse_servers, sources
 from app.tools.public import may_be_address
 from app.tools.servers import MOST_SERVERS, ServerConfig, ToolServers, checked
-from app.tools.wire import Problem, ServerFault
+from app.tools.wire import ServerFault, ServerProblem
 
 _FILES = ServerConfig("", "Files", "sh", ("-c", "true"))
 
@@ -127,7 +127,7 @@ def test_a_value_that_is_missing_is_named(tmp_path: Path) -> None:
     assert servers.missing_secrets(server) == ("TOKEN",)
     with pytest.raises(ServerFault) as fault:
         servers.reach(servers.all()[0])
-    assert (fault.value.problem, fault.value.detail) == (Problem.NO_SECRET, "TOKEN")
+    assert (fault.value.problem, fault.value.detail) == (ServerProblem.NO_SECRET, "TOKEN")
     servers.set_secret(server.id, "env", "TOKEN", "")
     assert servers.reach(servers.all()[0]).environment["TOKEN"] == ""
     for wrong in ("x" * 20_001, "a\0b"):
@@ -144,32 +144,32 @@ def test_a_program_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
     assert servers.confirm(server.id, f"{name} -y x")
     with pytest.raises(ServerFault) as fault:
         servers.reach(servers.all()[0])
-    assert fault.value.problem is Problem.NO_COMMAND
+    assert fault.value.problem is ServerProblem.NO_COMMAND
     assert fault.value.detail == {"npx": "node", "uvx": "uv", "docker": "docker"}[name]
 
 
 @pytest.mark.parametrize(
     ("server", "problem"),
     [
-        (ServerConfig("", "a"), Problem.NO_COMMAND),
-        (ServerConfig("", "a", "sh", address="https://a.example"), Problem.NO_COMMAND),
-        (ServerConfig("", "a", "sh\nrm"), Problem.CHARACTERS),
-        (ServerConfig("", "a", "s\u202eh"), Problem.CHARACTERS),
-        (ServerConfig("", "a", "sh", ("\ud800",)), Problem.CHARACTERS),
-        (ServerConfig("", "a", "sh", ("a\0b",)), Problem.TOO_MANY),
-        (ServerConfig("", "a", "sh", ("x" * 5000,)), Problem.TOO_MANY),
-        (ServerConfig("", "a", "sh", ("x",) * 200), Problem.TOO_MANY),
-        (ServerConfig("", "a", "sh", env=tuple(f"A{number}" for number in range(200))), Problem.TOO_MANY),
-        (ServerConfig("", "a", "sh", folder="/tmp\n"), Problem.CHARACTERS),
-        (ServerConfig("", "a", "sh", env=("A=B",)), Problem.NAME),
-        (ServerConfig("", "a", "sh", env=("A\nB",)), Problem.NAME),
-        (ServerConfig("", "a", "sh", env=("DYLD_INSERT_LIBRARIES",)), Problem.NAME),
-        (ServerConfig("", "a", "sh", env=("NODE_OPTIONS",)), Problem.NAME),
-        (ServerConfig("", "a", address="https://a.example", headers=("A\r\nB",)), Problem.NAME),
-        (ServerConfig("", "a", address="http://169.254.169.254/latest"), Problem.ADDRESS),
+        (ServerConfig("", "a"), ServerProblem.NO_COMMAND),
+        (ServerConfig("", "a", "sh", address="https://a.example"), ServerProblem.NO_COMMAND),
+        (ServerConfig("", "a", "sh\nrm"), ServerProblem.CHARACTERS),
+        (ServerConfig("", "a", "s\u202eh"), ServerProblem.CHARACTERS),
+        (ServerConfig("", "a", "sh", ("\ud800",)), ServerProblem.CHARACTERS),
+        (ServerConfig("", "a", "sh", ("a\0b",)), ServerProblem.TOO_MANY),
+        (ServerConfig("", "a", "sh", ("x" * 5000,)), ServerProblem.TOO_MANY),
+        (ServerConfig("", "a", "sh", ("x",) * 200), ServerProblem.TOO_MANY),
+        (ServerConfig("", "a", "sh", env=tuple(f"A{number}" for number in range(200))), ServerProblem.TOO_MANY),
+        (ServerConfig("", "a", "sh", folder="/tmp\n"), ServerProblem.CHARACTERS),
+        (ServerConfig("", "a", "sh", env=("A=B",)), ServerProblem.NAME),
+        (ServerConfig("", "a", "sh", env=("A\nB",)), ServerProblem.NAME),
+        (ServerConfig("", "a", "sh", env=("DYLD_INSERT_LIBRARIES",)), ServerProblem.NAME),
+        (ServerConfig("", "a", "sh", env=("NODE_OPTIONS",)), ServerProblem.NAME),
+        (ServerConfig("", "a", address="https://a.example", headers=("A\r\nB",)), ServerProblem.NAME),
+        (ServerConfig("", "a", address="http://169.254.169.254/latest"), ServerProblem.ADDRESS),
     ],
 )
-def test_what_can_be_no_server_is_refused(server: ServerConfig, problem: Problem) -> None:
+def test_what_can_be_no_server_is_refused(server: ServerConfig, problem: ServerProblem) -> None:
     with pytest.raises(ServerFault) as fault:
         checked(server)
     assert fault.value.problem is problem
@@ -252,7 +252,7 @@ def test_ids_are_their_own_and_few(tmp_path: Path) -> None:
         servers.add(_FILES)
     with pytest.raises(ServerFault) as fault:
         servers.add(_FILES)
-    assert fault.value.problem is Problem.TOO_MANY
+    assert fault.value.problem is ServerProblem.TOO_MANY
 
 
 @pytest.mark.parametrize("content", ["", "[", "[]", "{}", '{"servers": 5}', "[" * 100_000, "\ud800"])
@@ -395,7 +395,7 @@ def test_what_is_no_server_is_refused(text: str) -> None:
 def test_of_a_thousand_servers_some_are_taken() -> None:
     parsed = parse_servers(json.dumps({"mcpServers": {f"\x1b[2J{each}": {"command": "sh"} for each in range(1000)}}))
     assert len(parsed.found) == MOST_SERVERS
-    assert [each.problem for each in parsed.refused] == [Problem.TOO_MANY]
+    assert [each.problem for each in parsed.refused] == [ServerProblem.TOO_MANY]
     assert all(each.server.name.isprintable() for each in parsed.found)
 
 

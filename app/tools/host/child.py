@@ -21,8 +21,8 @@ from io import FileIO
 from typing import Any
 
 from app.system.limited_child import TOO_MUCH, most_resident_bytes
-from app.tools.host.session import Server
-from app.tools.wire import MOST_REQUEST_BYTES, PIECE_CHARACTERS, Patience, Problem, Reach, ServerFault
+from app.tools.host.session import ToolServer
+from app.tools.wire import MOST_REQUEST_BYTES, PIECE_CHARACTERS, Patience, ServerFault, ServerProblem, ServerReach
 
 _MOST_REQUESTS = 256
 _MOST_BYTES = 1 << 30  # of memory; no limit of the system, which the servers would inherit
@@ -33,7 +33,7 @@ _THREADS = 32  # servers that are ended at the same time
 class Host:
     def __init__(self, output: FileIO) -> None:
         self._output = output
-        self._servers: dict[str, Server] = {}
+        self._servers: dict[str, ToolServer] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._requests: dict[int, asyncio.Task[None]] = {}
         self._mark = ""
@@ -61,7 +61,7 @@ class Host:
         number = request.get("n", 0)
         name = request.get("server", "")
         if "reach" in request:
-            self._connect(name, Reach(**request["reach"]))
+            self._connect(name, ServerReach(**request["reach"]))
         server = self._servers.get(name)
         match request["do"]:
             case "begin":
@@ -71,14 +71,14 @@ class Host:
             case "ping":
                 self.say({"alive": True})
             case "list" | "call" if server is None:
-                self._fail(number, ServerFault(Problem.STOPPED))
+                self._fail(number, ServerFault(ServerProblem.STOPPED))
             case "list" if server is not None:
                 self._start(number, self._list(number, server))
             case "call" if server is not None:
                 self._start(number, self._call(number, server, request["name"], request["arguments"]))
             case "cancel" if task := self._requests.pop(number, None):
                 task.cancel()
-                self._fail(number, ServerFault(Problem.STOPPED))
+                self._fail(number, ServerFault(ServerProblem.STOPPED))
             case "stop" if server is not None:
                 del self._servers[name]
                 server.stop()
@@ -95,19 +95,19 @@ class Host:
 
         if len(self._requests) >= _MOST_REQUESTS:
             work.close()
-            self._fail(number, ServerFault(Problem.FLOOD))
+            self._fail(number, ServerFault(ServerProblem.FLOOD))
         else:
             self._requests[number] = asyncio.create_task(run())
 
     def _fail(self, number: int, failure: ServerFault) -> None:
         self.say({"n": number, "failed": failure.problem, "detail": failure.detail})
 
-    def _connect(self, name: str, reach: Reach) -> None:
+    def _connect(self, name: str, reach: ServerReach) -> None:
         former = self._servers.get(name)
         if former is not None and former.reach == reach:
             return
         self._started += 1
-        server = Server(
+        server = ToolServer(
             reach,
             f"{self._mark}{self._started}.",
             partial(self._on_failure, name),
@@ -124,7 +124,7 @@ class Host:
     def _on_family(self, name: str, number: int) -> Callable[[dict[int, str]], None]:
         return lambda processes: self.say({"family": f"{name} {number}", "processes": processes})
 
-    async def _run(self, name: str, server: Server, before: asyncio.Task[None] | None) -> None:
+    async def _run(self, name: str, server: ToolServer, before: asyncio.Task[None] | None) -> None:
         if before is not None:
             await before
         hello = asyncio.create_task(self._say_connected(name, server))
@@ -133,24 +133,24 @@ class Host:
         if self._running.get(name) is asyncio.current_task():
             del self._running[name]
 
-    async def _say_connected(self, name: str, server: Server) -> None:
+    async def _say_connected(self, name: str, server: ToolServer) -> None:
         with suppress(ServerFault):
             await server.connected()
             self.say({"connected": name})
 
-    def _on_failure(self, name: str, server: Server) -> None:
+    def _on_failure(self, name: str, server: ToolServer) -> None:
         """From now on it is another one that connects under this name. The app knows of one that it has stopped."""
         failure = server.failure
         if self._servers.get(name) is server and failure is not None:
             del self._servers[name]
             self.say({"ended": name, "failed": failure.problem, "detail": failure.detail, "stderr": server.tail})
 
-    async def _list(self, number: int, server: Server) -> None:
+    async def _list(self, number: int, server: ToolServer) -> None:
         for each in await server.tools():
             self.say({"n": number, "tool": each})
         self.say({"n": number, "listed": True})
 
-    async def _call(self, number: int, server: Server, name: str, arguments: str) -> None:
+    async def _call(self, number: int, server: ToolServer, name: str, arguments: str) -> None:
         result = await server.call(name, arguments)
         for picture in result.pictures:
             data = base64.b64encode(picture).decode()

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import httpx2
 
 from app.tools.public import is_loopback, is_public
-from app.tools.wire import MESSAGE_BYTES, Problem, ServerFault
+from app.tools.wire import MESSAGE_BYTES, ServerFault, ServerProblem
 
 _CONNECT_S = 20.0
 _READ_S = 600.0  # a response may be a stream that says nothing for long
@@ -35,10 +35,10 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         inner.headers["accept-encoding"] = "identity"  # a body has the length that was counted
         response = await self._inner.handle_async_request(inner)
         if response.status_code in (401, 403):
-            self.failure = ServerFault(Problem.SIGN_IN, str(response.status_code))
+            self.failure = ServerFault(ServerProblem.SIGN_IN, str(response.status_code))
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            self.failure = ServerFault(Problem.UNREACHABLE, "the body is compressed")
+            self.failure = ServerFault(ServerProblem.UNREACHABLE, "the body is compressed")
             raise httpx2.DecodingError("the body is compressed")
         limit = None if response.headers.get("content-type", "").startswith("text/event-stream") else MESSAGE_BYTES
         body = response.stream
@@ -61,7 +61,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         addresses = [str(each[4][0]).partition("%")[0] for each in found]
         may_be = is_loopback if is_loopback(host) else is_public
         if not addresses or not all(map(may_be, addresses)):
-            raise ServerFault(Problem.ADDRESS, host)
+            raise ServerFault(ServerProblem.ADDRESS, host)
         return addresses[0]
 
 
@@ -78,7 +78,7 @@ class _Limited(httpx2.AsyncByteStream):
         async for each in self._inner:
             taken += len(each)
             if self._limit is not None and taken > self._limit:
-                self._owner.failure = ServerFault(Problem.TOO_LARGE, str(self._limit >> 20))
+                self._owner.failure = ServerFault(ServerProblem.TOO_LARGE, str(self._limit >> 20))
                 raise httpx2.StreamError("the body is too large")
             yield each
 

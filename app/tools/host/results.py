@@ -18,7 +18,7 @@ _PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
 
 
 @dataclass(slots=True)
-class Result:
+class HostResult:
     text: str = ""
     left_out: int = 0  # characters
     failed: bool = False
@@ -39,9 +39,9 @@ def tool_of(name: str, description: str | None, schema: object, hints: object) -
     }
 
 
-def result_of(raw: dict[str, Any]) -> Result:
+def result_of(raw: dict[str, Any]) -> HostResult:
     """From the result of a call as it came. What is neither text nor a picture is named."""
-    result = Result(failed=raw.get("isError") is True)
+    result = HostResult(failed=raw.get("isError") is True)
     content = raw.get("content")
     items = content if isinstance(content, list) else []
     if not items and raw.get("structuredContent") is not None:
@@ -50,7 +50,7 @@ def result_of(raw: dict[str, Any]) -> Result:
     return result
 
 
-def _join(result: Result, texts: Iterable[str]) -> None:
+def _join(result: HostResult, texts: Iterable[str]) -> None:
     kept: list[str] = []
     room = LONGEST_RESULT
     for each in texts:
@@ -62,7 +62,7 @@ def _join(result: Result, texts: Iterable[str]) -> None:
     result.text = "\n".join(each for each in kept if each)[: LONGEST_RESULT + 1]
 
 
-def _text_of(item: object, result: Result) -> str:
+def _text_of(item: object, result: HostResult) -> str:
     match item:
         case {"type": "text", "text": str(text)} | {"type": "resource", "resource": {"text": str(text)}}:
             said = text
@@ -79,7 +79,7 @@ def _text_of(item: object, result: Result) -> str:
     return said
 
 
-def _picture(data: str, kind: str, result: Result) -> str:
+def _picture(data: str, kind: str, result: HostResult) -> str:
     used = sum(map(len, result.pictures))
     if len(result.pictures) == MOST_PICTURES:
         return f"[a picture, left out: more than {MOST_PICTURES}]"

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
 from app.tools.host.http import LimitedTransport, new_client
-from app.tools.host.results import Result, result_of, tool_of
+from app.tools.host.results import HostResult, result_of, tool_of
 from app.tools.host.stdio import StdioTransport
 from app.tools.public import may_be_address
 from app.tools.wire import (
@@ -29,9 +29,9 @@ from app.tools.wire import (
     MOST_PAGES,
     MOST_TOOLS,
     Patience,
-    Problem,
-    Reach,
     ServerFault,
+    ServerProblem,
+    ServerReach,
 )
 
 _FETCHING = frozenset({"npx", "pnpm", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman"})
@@ -39,14 +39,14 @@ _LOOK_AT_FAMILY_S = 2.0  # while a call runs
 _ANY_RESULT: TypeAdapter[Any] = TypeAdapter(dict[str, Any])  # the values are checked when they are read
 
 
-class Server:
+class ToolServer:
     """`run` connects, and ends when `stop` is called or the server fails; all else waits until it is connected."""
 
     def __init__(
         self,
-        reach: Reach,
+        reach: ServerReach,
         mark: str,
-        on_failure: Callable[[Server], None],
+        on_failure: Callable[[ToolServer], None],
         on_family: Callable[[dict[int, str]], None],
         on_stderr: Callable[[list[str]], None],
         version: str,
@@ -78,7 +78,7 @@ class Server:
         return self._patience.fetching if is_fetching else self._patience.connect
 
     def stop(self) -> None:
-        self.fail(ServerFault(Problem.STOPPED))
+        self.fail(ServerFault(ServerProblem.STOPPED))
 
     def fail(self, failure: ServerFault) -> None:
         """The first reason counts."""
@@ -94,7 +94,7 @@ class Server:
 
     async def run(self) -> None:
         """Until it fails or is stopped. Raises nothing."""
-        out_of_time = ServerFault(Problem.TIME_OUT, f"{self.connect_s:g}")
+        out_of_time = ServerFault(ServerProblem.TIME_OUT, f"{self.connect_s:g}")
         timer = asyncio.get_running_loop().call_later(self.connect_s, self._fail_unconnected, out_of_time)
         try:
             with self._connecting:
@@ -104,7 +104,7 @@ class Server:
         finally:
             timer.cancel()
             self._client = None
-        self.fail(ServerFault(Problem.STOPPED))
+        self.fail(ServerFault(ServerProblem.STOPPED))
 
     def _fail_unconnected(self, failure: ServerFault) -> None:
         if not self._connected.done():
@@ -131,10 +131,10 @@ class Server:
                 if not cursor or len(found) == MOST_TOOLS:
                     break
         if scope.cancelled_caught:
-            raise ServerFault(Problem.TIME_OUT, f"{self._patience.call:g}")
+            raise ServerFault(ServerProblem.TIME_OUT, f"{self._patience.call:g}")
         return found
 
-    async def call(self, name: str, arguments: str) -> Result:
+    async def call(self, name: str, arguments: str) -> HostResult:
         await self.connected()
         values = _object(arguments)
         loop = asyncio.get_running_loop()
@@ -152,9 +152,9 @@ class Server:
             finally:
                 looking.cancel()
         if scope.cancelled_caught:
-            raise ServerFault(Problem.TIME_OUT, f"{max(1, round(loop.time() - start))}")
+            raise ServerFault(ServerProblem.TIME_OUT, f"{max(1, round(loop.time() - start))}")
         if raw.get("resultType") == "input_required":
-            raise ServerFault(Problem.INPUT)
+            raise ServerFault(ServerProblem.INPUT)
         result = result_of(raw)
         if self._stdio is not None and self._stdio.refused - asked:
             result.text += "\n[The server asked for something that it is not given: input of the user or a model.]"
@@ -178,7 +178,7 @@ class Server:
 
     async def _over_http(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
         if not may_be_address(self.reach.address):
-            raise ServerFault(Problem.ADDRESS, self.reach.address)
+            raise ServerFault(ServerProblem.ADDRESS, self.reach.address)
         self._http = http = LimitedTransport()
         if urlsplit(self.reach.address).path.endswith("/sse"):  # the protocol's first way over HTTP
 
@@ -192,7 +192,7 @@ class Server:
     @property
     def _session(self) -> Any:
         if self._client is None:
-            raise self.failure or ServerFault(Problem.STOPPED)
+            raise self.failure or ServerFault(ServerProblem.STOPPED)
         return self._client.session
 
     async def _page(self, cursor: str | None) -> types.ListToolsResult:
@@ -217,12 +217,12 @@ class Server:
                 case ServerFault():
                     return each
                 case MCPError():
-                    return ServerFault(Problem.REFUSED, each.error.message)
+                    return ServerFault(ServerProblem.REFUSED, each.error.message)
                 case httpx2.HTTPError() | OSError():
-                    return ServerFault(Problem.UNREACHABLE, str(each) or type(each).__name__)
+                    return ServerFault(ServerProblem.UNREACHABLE, str(each) or type(each).__name__)
                 case RuntimeError() if "protocol version" in str(each):
-                    return ServerFault(Problem.VERSION)
-        return ServerFault(Problem.NOT_PROTOCOL)
+                    return ServerFault(ServerProblem.VERSION)
+        return ServerFault(ServerProblem.NOT_PROTOCOL)
 
     async def _look_at_family(self) -> None:
         while self._stdio is not None:
@@ -242,5 +242,5 @@ def _object(arguments: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise ServerFault(Problem.ARGUMENTS)
+        raise ServerFault(ServerProblem.ARGUMENTS)
     return values

@@ -25,7 +25,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
 from app.tools.processes import MARK, MOST_NOTED, end_family, family
-from app.tools.wire import MESSAGE_BYTES, TAIL_LINE_BYTES, TAIL_LINES, Problem, Reach, ServerFault
+from app.tools.wire import MESSAGE_BYTES, TAIL_LINE_BYTES, TAIL_LINES, ServerFault, ServerProblem, ServerReach
 
 UNREQUESTED_PER_S = 200  # notifications and requests of a server; more are dropped
 FLOOD_PER_S = 2_000  # messages of any kind
@@ -73,7 +73,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
 
     def __init__(
         self,
-        reach: Reach,
+        reach: ServerReach,
         mark: str,
         on_failure: Callable[[ServerFault], None],
         on_family: Callable[[dict[int, str]], None],
@@ -109,7 +109,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
         words = self._reach.command
         folder = self._reach.folder or str(Path.home())
         if not await asyncio.to_thread(Path(folder).is_dir):
-            raise ServerFault(Problem.NO_FOLDER, folder)
+            raise ServerFault(ServerProblem.NO_FOLDER, folder)
         try:
             self._process, _ = await asyncio.get_running_loop().subprocess_exec(
                 lambda: self,
@@ -122,9 +122,11 @@ class StdioTransport(asyncio.SubprocessProtocol):
                 start_new_session=True,
             )
         except FileNotFoundError:
-            raise ServerFault(Problem.NO_COMMAND, words[0]) from None
+            raise ServerFault(ServerProblem.NO_COMMAND, words[0]) from None
         except (OSError, ValueError) as error:
-            raise ServerFault(Problem.CANNOT_START, getattr(error, "strerror", "") or type(error).__name__) from None
+            raise ServerFault(
+                ServerProblem.CANNOT_START, getattr(error, "strerror", "") or type(error).__name__
+            ) from None
         self._to_session, receive = anyio.create_memory_object_stream[Received](0)
         send, self._from_session = anyio.create_memory_object_stream[SessionMessage](0)
         # Nothing is awaited from here on: a caller that is cancelled there would leave the process.
@@ -148,7 +150,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
                 with suppress(OSError):
                     self._process.close()
 
-    def fail(self, problem: Problem, detail: str = "") -> None:
+    def fail(self, problem: ServerProblem, detail: str = "") -> None:
         """The first reason counts."""
         if self.failure is None and not self._is_ending:
             self.failure = ServerFault(problem, detail)
@@ -165,7 +167,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
     def _on_task_done(self, task: asyncio.Task[None]) -> None:
         """A fault in one of them would otherwise be a server that never answers."""
         if not task.cancelled() and (error := task.exception()) is not None:
-            self.fail(Problem.NOT_PROTOCOL, type(error).__name__)
+            self.fail(ServerProblem.NOT_PROTOCOL, type(error).__name__)
 
     # As asyncio calls them
 
@@ -178,13 +180,13 @@ class StdioTransport(asyncio.SubprocessProtocol):
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 0:
             self._room.set()
-            self.later(Problem.CLOSED, "input")
+            self.later(ServerProblem.CLOSED, "input")
         elif fd == 1:
-            self.later(Problem.CLOSED, "output")
+            self.later(ServerProblem.CLOSED, "output")
 
     def process_exited(self) -> None:
         self._exited.set()
-        self.later(Problem.ENDED, "")
+        self.later(ServerProblem.ENDED, "")
 
     def pause_writing(self) -> None:
         self._room.clear()
@@ -192,13 +194,13 @@ class StdioTransport(asyncio.SubprocessProtocol):
     def resume_writing(self) -> None:
         self._room.set()
 
-    def later(self, problem: Problem, detail: str) -> None:
+    def later(self, problem: ServerProblem, detail: str) -> None:
         """Fail, but first read what is in the pipe; of a process that has ended the end is the reason."""
 
         def fail() -> None:
             status = self._process.get_returncode() if self._process is not None else None
             if status is not None:
-                self.fail(Problem.ENDED, _status(status))
+                self.fail(ServerProblem.ENDED, _status(status))
             else:
                 self.fail(problem, detail)
 
@@ -233,7 +235,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._line += data[begin:]
         if len(self._line) > MESSAGE_BYTES or self._queued_bytes > 2 * MESSAGE_BYTES:
             self._line.clear()
-            self.fail(Problem.TOO_LARGE, str(MESSAGE_BYTES >> 20))
+            self.fail(ServerProblem.TOO_LARGE, str(MESSAGE_BYTES >> 20))
         if self._queued_bytes > _QUEUED_BYTES:
             self._pause(1)
         self._something.set()
@@ -280,18 +282,18 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._begin_second()
         self._messages += 1
         if self._messages > FLOOD_PER_S:
-            self.fail(Problem.FLOOD)
+            self.fail(ServerProblem.FLOOD)
             return None
         try:
             line.decode()
         except UnicodeDecodeError:
-            self.fail(Problem.NOT_TEXT)
+            self.fail(ServerProblem.NOT_TEXT)
             return None
         if b'"jsonrpc"' not in line:
             return None
         message = _parsed(line)
         if message is None:
-            self.fail(Problem.NOT_PROTOCOL, line[:200].decode("utf-8", "replace"))
+            self.fail(ServerProblem.NOT_PROTOCOL, line[:200].decode("utf-8", "replace"))
             return None
         if not isinstance(message, JSONRPCNotification | JSONRPCRequest):
             return message

@@ -18,10 +18,11 @@ from app.controllers.message_changes import can_drop
 from app.controllers.models import ModelController
 from app.documents.problems import NotAttached, WhyNot
 from app.documents.reading import beginning_of
+from app.markup.links import cited
 from app.settings import STARTER_EYES
 from app.theme import Theme
 from app.view_models.installed_list import best_that_sees
-from app.view_models.transcript import Attachment
+from app.view_models.transcript import Attachment, AttachmentKind
 from app.views.files.attachment_dialog import AttachmentDialog
 from app.views.files.picture_viewer import PictureViewer
 from app.views.models.model_facts import coming_text
@@ -77,6 +78,9 @@ class AttachmentActions(QObject):
         transcript.attachment_requested.connect(self._open_sent)
         transcript.picture_requested.connect(partial(self._show_picture, can_remove=False))
         transcript.notice_action_requested.connect(self._follow)
+        transcript.link_requested.connect(self._show_cited)
+        chats.chat_opening.connect(lambda _chat_id: transcript.context.cite(chats.tools.document_names()))
+        chats.documents.changed.connect(lambda _place: transcript.context.cite(chats.tools.document_names()))
         attached.refused.connect(self._show_refused)
         for gone_on in (chats.current_chat_changed, chats.asking.message_sent):
             gone_on.connect(self._withdraw_refused)
@@ -214,6 +218,15 @@ class AttachmentActions(QObject):
         )
         dialog.open()
         return dialog
+
+    def _show_cited(self, link: str) -> None:
+        """A place in a document that a reply cites."""
+        name, page = cited(link) or ("", 0)
+        self._chats.tools.read_cited(name, page, partial(self._show_place, name))
+
+    def _show_place(self, name: str, text: str) -> None:
+        if text:
+            self._show(Attachment(name, AttachmentKind.TEXT, text, len(text.encode())))
 
     def _show_refused(self, problems: list[NotAttached]) -> None:
         def text() -> BannerText:

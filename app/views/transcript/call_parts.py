@@ -139,7 +139,8 @@ class CallPart(Hovered, Translated, OpeningLine):
 
     def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
         if (tuple(ranges), current) != (self._found, self._current):
-            self._found, self._current = tuple(ranges), current
+            self._found = tuple(ranges)
+            self._current = current
             self.update()
 
     @property

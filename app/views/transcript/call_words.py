@@ -141,7 +141,7 @@ def _about(call: CallView) -> str:
     return _short(text.rstrip("/").rpartition("/")[2] if is_path else text, _LONGEST_NAME)
 
 
-class SpanKind(StrEnum):
+class ConsentSpan(StrEnum):
     """How a piece of a question is written."""
 
     TOOL = "tool"  # whose it is, and its name
@@ -153,7 +153,7 @@ class SpanKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    kind: SpanKind
+    kind: ConsentSpan
     text: str
 
 
@@ -205,15 +205,15 @@ def consent_lines(consent: ConsentView) -> tuple[ConsentLine, ...]:
     """All that there is to decide by: every call with each of its arguments, whole."""
     lines: list[ConsentLine] = []
     for call in consent.calls:
-        lines.append(tuple(_spans(SpanKind.TOOL, _whole_name(call))))
-        lines.append((Span(SpanKind.SENTENCE, _what_it_does(call)),))
+        lines.append(tuple(_spans(ConsentSpan.TOOL, _whole_name(call))))
+        lines.append((Span(ConsentSpan.SENTENCE, _what_it_does(call)),))
         lines.extend(_argument_lines(call))
     if consent.reason is AskReason.CHANGED:
         for before, now in consent.changed:
-            lines.append((Span(SpanKind.TOOL, QCoreApplication.translate("Tools", "When you allowed it")),))
-            lines.append(tuple(_spans(SpanKind.VALUE, before)))
-            lines.append((Span(SpanKind.TOOL, QCoreApplication.translate("Tools", "Now")),))
-            lines.append(tuple(_spans(SpanKind.VALUE, now)))
+            lines.append((Span(ConsentSpan.TOOL, QCoreApplication.translate("Tools", "When you allowed it")),))
+            lines.append(tuple(_spans(ConsentSpan.VALUE, before)))
+            lines.append((Span(ConsentSpan.TOOL, QCoreApplication.translate("Tools", "Now")),))
+            lines.append(tuple(_spans(ConsentSpan.VALUE, now)))
     return tuple(lines)
 
 
@@ -227,15 +227,15 @@ def _argument_lines(call: CallView) -> list[ConsentLine]:
     named = named_values(call.arguments or "{}")
     for name, value in named:
         if name or len(named) > 1:
-            lines.append(tuple(_spans(SpanKind.NAME, name.replace("\n", "\\n"))))
-        lines.append(tuple(_spans(SpanKind.VALUE, value)))
+            lines.append(tuple(_spans(ConsentSpan.NAME, name.replace("\n", "\\n"))))
+        lines.append(tuple(_spans(ConsentSpan.VALUE, value)))
     if not lines:
-        lines.append((Span(SpanKind.NAME, QCoreApplication.translate("Tools", "No arguments")),))
+        lines.append((Span(ConsentSpan.NAME, QCoreApplication.translate("Tools", "No arguments")),))
     return lines
 
 
-def _spans(kind: SpanKind, text: str) -> list[Span]:
-    return [Span(SpanKind.UNSEEN if is_unseen else kind, shown) for shown, is_unseen in with_unseen(text)]
+def _spans(kind: ConsentSpan, text: str) -> list[Span]:
+    return [Span(ConsentSpan.UNSEEN if is_unseen else kind, shown) for shown, is_unseen in with_unseen(text)]
 
 
 def _what_it_does(call: CallView) -> str:

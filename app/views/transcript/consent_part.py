@@ -28,7 +28,7 @@ from app.view_models.tools import ConsentView
 from app.views.icons import icon
 from app.views.transcript.call_words import (
     ConsentLine,
-    SpanKind,
+    ConsentSpan,
     answer_explained,
     answer_text,
     consent_lines,
@@ -52,7 +52,7 @@ _GAP_PX = 8
 _TOOL_GAP_PX = 14
 _VALUE_LEFT_PX = 12
 _UI_LEADING = 1.4
-_MONO = (SpanKind.VALUE, SpanKind.UNSEEN)
+_MONO = (ConsentSpan.VALUE, ConsentSpan.UNSEEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,32 +181,32 @@ class ConsentPart(Hovered, Translated, QWidget):
         kind = line[0].kind
         result = QTextBlockFormat()
         px, leading = {
-            SpanKind.NAME: (FOOTER_PX, _UI_LEADING),
-            SpanKind.SENTENCE: (UI_PX, _UI_LEADING),
-            SpanKind.TOOL: (UI_PX, _UI_LEADING),
+            ConsentSpan.NAME: (FOOTER_PX, _UI_LEADING),
+            ConsentSpan.SENTENCE: (UI_PX, _UI_LEADING),
+            ConsentSpan.TOOL: (UI_PX, _UI_LEADING),
         }.get(kind, (CODE_PX, CODE_LEADING))
         result.setLineHeight(round(px * leading * theme.scale), QTextBlockFormat.LineHeightTypes.FixedHeight.value)
-        if kind is SpanKind.TOOL and not is_first:
+        if kind is ConsentSpan.TOOL and not is_first:
             result.setTopMargin(theme.px(_TOOL_GAP_PX))
-        if kind is SpanKind.NAME:
+        if kind is ConsentSpan.NAME:
             result.setTopMargin(theme.px(6))
         if kind in _MONO:  # a line of a value must not look like a name, nor be reordered
             result.setLeftMargin(theme.px(_VALUE_LEFT_PX))
             result.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         return result
 
-    def _span_format(self, kind: SpanKind) -> QTextCharFormat:
+    def _span_format(self, kind: ConsentSpan) -> QTextCharFormat:
         theme = self._context.theme
         colors = theme.palette
         result = QTextCharFormat()
-        weight = QFont.Weight.DemiBold if kind is SpanKind.TOOL else QFont.Weight.Normal
-        small = kind is SpanKind.NAME
+        weight = QFont.Weight.DemiBold if kind is ConsentSpan.TOOL else QFont.Weight.Normal
+        small = kind is ConsentSpan.NAME
         font = theme.mono_font(CODE_PX) if kind in _MONO else theme.ui_font(FOOTER_PX if small else UI_PX, weight)
         result.setFont(font)
         color = {
-            SpanKind.SENTENCE: colors.secondary,
-            SpanKind.NAME: colors.secondary,
-            SpanKind.UNSEEN: colors.cost,
+            ConsentSpan.SENTENCE: colors.secondary,
+            ConsentSpan.NAME: colors.secondary,
+            ConsentSpan.UNSEEN: colors.cost,
         }.get(kind, colors.text)
         result.setForeground(color)
         return result

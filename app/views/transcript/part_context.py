@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
@@ -134,7 +134,13 @@ class PartContext(QObject):
         self.slice = SharedSlice(self)
         self.pointer: Pointer | None = None  # asked about the mouse over texts
         self._styles: dict[bool, DocumentStyle] = {}
+        self._cited: frozenset[str] = frozenset()
         theme.changed.connect(self._styles.clear)
+
+    def cite(self, names: Iterable[str]) -> None:
+        """Names of the documents whose citations are links, in what is laid out from now on."""
+        self._cited = frozenset(names)
+        self._styles.clear()
 
     def follow(self, text: object, address: str) -> None:
         """Request what a click on a link of this text means."""
@@ -174,4 +180,5 @@ class PartContext(QObject):
             line_px=round(REPLY_PX * REPLY_LEADING * theme.scale),
             scale=theme.scale,
             ratio=QGuiApplication.primaryScreen().devicePixelRatio(),
+            cited=self._cited,
         )

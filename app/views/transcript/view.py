@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QApplication, QFrame, QScrollBar, QStyle, QWidget
 
-from app.markup.links import is_in_message
+from app.markup.links import leads_out
 from app.theme import Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.icons import icon
@@ -96,7 +96,7 @@ class TranscriptMenu(Menu):
             self._add_text(self.tr("Copy as TeX"), widget.tex)
         elif isinstance(widget, NoticePart):
             self._add_text(self.tr("Copy"), widget.words)
-        elif isinstance(widget, TextPart) and (link := widget.anchorAt(at)) and not is_in_message(link):
+        elif isinstance(widget, TextPart) and (link := widget.anchorAt(at)) and leads_out(link):
             self._add_text(self.tr("Copy Link"), link)
         message = self._copier.context.message_of(part.message_id)
         if alone and message is not None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QRect, QRectF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.markup.links import Link, is_in_message, marked, noted
+from app.markup.links import Link, leads_out, marked, noted
 from app.theme import Theme
 from app.views.widgets.buttons import PaintedButton
 from app.words.formats import fill
@@ -28,7 +28,7 @@ class LinkRing(PaintedButton):
 
     def name_after(self, link: Link) -> None:
         self.setAccessibleName(_name(link))
-        self.setAccessibleDescription("" if is_in_message(link.address) else link.address)
+        self.setAccessibleDescription(link.address if leads_out(link.address) else "")
 
     def have_heard(self) -> None:
         """That the focus is on another link, though it is the same button."""
