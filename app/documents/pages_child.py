@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from app.documents.pages import LIMITS, Kind
+from app.documents.pages import LIMITS, DocumentKind
 from app.documents.problems import Refused, WhyNot
 from app.system.limited_child import given, set_limits
 
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     set_limits(replace(LIMITS, cpu_s=int(cpu_s)))
     logging.disable()
     try:
-        for said in _PAGES[Kind(kind)](path, int(most_characters)):
+        for said in _PAGES[DocumentKind(kind)](path, int(most_characters)):
             sys.stdout.write(json.dumps(said) + "\n")
             sys.stdout.flush()
     except Refused as refused:
@@ -88,7 +88,7 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
-_PAGES = {Kind.PDF: _of_pdf, Kind.WORD: _of_word, Kind.HTML: _of_html}
+_PAGES = {DocumentKind.PDF: _of_pdf, DocumentKind.WORD: _of_word, DocumentKind.HTML: _of_html}
 
 if __name__ == "__main__":
     sys.exit(main(given()))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.documents import pages, pictures
 from app.documents.encodings import decoded
-from app.documents.pages import Kind
+from app.documents.pages import DocumentKind
 from app.documents.pictures import StoredPicture
 from app.documents.problems import Refused, WhyNot
 from app.storage import Attachment, AttachmentKind
@@ -54,10 +54,10 @@ def _read(path: Path, stop: Stop, progress: Progress, keep: Keep, only_end: bool
     size = size_of(path)
     head = _bytes(path, _HEAD_BYTES)
     paged = pages.kind_of(path, head)
-    if paged in (Kind.PDF, Kind.WORD):
+    if paged in (DocumentKind.PDF, DocumentKind.WORD):
         _check_size(size, MOST_PDF_BYTES)
         text = pages.text_of(path, paged, MOST_CHARACTERS, stop, progress)
-        kind = AttachmentKind.PDF if paged is Kind.PDF else AttachmentKind.TEXT
+        kind = AttachmentKind.PDF if paged is DocumentKind.PDF else AttachmentKind.TEXT
     elif (picture := pictures.kind_of(head)) is not None:
         if size > pictures.MOST_BYTES:  # of a text, its end could be attached
             raise Refused(WhyNot.PICTURE_FILE_TOO_LARGE, pictures.MOST_BYTES)
@@ -84,7 +84,7 @@ def pages_in(path: Path, most_characters: int, stop: Stop, limits: ChildLimits) 
         size = size_of(path)
         head = _bytes(path, _HEAD_BYTES)
         kind = pages.kind_of(path, head)
-        _check_size(size, MOST_PDF_BYTES if kind in (Kind.PDF, Kind.WORD) else MOST_FILE_BYTES)
+        _check_size(size, MOST_PDF_BYTES if kind in (DocumentKind.PDF, DocumentKind.WORD) else MOST_FILE_BYTES)
         if kind is None and pictures.kind_of(head) is not None:
             raise Refused(WhyNot.IMAGE)
         text = _text(_bytes(path, MOST_FILE_BYTES)) if kind is None else ""
@@ -96,7 +96,7 @@ def pages_in(path: Path, most_characters: int, stop: Stop, limits: ChildLimits) 
             found = found or bool(page.text.strip())
             yield from ((page.number, f"{part.strip()}\n\n" if page.number else part) for part in _parts(page.text))
     if not found:
-        raise Refused(WhyNot.SCANNED if kind is Kind.PDF else WhyNot.EMPTY)
+        raise Refused(WhyNot.SCANNED if kind is DocumentKind.PDF else WhyNot.EMPTY)
 
 
 def _parts(text: str) -> Iterator[str]:
