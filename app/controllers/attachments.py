@@ -23,6 +23,7 @@ from app.documents.picture_values import Image, as_stored, image_of
 from app.documents.problems import NotAttached, Refused, WhyNot
 from app.documents.reading import kept, name_of, read_file
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
+from app.storage.project_files import FileState
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import Deliver, JobThread, ignore
 from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
@@ -126,6 +127,7 @@ class AttachmentController(QObject):
         chats.options.changed.connect(self._on_pair)
         chats.asking.message_sent.connect(self._on_sent)
         chats.chat_made.connect(self._go_on_in)
+        chats.documents.changed.connect(lambda _place: self._show())
         chats.edits.ended.connect(self._close_field)
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
         rows = chats.transcript
@@ -409,8 +411,16 @@ class AttachmentController(QObject):
         self._storage.pictures.take_in_hand(self._rows.digests())
         for message_id, model in self._fields.items():
             model.set_rows(list(self._rows[-message_id]))
-        self.model.set_rows(list(self._rows[self._chat_id]))
+        self.model.set_rows([self._as_read(row) for row in self._rows[self._chat_id]])
         self._report_tokens()
+
+    def _as_read(self, row: AttachedRow) -> AttachedRow:
+        """With a share done while a document that is to be searched is read."""
+        if row.kind is not AttachmentKind.SEARCHED:
+            return row
+        states = {each.name: each.state for each in self._chats.documents.files(-self._chat_id)}
+        reads = states.get(row.name) in (FileState.WAITS, FileState.READING)
+        return replace(row, progress=0.0 if reads else None)
 
     def _report_tokens(self) -> None:
         info = self._models.main_info()

@@ -12,7 +12,7 @@ from app.storage import Attachment, AttachmentKind, Attachments
 
 @dataclass(frozen=True, slots=True)
 class AttachedRow:
-    """`attachment` is None while the file is read; `progress` is the share done."""
+    """`attachment` is None while the file is read; `progress` is the share done, also of a document to be searched."""
 
     number: int
     name: str

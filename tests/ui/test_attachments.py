@@ -187,12 +187,16 @@ def test_what_is_too_long_is_searched(app: AppHarness, qtbot: QtBot, tmp_path: P
     """A model that cannot call gets what fits the question; the rest of it is never in a prompt."""
     banner = app.window.banner
     attach_long_log(app, qtbot, tmp_path / "app.log")
+    said: list[str] = []
+    controller(app).model.changed.connect(lambda: said.extend(chip.detail() for chip in chips(app)))
     banner.button.click()
     qtbot.waitUntil(lambda: app.window.composer.button.isEnabled() and not banner.isVisible())
     (row,) = rows(app)
     assert (row.name, row.kind) == ("app.log", AttachmentKind.SEARCHED)
     documents = app.chats.documents
     qtbot.waitUntil(lambda: [each.state for each in documents.files(0)] == [FileState.READY])
+    assert "Reading…" in said
+    assert said[-1] == "searched"
     app.engine.scripts.append(Script(("It is there [app.log].",)))
     app.window.composer.send("What is in line 3456?")
     qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)

@@ -150,7 +150,7 @@ class AttachmentChip(Translated, PaintedButton):
         if content.kind is AttachmentKind.NOTE:
             return self.tr("not imported")
         if content.kind is AttachmentKind.SEARCHED:
-            return self.tr("searched")
+            return self.tr("searched") if content.progress is None else self.tr("Reading…")
         if content.is_reading:
             share = content.progress
             return self.tr("Reading…") if share is None else fill(self.tr("Reading… %1"), percent(share))
