@@ -92,6 +92,8 @@ class ProjectFilesController(QObject):
 
     def places_of(self, chat_id: int, folder_id: int | None) -> tuple[int, ...]:
         """Where the documents of a chat in that folder are: its own, those of the folder and of the ones around it."""
+        if not any(self._known.values()):
+            return ()
         folders = self._storage.read.folders.around(folder_id)
         return tuple(place for place in (-chat_id, *reversed(folders)) if self.has_text(place))
 

@@ -132,7 +132,10 @@ class ControllerHarness:
         return self.rows[-1]
 
     def wait_until_quiet(self) -> None:
-        self.qtbot.waitUntil(lambda: not self.chat.generating and not self.storage.pending)
+        chat = self.chat
+        self.qtbot.waitUntil(
+            lambda: not (chat.generating or self.storage.pending or chat.asking.is_storing(chat.chat_id))
+        )
 
     def settle(self) -> None:
         self.qtbot.waitUntil(lambda: not self.storage.pending)
