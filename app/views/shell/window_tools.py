@@ -149,8 +149,8 @@ class WindowTools(QObject):
             self._sheet = show_shortcuts(self._theme, self._window.menu, self._front())
 
     def _offer_settings(self) -> None:
-        """After the palette has been painted."""
-        if self.commands.read_settings():
+        """After the palette has been painted, unless it was closed meanwhile, perhaps with the app."""
+        if self.palette.isVisible() and self.commands.read_settings():
             self.palette.refresh()
 
     def _show_send_key(self) -> None:
