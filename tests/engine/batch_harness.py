@@ -35,7 +35,6 @@ SAMPLED = Sampling(
 # which cannot be merged.
 MERGING_FAMILIES = ["qwen3", "gemma3_text", "qwen3_5", "lfm2", "falcon_h1"]
 UNMERGED_FAMILY = "llama4"
-DRAFTING_FAMILIES = ["qwen3"]  # those whose rows can forget different numbers of tokens, so that a batch can draft
 
 
 # Two layers, of each kind one, show what rows and caches do to each other; tests/families has more.
@@ -56,9 +55,9 @@ def model(family: str) -> LoadedModel:
 
 
 @cache
-def draft() -> LoadedModel:
-    """For every family: the plain one, stirred a little, so that it is often right about that one."""
-    network = families.build("qwen3", **_TWO)
+def draft(family: str = "qwen3") -> LoadedModel:
+    """The main model of that family, stirred a little, so that it is often right about that one."""
+    network = families.build(family, **_SHALLOW.get(family, {}))
     mx.random.seed(3)
     network.update(tree_map(_stirred, network.parameters()))
     return replace(_template(), network=network, logit_width=VOCABULARY, make_caches=CacheMaker(network))
