@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from app.markup.folding import fold
 from app.storage.codec import as_name
-from app.storage.database import BUSY_MS, Connection
+from app.storage.database import BUSY_MS, Connection, is_busy
 from app.storage.passages import cut_up, for_index, terms_of
 
 MOST_FILES = 5_000
@@ -145,13 +146,13 @@ def open_files(path: Path) -> ProjectFiles:
     try:
         for pragma in (
             f"busy_timeout = {BUSY_MS}",
-            "journal_mode = WAL",
             "secure_delete = ON",
             "temp_store = MEMORY",
             "trusted_schema = OFF",
             "cell_size_check = ON",
         ):
             connection.execute(f"PRAGMA {pragma}").fetchall()
+        _write_ahead(connection)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _VERSION):
             raise sqlite3.DatabaseError("documents of another version")
@@ -161,6 +162,19 @@ def open_files(path: Path) -> ProjectFiles:
         connection.close()
         raise
     return ProjectFiles(connection)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Another thread may do the same to a new file: SQLite does not wait for that by itself."""
+    until = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            return
+        except sqlite3.Error as error:
+            if not is_busy(error) or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
 
 
 class ProjectFiles:
