@@ -415,7 +415,7 @@ def _size(path: Path) -> int:
 def search_in(
     paths: Iterable[Path], question: str, limit: int, failed: Callable[[Path, sqlite3.Error], None] | None = None
 ) -> list[Passage]:
-    """The best passages of several databases; one that cannot be read has none, and `failed` is told why."""
+    """The best passages of several databases; one that cannot be read has none, and is reported to `failed`."""
     found: list[list[Passage]] = []
     for path in paths:
         try:
