@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, count, zip_longest
@@ -412,11 +412,26 @@ def _size(path: Path) -> int:
         return 0
 
 
-def search_in(paths: Iterable[Path], question: str, limit: int) -> list[Passage]:
-    """The best passages of several databases; one that cannot be read has none."""
+def search_in(
+    paths: Iterable[Path], question: str, limit: int, failed: Callable[[Path, sqlite3.Error], None] | None = None
+) -> list[Passage]:
+    """The best passages of several databases; one that cannot be read has none, and is reported to `failed`."""
     found: list[list[Passage]] = []
     for path in paths:
-        with reading(path) as files:
-            found.append([] if files is None else files.search(question, limit))
+        try:
+            with reading(path) as files:
+                found.append([] if files is None else files.search(question, limit))
+        except sqlite3.Error as error:
+            if failed is not None:
+                failed(path, error)
     in_turn = chain.from_iterable(zip_longest(*found))  # ranks of two databases cannot be compared
     return [each for each in in_turn if each is not None][:limit]
+
+
+def given_texts(path: Path) -> list[tuple[str, str]]:
+    """Name and text of what was given without a file. Of a damaged database those before the damage."""
+    found: list[tuple[str, str]] = []
+    with suppress(sqlite3.Error), reading(path) as files:
+        if files is not None:
+            found.extend((each.name, files.text_of(each.id)) for each in files.all() if not each.path)
+    return found

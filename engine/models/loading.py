@@ -44,7 +44,7 @@ from engine.api.errors import (
 from engine.api.ranks import ModeChoice
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
-from engine.caches.making import CacheMaker
+from engine.caches.making import CacheMaker, eight_bits_of
 from engine.models.access import NoAccess
 from engine.models.compatibility import token_map
 from engine.models.control_words import ControlWords
@@ -132,6 +132,14 @@ class DraftTranslation:
 
 
 @dataclass(frozen=True, slots=True)
+class EightBits:
+    """A model's caches with keys and values at 8 bits, and what they need."""
+
+    make_caches: Callable[[], CacheSet]
+    need: MemoryNeed
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedModel:
     """A network with its tokenizer, both mlx-lm's own objects."""
 
@@ -149,6 +157,7 @@ class LoadedModel:
     control_words: ControlWords = field(default_factory=ControlWords, compare=False, repr=False)
     unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
     translation: DraftTranslation | None = None  # of a draft with another vocabulary than its main model
+    eight_bits: EightBits | None = None  # None: its caches have no rows that can be coded, or are elsewhere, too
     vision: VisionConfig | None = None  # None: text only
     ranks: int = 1  # processes that hold its layers, this one included
     choice: ModeChoice | None = None  # how it runs over several ranks
@@ -162,6 +171,13 @@ class LoadedModel:
     short: Callable[[], bool] = field(default=lambda: False, compare=False, repr=False)
     # Caches of other modules about this model, by their own keys.
     beside: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def with_eight_bits(self) -> LoadedModel:
+        """The same network with keys and values at 8 bits; itself if it has none."""
+        if self.eight_bits is None:
+            return self
+        made, need = self.eight_bits.make_caches, self.eight_bits.need
+        return replace(self, make_caches=made, need=need, identity=f"{self.identity}-kv8", eight_bits=None)
 
     @property
     def ends(self) -> frozenset[int]:
@@ -258,6 +274,7 @@ def loading(
         raise ModelChanged(info.folder)
     identity = part.identity if front is None else front.identity_of(part)
     model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, vision=vision)
+    model = replace(model, eight_bits=part.eight_bits)
     calls = tokenizer.has_tool_calling and (template is None or template.takes_tools)
     info = replace(info, ends_thinking=bool(model.thinking_end), calls_tools=calls)
     info = replace(info, holds_calls=model.call_opener is not None)
@@ -291,6 +308,7 @@ class LoadedPart:
     make_caches: Callable[[], CacheSet]
     need: MemoryNeed
     identity: str
+    eight_bits: EightBits | None  # None over several processes, which make caches of one kind
 
 
 class Held(Protocol):
@@ -342,18 +360,29 @@ def reading(
     network = read(lambda: _build_network(path), builds=path)
     yield
     held: Held | None = None if cut is None else read(lambda: cut(network))
+    tower = (0, 0) if vision is None else read(lambda: _tower_need(path, vision))
     make_caches = read(lambda: CacheMaker(network))
-    need = read(lambda: memory_need(network, make_caches().layers))
+    need = read(lambda: memory_need(network, make_caches().layers).with_tower(*tower))
     if held is not None:
         need = held.need(need)
-    if vision is not None:
-        widened = 2 if widens() else 1
-        need = read(lambda: need.with_tower(widened * tower_bytes(path), encoding_bytes(vision)))
-    check_memory(info, need, beside)
+    eight_bits = read(lambda: _eight_bits(network, tower)) if cut is None else None
+    check_memory(info, need if eight_bits is None else eight_bits.need, beside)
     for weights, progress in handfuls(network if held is None else held):
         yield progress
         read(partial(mx.eval, weights))
-    return LoadedPart(network, make_caches, need, identity)
+    return LoadedPart(network, make_caches, need, identity, eight_bits)
+
+
+def _tower_need(path: Path, vision: VisionConfig) -> tuple[int, int]:
+    return (2 if widens() else 1) * tower_bytes(path), encoding_bytes(vision)
+
+
+def _eight_bits(network: Any, tower: tuple[int, int]) -> EightBits | None:
+    kind = eight_bits_of(network)
+    if kind is None:
+        return None
+    make_caches = CacheMaker(network, kind)
+    return EightBits(make_caches, memory_need(network, make_caches().layers).with_tower(*tower))
 
 
 def handfuls(network: Any) -> Iterator[tuple[list[mx.array], LoadProgress]]:
@@ -435,7 +464,8 @@ def has_room(weight_bytes: int, *beside: LoadedModel) -> bool:
 
 
 def _held_bytes(model: LoadedModel) -> int:
-    return model.need.at(min(model.info.context_tokens, LEAST_CONTEXT_TOKENS))
+    need = model.need if model.eight_bits is None else model.eight_bits.need
+    return need.at(min(model.info.context_tokens, LEAST_CONTEXT_TOKENS))
 
 
 def widens() -> bool:
