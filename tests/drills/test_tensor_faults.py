@@ -44,8 +44,17 @@ REQUEST = Request(
     speculation=Speculation.fixed(4),
     max_tokens=24,
 )
-SIGNALS = {signal.SIGKILL: RankEnd.ENDED, signal.SIGTERM: RankEnd.ENDED, signal.SIGSTOP: RankEnd.SILENT}
-ODD = {"lies": RankEnd.MISBEHAVED, "fails": RankEnd.FAILED, "late": None, "differs": RankEnd.DIFFERS}
+SIGNALS = {
+    "killed": (signal.SIGKILL, RankEnd.ENDED),
+    "ended": (signal.SIGTERM, RankEnd.ENDED),
+    "stopped": (signal.SIGSTOP, RankEnd.SILENT),
+}
+ODD: dict[str, RankEnd | None] = {
+    "lies": RankEnd.MISBEHAVED,
+    "fails": RankEnd.FAILED,
+    "late": None,
+    "differs": RankEnd.DIFFERS,
+}
 
 
 @dataclass
@@ -83,15 +92,16 @@ def test_after_any_fault_the_same_text_comes_again(faults: int, pair: Pair, monk
     sockets = open_sockets()
     for number in range(faults):
         kind = [*SIGNALS, *ODD][number % (len(SIGNALS) + len(ODD))]
-        if isinstance(kind, signal.Signals):
-            witness.act, witness.victim = send(kind), chance.choice((-1, -2))
+        why = SIGNALS[kind][1] if kind in SIGNALS else ODD[kind]
+        if kind in SIGNALS:
+            witness.act, witness.victim = send(SIGNALS[kind][0]), chance.choice((-1, -2))
             witness.act_before(*chance.choice([("forward", chance.randint(1, 8)), ("commit", chance.randint(1, 7))]))
-            broken, why = pair.client.run(REQUEST), SIGNALS[kind]
+            broken = pair.client.run(REQUEST)
         else:
             with monkeypatch.context() as patched:
                 odd_ranks(patched, kind, chance.randint(2, 6), chance.randint(0, 1))
                 loaded = pair.load()
-            broken, why = pair.client.run(REQUEST), ODD[kind]
+            broken = pair.client.run(REQUEST)
             assert isinstance(loaded, ModelFailed) is (why is RankEnd.DIFFERS)
             if isinstance(loaded, ModelFailed):
                 pair.load()

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from engine.cluster import process, rank_group, worker
+from engine.cluster.operations import digest_of_states
+from engine.models import children
 
 LATE_S = 1.5
 _FOLDER = str(Path(__file__).resolve().parents[2])
@@ -24,7 +26,7 @@ _FOLDER = str(Path(__file__).resolve().parents[2])
 def odd_ranks(monkeypatch: pytest.MonkeyPatch, kind: str, number: int, place: int) -> None:
     """Of the next two that start, that of this place; those after them are as they should be."""
     started = itertools.count()
-    command = process.command
+    command = children.command
 
     def odd(child: str, *arguments: str) -> list[str]:
         if next(started) != place:
@@ -36,11 +38,11 @@ def odd_ranks(monkeypatch: pytest.MonkeyPatch, kind: str, number: int, place: in
 
 def main(kind: str, number: int, *arguments: str) -> int:
     if kind == "differs":
-        rank_group.versions_here = lambda: ("0", "0", "0")  # type: ignore[assignment]
+        vars(rank_group)["versions_here"] = lambda: ("0", "0", "0")
         return worker.run(*arguments)
     from engine.cluster import rank  # imports MLX
 
-    digest_of_states, steps = rank.digest_of_states, itertools.count(1)
+    steps = itertools.count(1)
 
     def odd(states: Any) -> str:
         if next(steps) != number:
@@ -51,7 +53,7 @@ def main(kind: str, number: int, *arguments: str) -> int:
             time.sleep(LATE_S)
         return "" if kind == "lies" else digest_of_states(states)
 
-    rank.digest_of_states = odd  # type: ignore[assignment]
+    vars(rank)["digest_of_states"] = odd
     return worker.run(*arguments)
 
 
