@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from engine.api.errors import EngineError
 from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
+from engine.api.modes import ModeChoice
 from engine.api.pairs import PairCheck
-from engine.api.ranks import ModeChoice
 from engine.api.stats import RequestStats
 from engine.api.types import (
     CountId,

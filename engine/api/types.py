@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
-from typing import TYPE_CHECKING, Any, NewType, TypeAlias
+from typing import Any, NewType, TypeAlias
 
-if TYPE_CHECKING:
-    from engine.api.ranks import ModeChoice
+from engine.api.modes import ModeChoice
 
 RequestId = NewType("RequestId", int)
 DownloadId = NewType("DownloadId", int)

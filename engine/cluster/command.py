@@ -16,7 +16,8 @@ import platformdirs
 
 from engine.api.errors import InvalidRequest, MachineUnavailable
 from engine.api.events import InstalledModel
-from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankMode, RankPlan
+from engine.api.modes import RankMode
+from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
 from engine.api.types import AddressProblem
 from engine.cluster.discovery import END_S, announce
 from engine.cluster.identity import Identity

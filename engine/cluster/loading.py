@@ -18,7 +18,8 @@ from typing import Any, TypeVar
 import mlx.core as mx
 
 from engine.api.errors import InvalidRequest, LoadAborted, ModelTooLarge
-from engine.api.ranks import RankMode, RankPlan, RankShare
+from engine.api.modes import RankMode
+from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
 from engine.cluster.fabric import RDMA, RING, is_loopback, ring_links

@@ -15,12 +15,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from engine.api.errors import InvalidRequest, ModelDamaged, ModelNotSplittable
+from engine.api.modes import ModeChoice, ModeReason, RankMode
 from engine.api.ranks import (
     MOST_RANKS,
     Helping,
-    ModeChoice,
-    ModeReason,
-    RankMode,
     RankPlan,
     RankShare,
     SplitRefusal,

@@ -41,7 +41,7 @@ from engine.api.errors import (
     TokenizerBroken,
     as_engine_error,
 )
-from engine.api.ranks import ModeChoice
+from engine.api.modes import ModeChoice
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker, eight_bits_of

@@ -13,7 +13,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from engine.api.ranks import RankMode
+from engine.api.modes import RankMode
 from engine.caches.base import CacheSet
 from engine.cluster.loading import loading_over_ranks
 from engine.cluster.modes import SHARDED
