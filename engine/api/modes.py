@@ -43,3 +43,6 @@ class ModeChoice:
     reason: ModeReason = ModeReason.ASKED
     forward_s: float = 0.0
     sums_s: float = 0.0
+
+
+PIPELINE = ModeChoice()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.api.hub import PeerModel
-from engine.api.modes import ModeChoice
+from engine.api.modes import PIPELINE, ModeChoice
 
 MOST_RANKS = 8
 
@@ -148,7 +148,7 @@ class RankPlan:
     folder: str
     context_tokens: int
     shares: tuple[RankShare, ...]
-    choice: ModeChoice = ModeChoice()
+    choice: ModeChoice = PIPELINE
 
     @property
     def split(self) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from engine.api.errors import InvalidRequest, ModelDamaged, ModelNotSplittable
-from engine.api.modes import ModeChoice, ModeReason, RankMode
+from engine.api.modes import PIPELINE, ModeChoice, ModeReason, RankMode
 from engine.api.ranks import (
     MOST_RANKS,
     Helping,
@@ -86,7 +86,7 @@ def plan_ranks(
     tensors = _tensors(path)
     sizes = _sizes(info, tensors, widened)
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
-    choice = ModeChoice(RankMode.PIPELINE)
+    choice = PIPELINE
     if mode is not RankMode.PIPELINE:
         problem = _tensor_problem(info, path, tensors, len(available_bytes))
         shares = tuple(sizes.part(place, available_bytes, context) for place in range(len(available_bytes)))
