@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 import re
 import socket
 import subprocess
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -24,8 +24,10 @@ class Computer:
 
 def computer_beside(host: str) -> Computer:
     """This one, beside that at `host`."""
-    if platform.system() != "Darwin":
-        return Computer()
+    return _mac_beside(host) if sys.platform == "darwin" else Computer()
+
+
+def _mac_beside(host: str) -> Computer:
     chip, system = (_said("sysctl", "-n", name).strip() for name in ("machdep.cpu.brand_string", "kern.osversion"))
     return Computer(chip, system, _rdma_to(host))
 
