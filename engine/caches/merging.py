@@ -129,7 +129,7 @@ def _merged(parts: Sequence[Any]) -> Any:
     """Caches of one layer in several conversations as one cache."""
     first = parts[0]
     if isinstance(first, mlx_cache.CacheList):
-        return mlx_cache.CacheList(*(_merged(inner) for inner in zip(*(part.caches for part in parts), strict=True)))
+        return type(first)(*(_merged(inner) for inner in zip(*(part.caches for part in parts), strict=True)))
     if isinstance(first, mlx_cache.ArraysCache):
         return _stacked(parts)
     if isinstance(first, WindowCache):

@@ -330,7 +330,7 @@ def try_batching(model: LoadedModel) -> Generator[None, None, Batching]:
     caches = model.make_caches()
     if type(model.network).__module__ in _UNEVEN or caches.others is not None or not can_merge(caches.layers):
         return Batching()
-    if not (yield from _agrees(model)):
+    if not (yield from _agrees(model)) or not (yield from _agrees(model.with_eight_bits())):
         return Batching()
     return Batching(shares=True, drafts=(yield from _agrees(model, after=[3, 1])))
 

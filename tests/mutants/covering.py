@@ -27,6 +27,7 @@ _TESTS = {
         "engine/test_sampling",
         "engine/test_draft_model",
     ),
+    "engine/caches/eight_bits": ("engine/test_eight_bits",),
     "engine/decoding/constraint": ("engine/test_constraints",),
     "engine/decoding/guide": ("engine/test_constraints", "engine/test_thinking_limit"),
     "engine/decoding/hidden_states": ("engine/test_hidden_states",),
