@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,10 @@ def rows(app: AppHarness) -> list[AttachedRow]:
 
 def chips(app: AppHarness) -> list[AttachmentChip]:
     return list(app.window.composer.attached.chips.values())
+
+
+def has_messages(app: AppHarness, number: int) -> bool:
+    return len(app.chats.transcript.messages) == number
 
 
 def files(*paths: Path) -> QMimeData:
@@ -232,7 +237,7 @@ def test_passages_are_seen_and_can_be_left_out_before_they_are_sent(app: AppHarn
     for number, question in enumerate(("?", "And whales?"), start=1):
         QTest.keyClicks(edit, question)
         QTest.keyClick(edit, Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda number=number: len(app.chats.transcript.messages) == 2 * number)
+        qtbot.waitUntil(partial(has_messages, app, 2 * number))
         app.wait_until_quiet(qtbot)
     assert not rows(app)
     asked = [each for each in app.chats.transcript.messages if each.attachments]
