@@ -441,7 +441,7 @@ class AttachmentController(QObject):
             self._chats.edits.attach(-place, attachments_of(self._rows[place]))
 
     def _changed(self, place: int) -> None:
-        """Has what waits there kept on disk, but for what is looked for anew."""
+        """Has what waits there kept on disk, but for passages, which are looked for again."""
         attachments = attachments_of([row for row in self._rows[place] if row.kind is not AttachmentKind.PASSAGES])
         if place < 0:
             self._chats.edits.attach(-place, attachments)
