@@ -76,8 +76,7 @@ class Generation:
     @property
     def kv_bits(self) -> int | None:
         """As in a request."""
-        bits = self.values["kv_bits"]
-        return None if bits == "auto" else int(bits)
+        return kv_bits_of(self.values["kv_bits"])
 
     def sampling(self) -> Sampling:
         names = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed")
@@ -112,6 +111,11 @@ class Generation:
             shared_characters=len(self.shared),
             conversation=conversation,
         )
+
+
+def kv_bits_of(option: str) -> int | None:
+    """A request's field from the option `kv_bits`."""
+    return None if option == "auto" else int(option)
 
 
 def thinking_fields(thinking: str | int) -> dict[str, Any]:
