@@ -6136,8 +6136,8 @@
         <translation>同時に回答</translation>
     </message>
     <message>
-        <source>drafting paused</source>
-        <translation>ドラフト休止中</translation>
+        <source>no gain here</source>
+        <translation>効果なし</translation>
     </message>
     <message>
         <source>drafting off</source>

@@ -6136,8 +6136,8 @@
         <translation>함께 작성</translation>
     </message>
     <message>
-        <source>drafting paused</source>
-        <translation>초안 모델 쉬는 중</translation>
+        <source>no gain here</source>
+        <translation>이득 없음</translation>
     </message>
     <message>
         <source>drafting off</source>

@@ -5951,7 +5951,7 @@
     </message>
     <message>
         <source>no draft used: no gain here</source>
-        <translation>草稿未提速，已暂停</translation>
+        <translation>未用草稿：这里没有提速</translation>
     </message>
     <message>
         <source>as fast as without</source>
@@ -6136,8 +6136,8 @@
         <translation>同时生成</translation>
     </message>
     <message>
-        <source>drafting paused</source>
-        <translation>草稿已暂停</translation>
+        <source>no gain here</source>
+        <translation>没有提速</translation>
     </message>
     <message>
         <source>drafting off</source>

@@ -9,6 +9,8 @@ from enum import StrEnum
 from math import inf
 from typing import Any, NewType, TypeAlias
 
+from engine.api.modes import ModeChoice
+
 RequestId = NewType("RequestId", int)
 DownloadId = NewType("DownloadId", int)
 CountId = NewType("CountId", int)
@@ -428,6 +430,7 @@ class EngineState:
     background: tuple[RequestId, ...] = ()  # of queued and running, those that yield to the others
     guests: tuple[RequestId, ...] = ()  # of queued and running, other programs'; they yield to the user's
     drafting: DraftingState = DraftingState.NO_DRAFT  # of the latest reply with an event
+    choice: ModeChoice | None = None  # how the main model runs over several ranks; None: in this process alone
 
     @property
     def foreground(self) -> tuple[RequestId, ...]:

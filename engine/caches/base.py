@@ -26,9 +26,8 @@ class Others(Protocol):
     @property
     def needs_checkpoints(self) -> bool: ...
 
-    @property
-    def bytes_for_one(self) -> float:
-        """Bytes in the fullest process for each byte here; at least 1."""
+    def nbytes(self, here: int, position: int) -> int:
+        """In the fullest process, with so many bytes here and `position` tokens; at least `here`."""
 
     def begin(self, position: int) -> None:
         """A step opens at `position`; the next forward belongs to it."""
@@ -74,7 +73,7 @@ class CacheSet:
     def nbytes(self) -> int:
         """Size in the process with the largest share."""
         here = sum(layer.nbytes for layer in self.layers)
-        return here if self.others is None else int(here * self.others.bytes_for_one)
+        return here if self.others is None else self.others.nbytes(here, self.position)
 
     def forward(self, width: int, run: Callable[[], mx.array]) -> mx.array:
         """Open a step of `width` tokens and run it. Wider than SLACK_TOKENS (prefill), it must be committed whole."""

@@ -43,8 +43,10 @@ from engine import (
     ModelReady,
     ModelRole,
     ModelUnloaded,
+    ModeReason,
     RankEnd,
     RankLost,
+    RankMode,
     RankPlan,
     RankShare,
     Request,
@@ -141,6 +143,30 @@ def test_two_processes_write_what_one_writes(family: str, engine: Engine, tmp_pa
     assert said(client) == alone
     assert [drafted > 0 for _, _, drafted in alone] == [False, False, True, True, True]
     assert alone[-1][1] > 0
+
+
+@pytest.mark.parametrize("family", ["qwen2", "qwen3_5"])
+def test_tensor_mode_writes_the_same_with_any_draft(family: str, engine: Engine, tmp_path: Path) -> None:
+    """Greedy and seeded, and a next turn from what was kept: a draft model, and an MTP head of a recurrent family.
+
+    Every family is in `families/test_ranks.py`.
+    """
+    if family == "qwen2":
+        main, draft = rank_folder(family, tmp_path, vocab_size=VOCABULARY)
+    else:
+        main = draft = save_main_with_head(family, tmp_path, head_weights(family))
+    client = EngineClient(engine)
+    ready = client.load(main, draft, plan=plan_ranks(main, SIZES, mode=RankMode.TENSOR))
+    assert isinstance(ready, ModelReady)
+    assert len(processes_below(os.getpid())) == 2
+    (plain, *_), (warm, *_), (drafted, _, n), (warm_drafted, _, m), (_, cached, _) = said(client)
+
+    assert (drafted, warm_drafted) == (plain, warm)
+    assert min(n, m, cached) > 0
+    choice = engine.state().choice
+    assert choice is not None
+    assert (choice.mode, choice.reason) == (RankMode.TENSOR, ModeReason.ASKED)
+    assert min(choice.forward_s, choice.sums_s) > 0
 
 
 @pytest.mark.expect_log("RankLost")
@@ -377,7 +403,7 @@ def test_caches_count_as_in_the_rank_that_holds_most_of_them() -> None:
     layer.update_and_fetch(mx.zeros((1, 1, 4, 8)), mx.zeros((1, 1, 4, 8)))
     caches = CacheSet([layer])
     here = caches.nbytes
-    caches.others = Mirror(RankGroup(()), lambda _sequence, _position: None, 2.5)
+    caches.others = Mirror(RankGroup(()), lambda _sequence, _position: None, lambda here, _position: int(2.5 * here))
 
     assert caches.nbytes == 2.5 * here > 0
 

@@ -1,4 +1,7 @@
-"""Every family whose layers can run in several processes: tokens and logits of two and three ranks are those of one."""
+"""Every family whose layers can run in several processes: tokens and logits of two and three ranks are those of one.
+
+In tensor mode they are those of that mode without drafts, to the bit, and close to those of one process.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,19 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import mlx.core as mx
 import numpy as np
 import pytest
 
+from engine.api.modes import RankMode
+from engine.caches.base import CacheSet
 from engine.cluster.loading import loading_over_ranks
+from engine.cluster.modes import SHARDED
 from engine.cluster.plan import SPLITTABLE, plan_ranks
 from engine.models import loading
 from engine.models.loading import LoadedModel
-from tests.families.examine import EVERY_LENGTH, LEAST_VARIETY
-from tests.families.harness import GREEDY, PROMPT, WARM, Errant, Told, reply, says_next
+from tests.families.examine import CLOSE, EVERY_LENGTH, LEAST_VARIETY, apart
+from tests.families.harness import GREEDY, PROMPT, WARM, Errant, Told, fresh, reply, says_next
 from tests.helpers.loading import at_once, load_model
 from tests.helpers.ranks import rank_folder
 
@@ -52,6 +59,46 @@ def test_ranks_compute_to_the_bit_what_one_process_does(family: str, ranks: int,
     for length, (tokens, accepted, next_logits) in together.items():
         assert (tokens, accepted) == alone[length][:2], length
         assert np.array_equal(next_logits, alone[length][2]), length
+
+
+@pytest.mark.parametrize("family", sorted(SHARDED))
+def test_a_draft_changes_no_bit_in_tensor_mode(family: str, tmp_path: Path) -> None:
+    folder, _ = rank_folder(family, tmp_path)
+    alone = says_next(fresh(load_model(folder), PROMPT))
+    model = at_once(loading_over_ranks(plan_ranks(folder, [1 << 30] * 2, mode=RankMode.TENSOR)))
+    try:
+        check_widths(model)
+        replies = _told(model)
+        here = says_next(fresh(model, PROMPT))
+    finally:
+        model.close()
+
+    assert len(set(replies[0][0])) > LEAST_VARIETY
+    assert apart(here, alone) <= CLOSE
+    for length in (*EVERY_LENGTH, -2):
+        plain = replies[-1 if length == -2 else 0]
+        assert replies[length][0] == plain[0], length
+        assert np.array_equal(replies[length][2], plain[2]), length
+
+
+def check_widths(model: LoadedModel) -> None:
+    """A forward over 1 to 8 tokens, of which any number is kept, says after each what single tokens say."""
+    caches = model.make_caches()
+    single = [_logits(model, caches, [token], 1)[0] for token in PROMPT]
+    for width in EVERY_LENGTH:
+        caches = model.make_caches()
+        for kept in range(width + 1):
+            begin = caches.position
+            rows = _logits(model, caches, PROMPT[begin : begin + width], kept)
+            assert np.array_equal(rows, single[begin : begin + width]), (width, kept)
+        assert caches.position == sum(range(width + 1))
+
+
+def _logits(model: LoadedModel, caches: CacheSet, tokens: list[int], kept: int) -> Any:
+    fed = mx.array([tokens], dtype=mx.uint32)
+    rows = np.array(caches.forward(len(tokens), lambda: model.network(fed, cache=caches.layers))[0])
+    caches.commit(kept)
+    return rows
 
 
 def _told(model: LoadedModel) -> dict[int, tuple[list[int], set[int], Any]]:

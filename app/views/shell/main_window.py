@@ -113,8 +113,9 @@ class ModelsPage(PlacePage):
         return view
 
     def show(self, tab: str = "") -> None:
-        """Does nothing before the models are bound, as while the database is opening."""
+        """Now, or as soon as the models are bound, which they are not while the database is opening."""
         if self._models is None:
+            self._window.settings_requested.emit("models")
             return
         if tab:
             self.view.show_tab(tab)
