@@ -92,6 +92,7 @@ from engine.api.events import (
     SearchFailed,
     SearchResults,
     Sink,
+    StationChanged,
     TemplateRead,
     TextDelta,
     TokensCounted,
@@ -130,6 +131,7 @@ from engine.api.ranks import (
     RankShare,
     SplitRefusal,
 )
+from engine.api.station import StationPhase, StationPlace, StationState
 from engine.api.stats import RequestStats
 from engine.api.types import (
     MAX_DRAFT_TOKENS,

@@ -17,6 +17,7 @@ import platformdirs
 from engine.api.errors import InvalidRequest, MachineUnavailable
 from engine.api.events import InstalledModel
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
+from engine.api.station import StationPlace
 from engine.api.types import AddressProblem
 from engine.cluster.discovery import END_S, announce
 from engine.cluster.identity import Identity
@@ -67,7 +68,18 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="experimental: run some of its layers on this machine, which is paired and lends its memory",
     )
+    command.add_argument(
+        "--station",
+        metavar="local|HOST:PORT",
+        help="experimental: have the draft computed there as well, ahead of time; a machine is paired and has it",
+    )
     _add_identity(command)
+
+
+def station_of(options: argparse.Namespace) -> StationPlace | None:
+    if options.station is None:
+        return None
+    return StationPlace(None if options.station == "local" else _helping(options.identity, options.station))
 
 
 def plan_of(options: argparse.Namespace, say: Say) -> RankPlan | None:

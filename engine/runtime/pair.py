@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Generator, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.events import DrafterExamined, ModelMeasured
+from engine.api.station import StationPlace, StationState
+from engine.api.types import SpeculationMode
 from engine.decoding.steps import Steps
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
@@ -21,12 +24,16 @@ from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.forced import ForcedProposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.drafting.text_kind import KindReader
+from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.memory import is_short, lacks, set_limits
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batching, try_batching
 from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
 from engine.runtime.sharing import Sharing
+from engine.station.connection import CONVERSATIONS, DraftOrder, LentStation, Report, StationConnection, StationProcess
+from engine.station.prices import SOURCE
+from engine.station.proposer import StationProposer
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -45,6 +52,7 @@ class LoadedPair:
         self.store = store
         self.spares = False  # nothing is measured: the machine is hot or saves energy
         self.on_battery = False  # only first prices are measured
+        self.station: StationConnection | None = None  # drafts for this pair as well
         self._tuner = tuner
         self._rates = tuner.rates
         self._reported: bool  # the measurements were posted
@@ -63,6 +71,7 @@ class LoadedPair:
         self._trial = None if main is None else try_batching(main)
         self.main = main
         self.draft = None
+        self._tell_station()
         self._recall_costs()
         self._set_limits()
 
@@ -70,10 +79,25 @@ class LoadedPair:
         """Set another draft, or none; `replies` use it from their next round on."""
         self.draft = draft
         self._recall_costs()
+        self._tell_station()
         for reply in replies:
             self.draft_for(reply)
         self.store.drop_other_models(self.main, draft)
         self._set_limits()
+
+    def set_station(self, place: StationPlace | None, report: Report, replies: Iterable[Reply]) -> None:
+        """`report`: gets each state of the station, on any thread."""
+        if self.station is not None:
+            self.station.close()
+            self.station = None
+            report(StationState())
+        if place is not None:
+            helping = place.helping
+            start = StationProcess if helping is None else partial(LentStation, helping)
+            self.station = StationConnection(start, report, "" if helping is None else helping.machine.name)
+            self._tell_station()
+        for reply in replies:
+            self.draft_for(reply)
 
     def start(self, queued: QueuedReply) -> Reply:
         """Make the reply of a request. A main model has to be loaded."""
@@ -90,6 +114,8 @@ class LoadedPair:
         if reply.sampler.guide is not None:
             proposers.append(ForcedProposer(reply.sampler.guide))
         proposers += reply.predicted()
+        if self.station is not None and not reply.sampler.rejects:
+            proposers.append(self._station_proposer(self.station, reply))
         if self.draft is not None:
             proposers.append(proposer_of(self.draft, chat.model, self.store, chat.turn_end, chat.tokens, chat))
         proposers.append(LookupProposer(chat.model.ends))
@@ -97,6 +123,25 @@ class LoadedPair:
         asked = [message.content for message in reply.request.messages[-_ASKED_MESSAGES:]]
         kind = KindReader(asked, chat.model.tokenizer.decode, reply.stats.prompt_tokens).kind
         reply.draft_with(Drafting(proposers, controller, kind_of=kind), self.history)
+
+    def _tell_station(self) -> None:
+        """The draft of the present pair. A drafter reads the main model's states, so it stays here."""
+        main = self.main
+        draft = self.draft
+        if self.station is None:
+            return
+        if main is None or draft is None or draft.info.drafter is not None or draft.translation is not None:
+            self.station.use(None)
+            return
+        self.history.same[SOURCE] = draft.source
+        needed_bytes = draft.need.at(CONVERSATIONS * LEAST_CONTEXT_TOKENS)
+        ends = tuple(sorted(draft.ends))
+        self.station.use(DraftOrder(draft.info.folder, main.logit_width, ends, needed_bytes))
+
+    def _station_proposer(self, station: StationConnection, reply: Reply) -> StationProposer:
+        reads = reply.request.speculation.mode is not SpeculationMode.OFF and not reply.request.transient
+        tokens = reply.sequence.tokens
+        return StationProposer(station, self.history, reply.sampler, tokens, begins=reads)
 
     def keep_only(self, conversations: Collection[str]) -> None:
         """Delete what is kept of all other conversations; what has no conversation's name stays."""
