@@ -10,6 +10,7 @@ from tests.bench.first_replies import FIRST
 from tests.bench.long_chats import LONG_CHATS
 from tests.bench.long_texts import LONG_TEXTS
 from tests.bench.machines import MACHINES
+from tests.bench.manuals import IN_MANUALS
 from tests.bench.natural import NATURAL
 from tests.bench.rows import ROWS
 from tests.bench.searching import SEARCHING
@@ -19,7 +20,7 @@ from tests.bench.window import WINDOW
 
 MEASURES = (
     *(*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST),
-    *(*TOOL_ROWS, *LONG_CHATS, *IN_DOCUMENTS),
+    *(*TOOL_ROWS, *LONG_CHATS, *IN_DOCUMENTS, *IN_MANUALS),
 )
 
 
