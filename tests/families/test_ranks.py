@@ -92,7 +92,7 @@ def test_a_draft_changes_nothing_in_tensor_mode(family: str, tmp_path: Path) -> 
 def apart_by_width(model: LoadedModel) -> float:
     """How far forwards over 2 to 8 tokens, of which any number is kept, are from single tokens'."""
     caches = model.make_caches()
-    single = np.array([_logits(model, caches, [token], 1)[0] for token in PROMPT])
+    single = mx.stack([_logits(model, caches, [token], 1)[0] for token in PROMPT])
     most = 0.0
     for width in EVERY_LENGTH:
         caches = model.make_caches()
@@ -104,9 +104,10 @@ def apart_by_width(model: LoadedModel) -> float:
     return most
 
 
-def _logits(model: LoadedModel, caches: CacheSet, tokens: list[int], kept: int) -> Any:
+def _logits(model: LoadedModel, caches: CacheSet, tokens: list[int], kept: int) -> mx.array:
     fed = mx.array([tokens], dtype=mx.uint32)
-    rows = np.array(caches.forward(len(tokens), lambda: model.network(fed, cache=caches.layers))[0])
+    rows = caches.forward(len(tokens), lambda: model.network(fed, cache=caches.layers))[0]
+    mx.eval(rows)
     caches.commit(kept)
     return rows
 

@@ -143,7 +143,7 @@ def test_a_mac_has_rdma_where_the_way_to_the_other_goes_by_such_a_device(monkeyp
             raise FileNotFoundError(command[0])
         return subprocess.CompletedProcess(command, 0, said[command])
 
-    monkeypatch.setattr(computers.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     beside = [computers._mac_beside(host) for host in ("fe80::1%en2", "169.254.7.8", "192.0.2.1", "203.0.113.9")]
 
     assert [each.rdma for each in beside] == ["rdma_en2", "rdma_en5", "", ""]
