@@ -43,9 +43,8 @@ from engine.cluster.operations import (
     Truncate,
     digest_of_states,
 )
-from engine.cluster.shard import Shard
+from engine.cluster.shard import Shard, recorded
 from engine.cluster.stage import Stage, bytes_of, states_from
-from engine.decoding.hidden_states import HiddenStates
 from engine.models.fit import set_aside
 from engine.models.inspect import content_digest
 from engine.models.loading import Held, LoadedPart, LoadProgress, checked, reading
@@ -171,9 +170,8 @@ class Rank:
             mx.eval(mx.distributed.all_sum(mx.array(1), group=self._group, stream=mx.cpu))
         tokens = mx.array([operation.tokens], dtype=mx.uint32)
         self._given = data, operation.dtype
-        recorded = HiddenStates(network, operation.layers)
         caches: CacheSet | None = None
-        with recorded.step():
+        with recorded(network, operation.layers) as of_layers:
             if operation.sequence:
                 caches = self._sequences.get(operation.sequence) or self._begin(operation.sequence)
                 require(caches.position == operation.position, f"{caches.position} tokens are held")
@@ -182,9 +180,7 @@ class Rank:
                 network(tokens)
         require(self._states is not None, "the forward has sent no states")
         assert self._states is not None
-        if operation.layers:
-            self._states = mx.concatenate([self._states, recorded.latest()], axis=-1)
-        states, dtype = bytes_of(self._states)
+        states, dtype = bytes_of(mx.concatenate([self._states, *of_layers], axis=-1))
         self._states = None
         short = is_short() or is_nearly(self._most_bytes)
         if self._group is None:

@@ -6,7 +6,8 @@ found by the network's structure (`models/access.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from mlx.utils import tree_flatten
 
 from engine.api.errors import ModelNotSplittable
 from engine.api.ranks import SplitRefusal
-from engine.caches.hooks import hooked_for_good, hooks_on
+from engine.caches.hooks import hooked, hooked_for_good, hooks_on, own_array
 from engine.cluster.stage import OnForward, Send
 from engine.models.access import NoAccess, body_of
 from engine.models.memory import MemoryNeed
@@ -46,6 +47,20 @@ class Shard:
         states = run(*arguments, **named)
         self._send(states)
         return states
+
+
+@contextmanager
+def recorded(network: Any, layers: Sequence[int]) -> Iterator[list[mx.array]]:
+    """What these layers return in the forward in this block, in their order in the network."""
+    found: list[mx.array] = []
+
+    def record(_layer: Any, run: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        output = run(*arguments, **named)
+        found.append(own_array(output[0] if isinstance(output, tuple) else output))
+        return output
+
+    with hooked([network.layers[layer] for layer in layers], record):
+        yield found
 
 
 class Head:
