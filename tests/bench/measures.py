@@ -14,12 +14,13 @@ from tests.bench.natural import NATURAL
 from tests.bench.rows import ROWS
 from tests.bench.searching import SEARCHING
 from tests.bench.serving import SERVING
+from tests.bench.tensor import TENSOR
 from tests.bench.tools import TOOL_ROWS
 from tests.bench.window import WINDOW
 
 MEASURES = (
-    *(*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST),
-    *(*TOOL_ROWS, *LONG_CHATS, *IN_DOCUMENTS),
+    *(*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST),
+    *(*TOOL_ROWS, *LONG_CHATS, *IN_DOCUMENTS, *MACHINES, *TENSOR),
 )
 
 
