@@ -6,6 +6,7 @@ from tests.bench.company import COMPANY
 from tests.bench.costs import COSTS
 from tests.bench.documents import IN_DOCUMENTS
 from tests.bench.drafters import DRAFTERS
+from tests.bench.eight_bits import EIGHT_BITS
 from tests.bench.first_replies import FIRST
 from tests.bench.long_chats import LONG_CHATS
 from tests.bench.long_texts import LONG_TEXTS
@@ -19,8 +20,8 @@ from tests.bench.tools import TOOL_ROWS
 from tests.bench.window import WINDOW
 
 MEASURES = (
-    *(*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST),
-    *(*TOOL_ROWS, *LONG_CHATS, *IN_DOCUMENTS, *MACHINES, *TENSOR),
+    *(*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST),
+    *(*TOOL_ROWS, *LONG_CHATS, *IN_DOCUMENTS, *EIGHT_BITS, *TENSOR),
 )
 
 
