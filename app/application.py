@@ -184,7 +184,7 @@ class Application(QObject):
         self.engine_works_on = False  # the engine has not ended in time
         self.is_open = False
         self._is_ending = False
-        self._wants_quick_ask = False
+        self._wanted: Callable[[], object] | None = None  # what the user asked for before the parts were there
         self.instance: OnlyInstance | None = None
         self._end = _End()
         self.storage = Storage(paths.database, self.calls.post)
@@ -330,8 +330,8 @@ class Application(QObject):
         self.chats.documents.start()
         self.is_open = True
         self.opened.emit()
-        if self._wants_quick_ask:
-            self.open_quick_ask()
+        if self._wanted is not None:
+            self._wanted()
 
     def _show_last_session_notice(self, rescued: Rescued | None) -> None:
         problem = None if self.storage.keeps else start_notices.not_kept
@@ -358,19 +358,23 @@ class Application(QObject):
 
     def open_quick_ask(self) -> None:
         """Now, or as soon as the chats are open."""
-        self._wants_quick_ask = not self.is_open
         if self.is_open:
             self.window.menu.quick_ask.trigger()
+        else:
+            self._wanted = self.open_quick_ask
 
     def show_settings(self, page: str = "") -> SettingsWindow | None:
+        """Now, or as soon as the chats are open."""
+        if not self.is_open:
+            self._wanted = partial(self.show_settings, page)
+            return None
         if page == "models":
             self.show_models()
             return None
-        window = self.settings_window() if self.is_open else None
-        if window is not None:
-            if page:
-                window.show_page(page)
-            window.come_to_front()
+        window = self.settings_window()
+        if page:
+            window.show_page(page)
+        window.come_to_front()
         return window
 
     def show_models(self, tab: str = "") -> None:

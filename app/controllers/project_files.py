@@ -32,6 +32,7 @@ from app.storage.project_files import (
     ProjectFiles,
     database_of,
     delete_database,
+    given_texts,
     open_files,
     reading,
     search_in,
@@ -138,14 +139,22 @@ class ProjectFilesController(QObject):
 
     def search(self, places: Sequence[int], question: str, limit: int, done: Callable[[list[Passage]], None]) -> None:
         """The best passages of all these places."""
-        paths = [self.database(place) for place in places]
+        by_path = {self.database(place): place for place in places}
+        broken: list[tuple[Path, sqlite3.Error]] = []
+
+        def found(passages: list[Passage]) -> None:
+            done(passages)
+            for path, error in broken:
+                self._on_failed(by_path[path], error)
 
         def failed(error: Exception) -> None:
             done([])
-            for place in places:
-                self._on_failed(place, error)
+            raise error
 
-        self._read(lambda: search_in(paths, question, limit), done, failed)
+        def hear(path: Path, error: sqlite3.Error) -> None:
+            broken.append((path, error))
+
+        self._read(lambda: search_in(by_path, question, limit, hear), found, failed)
 
     def text(self, place: int, file_id: int, done: Callable[[str], None], page: int | None = None) -> None:
         """All of a file, or a page of it; "" if it is not there."""
@@ -287,18 +296,25 @@ class ProjectFilesController(QObject):
             return
         if _is_damaged(error):
             _log.info("documents of a project are read anew: their database is damaged")
-            self._alone((place,), partial(delete_database, self.database(place)))
-            self._held[place].append(partial(self._add_again, place))
+            texts: list[tuple[str, str]] = []
+            self._alone((place,), partial(_take_out, self.database(place), texts))
+            self._held[place].append(partial(self._add_again, place, texts))
         elif isinstance(error, sqlite3.Error | OSError):
             _warn(error)
             self.refused.emit(place, reason_of(error, self.database(place)))
         else:
             raise error  # our own mistake, reported like any other
 
-    def _add_again(self, place: int) -> None:
-        """The files that a damaged database had, also those that it got last."""
+    def _add_again(self, place: int, texts: Iterable[tuple[str, str]]) -> None:
+        """The files that a damaged database had, also those that it got last, and texts that are nowhere else."""
         paths = [Path(each.path) for each in self.files(place) if each.path]
-        self._change(place, lambda files: files.add(paths), ignore, again=False)
+
+        def add(files: ProjectFiles) -> None:
+            files.add(paths)
+            for name, text in texts:
+                files.add_text(name, text)
+
+        self._change(place, add, ignore, again=False)
 
     def _sweep(self, living: set[int]) -> None:
         """`living`: the places that may have documents."""
@@ -364,6 +380,11 @@ def _rename(database: Path, to: Path) -> None:
     for suffix in ("-wal", ""):  # the log is there while a thread reads
         with suppress(FileNotFoundError):
             database.with_name(database.name + suffix).rename(to.with_name(to.name + suffix))
+
+
+def _take_out(database: Path, texts: list[tuple[str, str]]) -> None:
+    texts += given_texts(database)
+    delete_database(database)
 
 
 def _is_damaged(error: Exception) -> bool:

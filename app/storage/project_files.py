@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, count, zip_longest
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from app.markup.folding import fold
 from app.storage.codec import as_name
-from app.storage.database import BUSY_MS, Connection
+from app.storage.database import BUSY_MS, Connection, is_busy
 from app.storage.passages import cut_up, for_index, terms_of
 
 MOST_FILES = 5_000
@@ -145,13 +146,13 @@ def open_files(path: Path) -> ProjectFiles:
     try:
         for pragma in (
             f"busy_timeout = {BUSY_MS}",
-            "journal_mode = WAL",
             "secure_delete = ON",
             "temp_store = MEMORY",
             "trusted_schema = OFF",
             "cell_size_check = ON",
         ):
             connection.execute(f"PRAGMA {pragma}").fetchall()
+        _write_ahead(connection)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _VERSION):
             raise sqlite3.DatabaseError("documents of another version")
@@ -161,6 +162,19 @@ def open_files(path: Path) -> ProjectFiles:
         connection.close()
         raise
     return ProjectFiles(connection)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Another thread may do the same to a new file: SQLite does not wait for that by itself."""
+    until = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            return
+        except sqlite3.Error as error:
+            if not is_busy(error) or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
 
 
 class ProjectFiles:
@@ -398,11 +412,26 @@ def _size(path: Path) -> int:
         return 0
 
 
-def search_in(paths: Iterable[Path], question: str, limit: int) -> list[Passage]:
-    """The best passages of several databases; one that cannot be read has none."""
+def search_in(
+    paths: Iterable[Path], question: str, limit: int, failed: Callable[[Path, sqlite3.Error], None] | None = None
+) -> list[Passage]:
+    """The best passages of several databases; one that cannot be read has none, and is reported to `failed`."""
     found: list[list[Passage]] = []
     for path in paths:
-        with reading(path) as files:
-            found.append([] if files is None else files.search(question, limit))
+        try:
+            with reading(path) as files:
+                found.append([] if files is None else files.search(question, limit))
+        except sqlite3.Error as error:
+            if failed is not None:
+                failed(path, error)
     in_turn = chain.from_iterable(zip_longest(*found))  # ranks of two databases cannot be compared
     return [each for each in in_turn if each is not None][:limit]
+
+
+def given_texts(path: Path) -> list[tuple[str, str]]:
+    """Name and text of what was given without a file. Of a damaged database those before the damage."""
+    found: list[tuple[str, str]] = []
+    with suppress(sqlite3.Error), reading(path) as files:
+        if files is not None:
+            found.extend((each.name, files.text_of(each.id)) for each in files.all() if not each.path)
+    return found

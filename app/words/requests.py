@@ -93,7 +93,7 @@ def source_text(stats: RequestStats) -> str:
         DraftingState.OFF: QCoreApplication.translate("Requests", "drafting off"),
         DraftingState.NO_DRAFT: QCoreApplication.translate("Requests", "no draft"),
         DraftingState.BATCHED: QCoreApplication.translate("Requests", "answered together"),
-        DraftingState.PARKED: QCoreApplication.translate("Requests", "drafting paused"),
+        DraftingState.PARKED: QCoreApplication.translate("Requests", "no gain here"),
         DraftingState.UNSUPPORTED: QCoreApplication.translate("Requests", "not supported"),
         DraftingState.FAILED: QCoreApplication.translate("Requests", "draft failed"),
     }.get(shown_drafting(stats), _drafter(stats))

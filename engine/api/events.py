@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from engine.api.errors import EngineError
 from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
+from engine.api.modes import ModeChoice
 from engine.api.pairs import PairCheck
 from engine.api.station import StationState
 from engine.api.stats import RequestStats
@@ -63,8 +64,11 @@ class ModelLoadProgress:
 
 @dataclass(frozen=True, slots=True)
 class ModelReady:
+    """`choice`: how the main model runs over several ranks; None: in this process alone."""
+
     role: ModelRole
     info: ModelInfo
+    choice: ModeChoice | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.api.hub import PeerModel
+from engine.api.modes import PIPELINE, ModeChoice
 
 MOST_RANKS = 8
 
@@ -123,6 +124,7 @@ class RankShare:
     needed_bytes: int
     available_bytes: int
     helping: Helping | None = None
+    rdma: str = ""  # the device of its cable to the other rank
 
     @property
     def layers(self) -> int:
@@ -135,11 +137,18 @@ class RankShare:
 
 @dataclass(frozen=True, slots=True)
 class RankPlan:
-    """Which layers each rank holds. Rank 0 has the last ones and the head, the last rank the first ones."""
+    """What each rank holds.
+
+    In a pipeline rank 0 has the last layers and the head, the last rank the first ones. In tensor mode all shares are
+    of all layers, in equal parts; this machine's, the first, has the head besides.
+
+    `choice` is what the files and machines allow; the load may still choose a pipeline (`ModelReady.choice`).
+    """
 
     folder: str
     context_tokens: int
     shares: tuple[RankShare, ...]
+    choice: ModeChoice = PIPELINE
 
     @property
     def split(self) -> tuple[int, ...]:

@@ -9,6 +9,8 @@ from enum import StrEnum
 from math import inf
 from typing import Any, NewType, TypeAlias
 
+from engine.api.modes import ModeChoice
+
 RequestId = NewType("RequestId", int)
 DownloadId = NewType("DownloadId", int)
 CountId = NewType("CountId", int)
@@ -18,6 +20,7 @@ MAX_DRAFT_TOKENS = 32
 MOST_LOGPROBS = 20
 BACKGROUND_PRIORITY = 2
 LARGEST_PICTURE_SIDE = 8192
+KV_BITS = (8, 16)  # of a chat's keys and values
 
 
 class AddressProblem(StrEnum):
@@ -246,6 +249,7 @@ class Request:
     background: bool = False  # runs only while no other request is queued or running
     guest: bool = False  # another program's: pauses while a request of the user's is queued or running
     picture_detail: PictureDetail = PictureDetail.NORMAL
+    kv_bits: int | None = None  # of keys and values, one of KV_BITS; None: 8 where memory limits the context, else 16
     model: str = ""  # folder of the main model that it is for: with another it ends with MODEL_CHANGED; "": any
     shared_characters: int = 0  # of the system message, from its beginning: other conversations begin with them, too
     conversation: str = ""  # name of its chat for `ChatEngine.keep_only`; "": not affected by that
@@ -313,6 +317,11 @@ class CacheSizes:
 
     token_bytes: int  # for each token of it
     fixed_bytes: int  # whatever its length: full windows, and recurrent states
+    eight_bit_token_bytes: int = 0  # for each token with keys and values at 8 bits; 0: it has none at 8 bits
+
+    def bytes_at(self, kv_bits: int) -> int:
+        """For each token."""
+        return (kv_bits == 8 and self.eight_bit_token_bytes) or self.token_bytes
 
 
 class DeleteRefusal(StrEnum):
@@ -421,6 +430,7 @@ class EngineState:
     background: tuple[RequestId, ...] = ()  # of queued and running, those that yield to the others
     guests: tuple[RequestId, ...] = ()  # of queued and running, other programs'; they yield to the user's
     drafting: DraftingState = DraftingState.NO_DRAFT  # of the latest reply with an event
+    choice: ModeChoice | None = None  # how the main model runs over several ranks; None: in this process alone
 
     @property
     def foreground(self) -> tuple[RequestId, ...]:

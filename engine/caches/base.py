@@ -15,6 +15,10 @@ from engine.caches.kinds import leaves, require, restore, snapshot, trim, trims
 from engine.caches.replay import ModuleCall, Replay
 from engine.caches.window import SLACK_TOKENS
 
+# A prompt's last tokens, up to this many, are prefilled by the first round, which also samples: that saves one forward
+# before the first token.
+TAIL_TOKENS = 64
+
 
 class Others(Protocol):
     """The caches of the same sequence in other processes, which hold other layers."""
@@ -22,9 +26,8 @@ class Others(Protocol):
     @property
     def needs_checkpoints(self) -> bool: ...
 
-    @property
-    def bytes_for_one(self) -> float:
-        """Bytes in the fullest process for each byte here; at least 1."""
+    def nbytes(self, here: int, position: int) -> int:
+        """In the fullest process, with so many bytes here and `position` tokens; at least `here`."""
 
     def begin(self, position: int) -> None:
         """A step opens at `position`; the next forward belongs to it."""
@@ -45,9 +48,16 @@ class Others(Protocol):
 class CacheSet:
     """The caches of one sequence. Engine thread only. Calls that the contract does not allow raise CacheMisuse."""
 
-    def __init__(self, layers: list[Any], replay: Replay | None = None, can_roll_back: bool = True) -> None:
+    def __init__(
+        self,
+        layers: list[Any],
+        replay: Replay | None = None,
+        can_roll_back: bool = True,
+        tail_tokens: int = TAIL_TOKENS,
+    ) -> None:
         """`replay`: of the network; needed by caches that cannot drop tokens by themselves."""
         self.layers = layers
+        self.tail_tokens = tail_tokens  # most tokens of a prompt that its first round feeds
         self.can_roll_back = can_roll_back  # whether a step may be committed in part; else no speculation
         self.position = 0  # committed tokens
         self.width = 0  # of the open step; 0: none is open
@@ -60,10 +70,14 @@ class CacheSet:
         self._rollback_points: dict[int, list[Any]] | None = None  # by position, None: not recorded
 
     @property
+    def replay(self) -> Replay | None:
+        return self._replay
+
+    @property
     def nbytes(self) -> int:
         """Size in the process with the largest share."""
         here = sum(layer.nbytes for layer in self.layers)
-        return here if self.others is None else int(here * self.others.bytes_for_one)
+        return here if self.others is None else self.others.nbytes(here, self.position)
 
     def forward(self, width: int, run: Callable[[], mx.array]) -> mx.array:
         """Open a step of `width` tokens and run it. Wider than SLACK_TOKENS (prefill), it must be committed whole."""

@@ -16,6 +16,7 @@ import platformdirs
 
 from engine.api.errors import InvalidRequest, MachineUnavailable
 from engine.api.events import InstalledModel
+from engine.api.modes import RankMode
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
 from engine.api.station import StationPlace
 from engine.api.types import AddressProblem
@@ -73,6 +74,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="local|HOST:PORT",
         help="experimental: have the draft computed there as well, ahead of time; a machine is paired and has it",
     )
+    command.add_argument(
+        "--tensor", action="store_true", help="experimental: divide each layer over the two, by MLX's own sums"
+    )
     _add_identity(command)
 
 
@@ -94,7 +98,9 @@ def plan_of(options: argparse.Namespace, say: Say) -> RankPlan | None:
     sizes = options.rank_memory or (*offered, *[here] * (ranks - len(offered)))
     if len(sizes) != ranks or len(offered) > ranks:
         raise InvalidRequest("rank_memory", f"{len(sizes)} sizes", f"{ranks} sizes")
-    plan = plan_ranks(options.model, sizes, helping)
+    mode = RankMode.TENSOR if options.tensor else None
+    computers = offers[0].computers if len(offers) == 1 else ()
+    plan = plan_ranks(options.model, sizes, helping, mode=mode, computers=computers)
     say(f"{ranks} ranks (experimental), with a chat of {plan.context_tokens} tokens:")
     for rank, share in enumerate(plan.shares):
         needs = f"{share.needed_bytes / _GB:.2f} of {share.available_bytes / _GB:.2f} GB"

@@ -19,6 +19,7 @@ from pathlib import Path
 from engine.api.errors import ModelError
 from engine.api.ranks import HubSource, Machine, MachineRefusal
 from engine.cluster.callers import Caller, Callers
+from engine.cluster.computers import computer_beside
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import (
     PROTOCOL,
@@ -252,7 +253,8 @@ class Lender:
                 if (other := difference(value.versions)) is not None:
                     raise Declined(*other)
                 self._look_for(value, machine)
-                wire.send(MemoryOffer(self.memory_bytes))
+                here = computer_beside(connection.host)
+                wire.send(MemoryOffer(self.memory_bytes, here.chip, here.system, here.rdma))
             case Start() | StartStation() if machine is not None and self._is_paired(machine):
                 if not value.memory_bytes:
                     raise Declined(MachineRefusal.MISBEHAVED, "a process that needs no memory")

@@ -21,6 +21,7 @@ from typing import TypeVar
 
 from engine.api.errors import EngineError, InvalidRequest, MachineUnavailable, ModelDamaged
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
+from engine.cluster.computers import Computer, computer_beside
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import (
     PROTOCOL,
@@ -62,6 +63,7 @@ class MachineOffer:
 
     memory_bytes: int
     round_trip_s: float
+    computers: tuple[Computer, Computer]  # this one beside it, and that
 
 
 def pair_machines(identity: Path, address: str, code: str, cancelled: Question = never) -> Machine:
@@ -80,7 +82,9 @@ def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOW
         wire = _asking(connected)
         taken_s = min(_trip_s(wire) for _ in range(_PINGS))
         asked = Ask(versions_here(), digest, source.repository, source.revision)
-        return MachineOffer(_answer(wire, asked, MemoryOffer).memory_bytes, taken_s)
+        offer = _answer(wire, asked, MemoryOffer)
+    here = computer_beside(host_and_port(helping.machine.address)[0])
+    return MachineOffer(offer.memory_bytes, taken_s, (here, Computer(offer.chip, offer.system, offer.rdma)))
 
 
 def plan_with(folder: Path | str, helping: Sequence[Helping], source: HubSource = _NOWHERE) -> RankPlan:
@@ -89,8 +93,9 @@ def plan_with(folder: Path | str, helping: Sequence[Helping], source: HubSource 
     Asks each machine, which takes a while. Raises ModelError or MachineUnavailable. A machine without the model learns
     its `source`, and shows that to its user.
     """
-    offered = [machine_offer(each, folder, source).memory_bytes for each in helping]
-    return plan_ranks(folder, (model_memory_bytes(), *offered), helping)
+    offers = [machine_offer(each, folder, source) for each in helping]
+    sizes = model_memory_bytes(), *(offer.memory_bytes for offer in offers)
+    return plan_ranks(folder, sizes, helping, computers=offers[0].computers if len(offers) == 1 else ())
 
 
 @dataclass(frozen=True, slots=True)

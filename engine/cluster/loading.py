@@ -17,16 +17,21 @@ from typing import Any, TypeVar
 
 import mlx.core as mx
 
-from engine.api.errors import LoadAborted, ModelTooLarge
+from engine.api.errors import InvalidRequest, LoadAborted, ModelTooLarge
+from engine.api.modes import RankMode
 from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
+from engine.cluster.fabric import RDMA, RING, is_loopback, ring_links
 from engine.cluster.lent import LentRank, digest_of
+from engine.cluster.modes import measured
+from engine.cluster.plan import plan_ranks
 from engine.cluster.process import RankProcess
 from engine.cluster.rank_group import SLICE_S, Helper, RankGroup
+from engine.cluster.shard import Head
 from engine.cluster.stage import Stage, states_from
 from engine.models.first_use import FirstUse
-from engine.models.loading import LoadedPart, Slices, loading
+from engine.models.loading import Held, LoadedPart, Slices, loading
 from engine.models.watch import Question, never
 
 _Result = TypeVar("_Result")
@@ -42,7 +47,7 @@ def loading_over_ranks(
 
     `planned` may ask other machines: if it is a function, it is called on a thread of its own.
     """
-    plan, group, digest = yield from aside(partial(_begun, planned), lambda begun: begun[1].end())
+    plan, group, digest = yield from _started(planned)
     try:
         front = FrontRank(plan, group, digest)
         model = yield from loading(Path(plan.folder), None, aborted, first_use, on_try, front)
@@ -52,12 +57,46 @@ def loading_over_ranks(
     return replace(
         model,
         ranks=len(plan.shares),
-        first_layer=sum(plan.split[1:]),
+        choice=plan.choice,
+        first_layer=front.first_layer,
         alone=front.alone,
         close=group.end,
         lost=group.look,
         short=group.is_short,
     )
+
+
+def _started(planned: RankPlan | Callable[[], RankPlan]) -> Generator[None, None, tuple[RankPlan, RankGroup, str]]:
+    """With the other ranks, which have joined a group in tensor mode; as a pipeline if that turns out to be slow."""
+    plan, group, digest = yield from aside(partial(_begun, planned), lambda begun: begun[1].end())
+    try:
+        yield from group.greet()
+        if plan.choice.mode is RankMode.PIPELINE:
+            return plan, group, digest
+        sum_s, bytes_s = yield from group.join(*_links(plan))
+        choice = measured(plan.choice, plan.folder, plan.shares[0].layers, sum_s, bytes_s)
+        if choice.mode is RankMode.TENSOR:
+            return replace(plan, choice=choice), group, digest
+    except BaseException:
+        group.end()
+        raise
+    group.end()
+    available = [share.available_bytes for share in plan.shares]
+    helping = [share.helping for share in plan.shares if share.helping is not None]
+    pipeline = plan_ranks(plan.folder, available, helping, mode=RankMode.PIPELINE)
+    return (yield from _started(replace(pipeline, choice=choice)))
+
+
+def _links(plan: RankPlan) -> tuple[str, Callable[[int], tuple[str, ...]]]:
+    """The backend, and its links by place. Raises InvalidRequest where the machines have no RDMA between them."""
+    devices = [share.rdma for share in plan.shares]
+    if all(devices):
+        here, there = devices
+        return RDMA, lambda _place: ("", here, there, "")
+    if not all(share.helping is None or is_loopback(share.helping.machine.address) for share in plan.shares):
+        raise InvalidRequest("tensor", "no RDMA", "a Thunderbolt 5 cable, and rdma_ctl enable")
+    links = ring_links(len(plan.shares))
+    return RING, lambda _place: links
 
 
 def aside(work: Callable[[Question], _Result], unwanted: Callable[[_Result], object]) -> Generator[None, None, _Result]:
@@ -98,7 +137,8 @@ def _begun(planned: RankPlan | Callable[[], RankPlan], aborted: Question) -> tup
     digest = digest_of(Path(plan.folder))
     if aborted():
         raise LoadAborted(plan.folder)
-    return plan, RankGroup(_start(share, digest) for share in plan.shares[1:]), digest
+    others = plan.shares[1:] if plan.choice.mode is RankMode.PIPELINE else plan.shares
+    return plan, RankGroup(_start(share, digest) for share in others), digest
 
 
 def _start(share: RankShare, digest: str) -> Callable[[], Helper]:
@@ -107,7 +147,7 @@ def _start(share: RankShare, digest: str) -> Callable[[], Helper]:
 
 
 class FrontRank:
-    """Rank 0: its layers, and the forwards of all."""
+    """Rank 0: its layers, or the head alone in tensor mode, and the forwards of all."""
 
     def __init__(self, plan: RankPlan, group: RankGroup, digest: str) -> None:
         self._plan = plan
@@ -117,20 +157,42 @@ class FrontRank:
         self._step: tuple[int, int] | None = None  # sequence and position of the step that is open and not run yet
         self._tokens: list[int] = []
 
-    def begin(self) -> Generator[None, None, None]:
-        yield from self._group.load(self._plan.folder, self._plan.split)
+    @property
+    def _is_sharded(self) -> bool:
+        return self._plan.choice.mode is RankMode.TENSOR
 
-    def cut(self, network: Any) -> Stage:
-        split = self._plan.split
-        on_forward = self._note_tokens
-        return Stage(network, self._plan.folder, 0, split, self._receive, on_forward=on_forward)
+    @property
+    def first_layer(self) -> int:
+        return 0 if self._is_sharded else sum(self._plan.split[1:])
+
+    def begin(self) -> Generator[None, None, None]:
+        self._group.load(self._plan.folder, self._plan.split)
+        yield
+
+    def cut(self, network: Any) -> Held:
+        folder = self._plan.folder
+        if self._is_sharded:
+            return Head(network, folder, len(self._plan.shares), self._receive, self._note_tokens)
+        return Stage(network, folder, 0, self._plan.split, self._receive, on_forward=self._note_tokens)
 
     def joined(self, part: LoadedPart) -> Generator[None, None, Callable[[], CacheSet]]:
         """Once the others have loaded, forwards run through all ranks."""
         yield from self._group.loaded(self._digest)
         self._has_joined = True
-        split = self._plan.split
-        return mirrored(part.make_caches, lambda: Mirror(self._group, self._open_step, max(split) / split[0]))
+        if self._is_sharded:
+            can_roll_back = part.make_caches().can_roll_back
+            fixed_bytes, token_bytes = part.need.fixed_bytes, part.need.token_bytes
+            return self._mirrored(
+                lambda: CacheSet([], can_roll_back=can_roll_back),
+                lambda _here, position: fixed_bytes + position * token_bytes,
+            )
+        fuller = max(self._plan.split) / self._plan.split[0]
+        return self._mirrored(part.make_caches, lambda here, _position: int(here * fuller))
+
+    def _mirrored(
+        self, make_caches: Callable[[], CacheSet], nbytes: Callable[[int, int], int]
+    ) -> Callable[[], CacheSet]:
+        return mirrored(make_caches, lambda: Mirror(self._group, self._open_step, nbytes))
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -143,7 +205,8 @@ class FrontRank:
 
     def identity_of(self, part: LoadedPart) -> str:
         """Times that were measured over ranks are not those of the model on one machine."""
-        return f"{part.identity}-{'-'.join(map(str, self._plan.split))}"
+        split = f"tp{len(self._plan.shares)}" if self._is_sharded else "-".join(map(str, self._plan.split))
+        return f"{part.identity}-{split}"
 
     def _open_step(self, sequence: int, position: int) -> None:
         self._step = sequence, position
@@ -155,12 +218,12 @@ class FrontRank:
         require(cached == (self._step is not None), "a forward outside a step, or without its caches")
         self._tokens = tokens[0].tolist()  # type: ignore[assignment]
 
-    def _receive(self, like: mx.array) -> mx.array:
+    def _receive(self, like: mx.array, layers: tuple[int, ...] = ()) -> mx.array:
         if not self._has_joined:
             return like
         sequence, position = self._step or (0, 0)
         self._step = None
-        return states_from(*self._group.forward(sequence, position, self._tokens, like.size), like)
+        return states_from(*self._group.forward(sequence, position, self._tokens, like.size, layers), like)
 
 
 class Mirror:
@@ -169,8 +232,10 @@ class Mirror:
     They are dropped with this object.
     """
 
-    def __init__(self, group: RankGroup, open_step: Callable[[int, int], None], bytes_for_one: float = 1.0) -> None:
-        self.bytes_for_one = bytes_for_one
+    def __init__(
+        self, group: RankGroup, open_step: Callable[[int, int], None], nbytes: Callable[[int, int], int]
+    ) -> None:
+        self.nbytes = nbytes
         self._group = group
         self._open_step = open_step
         self._number = 0  # 0: they hold nothing yet

@@ -6,6 +6,7 @@ ranges.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -13,7 +14,7 @@ from math import isfinite
 from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, Protocol, get_type_hints
 
-PROTOCOL = 5
+PROTOCOL = 6
 ITEM_BYTES = MappingProxyType({"float32": 4, "float16": 2, "bfloat16": 2})  # of hidden states, by type
 MOST_TEXT = 4096
 MOST_NUMBERS = 1 << 16
@@ -31,6 +32,31 @@ class Value(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Join:
+    """Join the group in which sharded layers are summed, as member `place`; before anything is loaded.
+
+    `links` of backend "ring": each member's address; of "jaccl": for each pair of members, row by row, the first one's
+    RDMA device, "" for itself.
+    """
+
+    place: int
+    backend: str
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """To each rank that has sent a Gather: the bytes of all follow, by place."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadShard:
+    """Hold a part of every layer of the model in `folder`: that of this rank's place in the group."""
+
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
 class LoadLayers:
     """Hold this rank's layers of the model in `folder`; `split` has the number of layers by rank."""
 
@@ -43,14 +69,17 @@ class LoadLayers:
 class Forward:
     """Run the layers over `tokens` of a sequence that holds `position` tokens; open its step.
 
-    The hidden states of the ranks before this one follow as bytes of `dtype`, but to the first. A sequence that is not
-    known begins. Sequence 0 has no caches: nothing of it is kept.
+    In a pipeline the hidden states of the ranks before this one follow as bytes of `dtype`, but to the first. A
+    sequence that is not known begins. Sequence 0 has no caches: nothing of it is kept.
+
+    `layers`: in tensor mode, those whose states are wanted, too, after the head's input in each token's row.
     """
 
     sequence: int
     position: int
     tokens: tuple[int, ...]
     dtype: str = ""
+    layers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +147,19 @@ class Hello:
 
 
 @dataclass(frozen=True, slots=True)
+class Gather:
+    """While it joins: bytes follow that all members are to have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Of a Join: what a sum over the group takes, and the speed at which a matrix is read (0: not measured here)."""
+
+    sum_ns: int
+    bytes_s: int
+
+
+@dataclass(frozen=True, slots=True)
 class RankProgress:
     """While it loads."""
 
@@ -135,10 +177,15 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """Of a Forward. The hidden states follow as bytes. `short`: little is left of the memory that it may use."""
+    """Of a Forward. `short`: little is left of the memory that it may use.
+
+    The hidden states follow as bytes. In tensor mode all ranks have the same ones, of which they send a `digest`; the
+    states follow from place 0 alone.
+    """
 
     dtype: str
     short: bool = False
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +263,12 @@ class StartStation:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOffer:
+    """`chip`, `system`, `rdma`: of the machine that lends, as in `computers.py`."""
+
     memory_bytes: int
+    chip: str = ""
+    system: str = ""
+    rdma: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,8 +291,25 @@ class OfferFiles:
 Approach = Share | Proof | Ask | Start | StartStation | OfferFiles | Ping
 Response = Share | Proof | RankAnswer | MemoryOffer | RankRefused | Pong
 
-Operation = LoadLayers | Forward | Commit | CanTruncate | Truncate | MakeCheckpoint | Copy | Drop | Ping
-Reply = Hello | RankProgress | Loaded | Stepped | RankAnswer | Pong | RankBroken
+Operation = (
+    Join
+    | Gathered
+    | LoadShard
+    | LoadLayers
+    | Forward
+    | Commit
+    | CanTruncate
+    | Truncate
+    | MakeCheckpoint
+    | Copy
+    | Drop
+    | Ping
+)
+Reply = Hello | Gather | Joined | RankProgress | Loaded | Stepped | RankAnswer | Pong | RankBroken
+
+
+def digest_of_states(data: bytes | bytearray | memoryview) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 class NotAValue(Exception):

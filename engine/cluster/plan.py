@@ -15,8 +15,17 @@ from pathlib import Path
 from types import MappingProxyType
 
 from engine.api.errors import InvalidRequest, ModelDamaged, ModelNotSplittable
-from engine.api.ranks import MOST_RANKS, Helping, RankPlan, RankShare, SplitRefusal
+from engine.api.modes import PIPELINE, ModeChoice, ModeReason, RankMode
+from engine.api.ranks import (
+    MOST_RANKS,
+    Helping,
+    RankPlan,
+    RankShare,
+    SplitRefusal,
+)
 from engine.api.types import CacheSizes, ModelInfo
+from engine.cluster.computers import Computer
+from engine.cluster.modes import family_problem, link_problem
 from engine.models.families import SAME_AS
 from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD
 from engine.models.inspect import inspect_model, read_config, text_tensors
@@ -47,6 +56,7 @@ REFUSED: Mapping[str, SplitRefusal] = MappingProxyType(
         "muse_spark": SplitRefusal.UNTRIED,
     }
 )
+_REFUSALS = MappingProxyType({ModeReason.DIVISION: SplitRefusal.SPLIT})
 _GROUP = "layer_group_size"  # bailing_hybrid: every rank needs the layer at the end of a group of so many
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d+)\.")
 _HALF = frozenset({"F16", "BF16"})
@@ -57,11 +67,14 @@ def plan_ranks(
     available_bytes: Sequence[int],
     machines: Sequence[Helping] = (),
     *,
+    mode: RankMode | None = None,
+    computers: Sequence[Computer] = (),
     widened: bool = sys.platform != "darwin",
 ) -> RankPlan:
-    """Divide a model's layers so that of every rank's memory, given by rank, the same part is used.
+    """Divide a model's layers so that of every rank's memory, given by rank, the same part is used; or each layer into
+    equal parts, in tensor mode.
 
-    `machines`: where the ranks from 1 on run; those beyond run here.
+    `machines`: where the ranks from 1 on run; those beyond run here. `mode`: None chooses, by `computers`.
 
     Raises ModelNotSplittable with the reason, or another ModelError. A plan that does not fit is a plan, too.
     `widened`: half precision is computed in float32, as the engine does on a CPU.
@@ -70,14 +83,40 @@ def plan_ranks(
         raise InvalidRequest("ranks", str(len(available_bytes)), f"2..{MOST_RANKS}")
     path = Path(folder).absolute()
     info = inspect_model(path)
-    together = _together(info, path)
-    sizes = _sizes(info, path, widened)
-    if len(sizes.layers) < len(available_bytes) * together:
-        raise ModelNotSplittable(str(path), info.model_type, SplitRefusal.FEW_LAYERS)
+    tensors = _tensors(path)
+    sizes = _sizes(info, tensors, widened)
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
-    shares = divided(sizes, available_bytes, context, together)
-    places = zip_longest((None, *machines[: len(shares) - 1]), shares)
-    return RankPlan(str(path), context, tuple(replace(share, helping=where) for where, share in places))
+    choice = PIPELINE
+    if mode is not RankMode.PIPELINE:
+        problem = _tensor_problem(info, path, tensors, len(available_bytes))
+        shares = tuple(sizes.part(place, available_bytes, context) for place in range(len(available_bytes)))
+        choice = _choice(mode, problem, all(share.fits for share in shares), computers)
+        if mode is RankMode.TENSOR and problem is not None:
+            raise ModelNotSplittable(str(path), info.model_type, _REFUSALS.get(problem, SplitRefusal.LAYERS))
+    if choice.mode is RankMode.PIPELINE:
+        together = _together(info, path)
+        if len(sizes.layers) < len(available_bytes) * together:
+            raise ModelNotSplittable(str(path), info.model_type, SplitRefusal.FEW_LAYERS)
+        shares = divided(sizes, available_bytes, context, together)
+    places = zip_longest(
+        shares, (None, *machines[: len(shares) - 1]), (each.rdma for each in computers), fillvalue=None
+    )
+    held = (replace(share, helping=where, rdma=rdma or "") for share, where, rdma in places if share is not None)
+    return RankPlan(str(path), context, tuple(held), choice)
+
+
+def _choice(mode: RankMode | None, problem: ModeReason | None, fits: bool, computers: Sequence[Computer]) -> ModeChoice:
+    if mode is not None:
+        return ModeChoice(mode)
+    problem = problem or link_problem(computers) or (None if fits else ModeReason.MEMORY)
+    return ModeChoice(RankMode.PIPELINE, problem) if problem else ModeChoice(RankMode.TENSOR, ModeReason.FASTER)
+
+
+def _tensor_problem(info: ModelInfo, path: Path, tensors: Mapping[str, Tensor], ranks: int) -> ModeReason | None:
+    try:
+        return family_problem(_family(info), ranks, read_config(path), tensors)
+    except FileError as error:
+        raise ModelDamaged(str(path), str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +134,13 @@ class Sizes:
         part = (end - first) / len(self.layers)
         chat = part * (self.caches.fixed_bytes + context_tokens * self.caches.token_bytes)
         return RankShare(first, end, weights, int(weights * OVERHEAD + chat), available_bytes)
+
+    def part(self, place: int, available_bytes: Sequence[int], context_tokens: int) -> RankShare:
+        """In tensor mode: of all layers, with the whole embedding; the head at place 0."""
+        ranks = len(available_bytes)
+        weights = sum(self.layers) // ranks + self.first + (self.last if place == 0 else 0)
+        chat = (self.caches.fixed_bytes + context_tokens * self.caches.token_bytes) / ranks
+        return RankShare(0, len(self.layers), weights, int(weights * OVERHEAD + chat), available_bytes[place])
 
 
 def divided(
@@ -140,12 +186,15 @@ def _together(info: ModelInfo, path: Path) -> int:
         raise ModelDamaged(str(path), str(error)) from error
 
 
-def _sizes(info: ModelInfo, path: Path, widened: bool) -> Sizes:
-    """By the names of tensors. Layers beyond the model's last are heads that draft: they are not loaded."""
+def _tensors(path: Path) -> dict[str, Tensor]:
     try:
-        tensors = text_tensors(path)
+        return text_tensors(path)
     except (FileError, OSError) as error:
         raise ModelDamaged(str(path), str(error)) from error
+
+
+def _sizes(info: ModelInfo, tensors: Mapping[str, Tensor], widened: bool) -> Sizes:
+    """By the names of tensors. Layers beyond the model's last are heads that draft: they are not loaded."""
     layers = [0] * info.layers
     first = 0
     last = 0

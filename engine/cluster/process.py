@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
+from contextlib import suppress
 
 from engine.cluster.operations import Reply
 from engine.cluster.wire import Wire, socket_pair
 from engine.models.children import RUN_RANK, command, environment
 from engine.models.openblas import is_in_front
 
-# Set outside, these would have MLX join a ring by itself, or wait for the GPU in a way that can hang a Mac.
-_UNWANTED = ("MLX_RANK", "MLX_HOSTFILE", "MLX_METAL_FAST_SYNCH")
+# Set outside, these would have MLX join a group by itself, or wait for the GPU in a way that can hang a Mac.
+_UNWANTED = ("MLX_RANK", "MLX_HOSTFILE", "MLX_METAL_FAST_SYNCH", "MLX_IBV_DEVICES", "MLX_JACCL_", "JACCL_")
+
+END_S = 15.0  # that a process may take to end once it is asked to
 
 
 class RankProcess:
@@ -53,14 +57,25 @@ def start_child(connected: socket.socket, child: str, *arguments: str) -> subpro
 
 
 def end_rank(process: subprocess.Popen[bytes], patience_s: float) -> None:
-    try:
-        process.wait(patience_s)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    """It is asked to end before it is killed, which on a Mac can leave memory taken until the next start."""
+    for end, within_s in ((_wait_only, patience_s), (_ask_to_end, END_S), (subprocess.Popen.kill, None)):
+        end(process)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(within_s)
+            return
+
+
+def _wait_only(_process: subprocess.Popen[bytes]) -> None:
+    pass
+
+
+def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
+    """Also where it is stopped, or waits in a sum for a rank that has ended."""
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGCONT)
 
 
 def _environment() -> dict[str, str]:
     """The ranks must compute alike, so all use the same matrix library."""
-    kept = {name: value for name, value in environment().items() if name not in _UNWANTED}
+    kept = {name: value for name, value in environment().items() if not name.startswith(_UNWANTED)}
     return kept | {"HUNCH_OPENBLAS": "1" if is_in_front() else "0"}

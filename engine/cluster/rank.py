@@ -24,25 +24,30 @@ from engine.caches.checkpoints import (
     truncate,
 )
 from engine.caches.kinds import require
+from engine.cluster.fabric import join
 from engine.cluster.operations import (
     CanTruncate,
     Commit,
     Copy,
     Drop,
     Forward,
+    Join,
     Loaded,
     LoadLayers,
+    LoadShard,
     MakeCheckpoint,
     Operation,
     RankAnswer,
     RankProgress,
     Stepped,
     Truncate,
+    digest_of_states,
 )
+from engine.cluster.shard import Shard, recorded
 from engine.cluster.stage import Stage, bytes_of, states_from
 from engine.models.fit import set_aside
 from engine.models.inspect import content_digest
-from engine.models.loading import LoadedPart, LoadProgress, checked, reading
+from engine.models.loading import Held, LoadedPart, LoadProgress, checked, reading
 from engine.models.memory import is_nearly, is_short, most_bytes, set_limits
 
 MOST_HELD = 4096  # sequences and checkpoints
@@ -54,12 +59,15 @@ _WIDE_TOKENS = 64  # after wider steps MLX's spare buffers are given back, as in
 _NEWS_S = 10.0
 
 Post = Callable[..., None]  # sends a value, and perhaps bytes
+Gathering = Callable[[bytes], bytes]  # this rank's bytes, to those of all
 
 
 class Rank:
-    def __init__(self, post: Post, folder: str = "", memory_bytes: int = 0) -> None:
+    def __init__(self, post: Post, folder: str = "", memory_bytes: int = 0, gather: Gathering = bytes) -> None:
         """`folder`: of the only model that it may load; "": any. `memory_bytes`: that it may use; 0: this machine's."""
         self._post = post
+        self._gather = gather
+        self._group: Any = None  # in which parts of layers are summed; None: it has whole layers
         self._folder = folder
         self._most_bytes = memory_bytes or most_bytes()
         set_aside(max(0, most_bytes() - self._most_bytes))
@@ -74,7 +82,11 @@ class Rank:
     def carry_out(self, operation: Operation, data: bytearray) -> None:
         """Raises whatever went wrong: then this rank is of no further use."""
         match operation:
-            case LoadLayers():
+            case Join():
+                require(self._group is None, "it has joined already")
+                self._group, joined = join(operation, self._gather)
+                self._post(joined)
+            case LoadLayers() | LoadShard():
                 self._load(operation)
             case Forward():
                 self._forward(operation, data)
@@ -106,25 +118,30 @@ class Rank:
                 for number in checkpoints:
                     self._checkpoints.pop(number, None)
 
-    def _load(self, operation: LoadLayers) -> None:
+    def _load(self, operation: LoadLayers | LoadShard) -> None:
         require(self._part is None, "something is loaded already")
         posted_at = -inf
         for progress in self._reading(operation):
             if isinstance(progress, LoadProgress) and time.monotonic() >= posted_at + _NEWS_S:
                 posted_at = time.monotonic()
                 self._post(RankProgress(progress.done_bytes, progress.total_bytes))
+            if self._group is not None:
+                mx.clear_cache()  # whole matrices, of which a part was kept
         set_limits(self._loaded.need)
         digest = content_digest(Path(self._folder or operation.folder))
         self._post(Loaded(digest, needs_checkpoints(self._loaded.make_caches())))
 
-    def _reading(self, operation: LoadLayers) -> Iterator[Any]:
+    def _reading(self, operation: LoadLayers | LoadShard) -> Iterator[Any]:
         info = checked(Path(self._folder or operation.folder))
         self._part = yield from reading(info, cut=partial(self._cut, operation))
         self._rows = info.vocabulary_rows
 
-    def _cut(self, operation: LoadLayers, network: Any) -> Stage:
+    def _cut(self, operation: LoadLayers | LoadShard, network: Any) -> Held:
         folder = self._folder or operation.folder
-        return Stage(network, folder, operation.rank, operation.split, self._receive, self._send)
+        if isinstance(operation, LoadLayers):
+            return Stage(network, folder, operation.rank, operation.split, self._receive, self._send)
+        require(self._group is not None, "a part of a model without a group")
+        return Shard(network, folder, self._group, self._send)
 
     @property
     def _loaded(self) -> LoadedPart:
@@ -148,20 +165,28 @@ class Rank:
         # MLX reads whatever lies beyond the embedding.
         require(0 <= max(operation.tokens, default=-1) < (self._rows or inf), "no tokens, or none of this model's")
         network = self._loaded.network
+        if self._group is not None and len(operation.tokens) > _WIDE_TOKENS:
+            # macOS ends work on the GPU that waits five seconds for another machine: the CPU waits first.
+            mx.eval(mx.distributed.all_sum(mx.array(1), group=self._group, stream=mx.cpu))
         tokens = mx.array([operation.tokens], dtype=mx.uint32)
         self._given = data, operation.dtype
         caches: CacheSet | None = None
-        if operation.sequence:
-            caches = self._sequences.get(operation.sequence) or self._begin(operation.sequence)
-            require(caches.position == operation.position, f"{caches.position} tokens are held")
-            caches.forward(len(operation.tokens), partial(network, tokens, cache=caches.layers))
-        else:
-            network(tokens)
+        with recorded(network, operation.layers) as of_layers:
+            if operation.sequence:
+                caches = self._sequences.get(operation.sequence) or self._begin(operation.sequence)
+                require(caches.position == operation.position, f"{caches.position} tokens are held")
+                caches.forward(len(operation.tokens), partial(network, tokens, cache=caches.layers))
+            else:
+                network(tokens)
         require(self._states is not None, "the forward has sent no states")
         assert self._states is not None
-        states, dtype = bytes_of(self._states)
+        states, dtype = bytes_of(mx.concatenate([self._states, *of_layers], axis=-1))
         self._states = None
-        self._post(Stepped(dtype, is_short() or is_nearly(self._most_bytes)), states)
+        short = is_short() or is_nearly(self._most_bytes)
+        if self._group is None:
+            self._post(Stepped(dtype, short), states)
+        else:
+            self._post(Stepped(dtype, short, digest_of_states(states)), b"" if self._group.rank() else states)
         if caches is not None:
             caches.evaluate()  # while the next rank computes
         if len(operation.tokens) > _WIDE_TOKENS:

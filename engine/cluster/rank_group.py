@@ -24,9 +24,14 @@ from engine.cluster.operations import (
     Copy,
     Drop,
     Forward,
+    Gather,
+    Gathered,
     Hello,
+    Join,
+    Joined,
     Loaded,
     LoadLayers,
+    LoadShard,
     MakeCheckpoint,
     Operation,
     Ping,
@@ -37,15 +42,19 @@ from engine.cluster.operations import (
     Stepped,
     Truncate,
     Value,
+    digest_of_states,
 )
 from engine.cluster.versions import versions_here
-from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.cluster.wire import Wire, WireBroken, WireEnded, arrived
 
 START_S = 120.0  # until a rank says its first word: Python and MLX are imported, on a busy machine perhaps
+JOIN_S = 60.0  # until the group in which sharded layers are summed is there; pings may not be answered meanwhile
+MOST_GATHERED = 1 << 16  # bytes of each rank, at a time
 BEAT_S = 1.0
 IDLE_BEAT_S = 5.0
 SLICE_S = 0.01
 END_S = 3.0
+NOTICED_S = 0.2  # in which the end of a process has reached its socket
 MISSED = 3  # unanswered pings after which a rank is lost
 MOST_PONGS = 10_000  # in a row: more than come while idle between two looks, or in the longest step
 FIRST_STEP_S = 120.0  # nothing is known of its speed yet
@@ -53,7 +62,8 @@ LEAST_STEP_S = 10.0
 SLOW = 5.0  # times as long as its slowest step so far, a token
 LOAD_STALL_S = 120.0  # without news of a load
 
-_Kind = TypeVar("_Kind", RankAnswer, Stepped)
+_Kind = TypeVar("_Kind", Hello, RankAnswer, Stepped)
+_Word = tuple[Value, bytearray]
 
 
 class Helper(Protocol):
@@ -75,6 +85,7 @@ class RankGroup:
         self._numbers = itertools.count(1)  # of sequences and checkpoints
         self._forgotten: deque[Drop] = deque()
         self._token_s = 0.0  # of the slowest step so far
+        self._sharded = False  # each has a part of every layer
         self._short = False  # a rank has said so since it was asked for last
         self._helpers: list[Helper] = []
         self._missed: dict[int, int] = {}  # by rank: its unanswered pings while nothing was asked
@@ -86,47 +97,87 @@ class RankGroup:
             self.end()
             raise
 
-    def load(self, folder: str, split: tuple[int, ...]) -> Generator[None, None, None]:
-        """In slices; all ranks begin to load at once."""
-        for rank in self._ranks:
-            hello = yield from self._slices(rank, START_S, beats=False)
-            if not isinstance(hello, Hello):
-                raise self._unasked(rank, hello)
-            if hello != hello_here():
+    def greet(self) -> Generator[None, None, None]:
+        """In slices, until all have started."""
+        for rank, word in zip(self._ranks, (yield from self._slices(self._ranks, START_S, beats=False)), strict=True):
+            if (hello := self._kind_of(rank, word, Hello)) != hello_here():
                 raise self._lose(rank, RankEnd.DIFFERS, str(hello))
+
+    def join(self, backend: str, links: Callable[[int], tuple[str, ...]]) -> Generator[None, None, tuple[float, int]]:
+        """Have them join a group, in slices; `links` by place. From here on each step is sent to all at once.
+
+        Returns the seconds that a sum takes, and the speed, in bytes a second, at which the first one reads a matrix.
+        """
         for rank in self._ranks:
-            self._send(rank, LoadLayers(folder, rank, split))
+            self._send(rank, Join(rank - 1, backend, links(rank - 1)))
+        while True:
+            words = yield from self._slices(self._ranks, JOIN_S, beats=False)
+            joined = [value for value, _ in words if isinstance(value, Joined)]
+            if len(joined) == len(words):
+                self._sharded = True
+                return max(each.sum_ns for each in joined) / 1e9, joined[0].bytes_s
+            for rank, (value, data) in zip(self._ranks, words, strict=True):
+                if not isinstance(value, Gather) or len(data) > MOST_GATHERED:
+                    raise self._unasked(rank, value)
+            together = b"".join(data for _, data in words)
+            for rank in self._ranks:
+                self._send(rank, Gathered(), together)
+
+    def load(self, folder: str, split: tuple[int, ...]) -> None:
+        """All ranks begin to load at once: layers by the split, or if they have joined their parts of all layers."""
+        for rank in self._ranks:
+            self._send(rank, LoadShard(folder) if self._sharded else LoadLayers(folder, rank, split))
 
     def loaded(self, digest: str) -> Generator[None, None, None]:
         """In slices, until all have loaded."""
         for rank in self._ranks:
             value: Value | None = None
             while not isinstance(value, Loaded):
-                value = yield from self._slices(rank, LOAD_STALL_S)
+                value = (yield from self._slices([rank], LOAD_STALL_S))[0][0]
                 if not isinstance(value, Loaded | RankProgress):
                     raise self._unasked(rank, value)
             if value.digest != digest:
                 raise self._lose(rank, RankEnd.DIFFERS, value.digest)
             self.needs_checkpoints |= value.needs_checkpoints
 
-    def forward(self, sequence: int, position: int, tokens: Sequence[int], elements: int) -> tuple[bytearray, str]:
-        """Run a step through all other ranks, first layers first.
+    def forward(
+        self, sequence: int, position: int, tokens: Sequence[int], elements: int, layers: tuple[int, ...] = ()
+    ) -> tuple[bytearray, str]:
+        """Run a step through all other ranks.
 
-        Returns the hidden states for rank 0's layers, `elements` numbers, and their type.
+        Returns the hidden states for rank 0's layers or head, and of `layers`, `elements` numbers, and their type.
         """
         self._send_forgotten()
+        step = Forward(sequence, position, tuple(tokens), layers=layers)
+        if self._sharded:
+            (stepped, states), *others = self._step(self._ranks, step, b"", elements)
+            digest = digest_of_states(states)
+            for rank, each in zip(self._ranks, (stepped, *(other for other, _ in others)), strict=True):
+                if each.digest != digest or each.dtype != stepped.dtype:
+                    raise self._lose(rank, RankEnd.MISBEHAVED, "other hidden states")
+            return states, stepped.dtype
         states = bytearray()
-        dtype = ""
-        for rank in reversed(self._ranks):
-            began = time.monotonic()
-            self._send(rank, Forward(sequence, position, tuple(tokens), dtype), states)
-            stepped, states = self._expect(rank, Stepped, self._patience_s(len(tokens)))
-            dtype = stepped.dtype
+        for rank in reversed(self._ranks):  # the first layers first
+            ((stepped, states),) = self._step([rank], step, states, elements)
+            step = replace(step, dtype=stepped.dtype)
+        return states, step.dtype
+
+    def _step(
+        self, ranks: Sequence[int], step: Forward, states: bytes | bytearray, elements: int
+    ) -> list[tuple[Stepped, bytearray]]:
+        """What these ranks answer, which all get it at once; the first of them with `elements` numbers."""
+        began = time.monotonic()
+        tokens = len(step.tokens)
+        for rank in ranks:
+            self._send(rank, step, states)
+        answers = self._expect(ranks, Stepped, self._patience_s(tokens))
+        for rank, (stepped, data) in zip(ranks, answers, strict=True):
             self._short = self._short or stepped.short
-            if len(states) != elements * ITEM_BYTES.get(dtype, 0):
-                raise self._lose(rank, RankEnd.MISBEHAVED, f"{len(states)} bytes for {elements} of {dtype[:20]}")
-            self._token_s = max(self._token_s, (time.monotonic() - began) / len(tokens))
-        return states, dtype
+            wanted = elements * ITEM_BYTES.get(stepped.dtype, 0) if rank == ranks[0] else 0
+            if len(data) != wanted:
+                raise self._lose(rank, RankEnd.MISBEHAVED, f"{len(data)} bytes for {elements} of {stepped.dtype[:20]}")
+        self._token_s = max(self._token_s, (time.monotonic() - began) / tokens)
+        return answers
 
     def is_short(self) -> bool:
         """Whether any rank has reported little memory since the last call."""
@@ -138,7 +189,9 @@ class RankGroup:
         self._send_all(Commit(sequence, kept))
 
     def can_truncate(self, sequence: int, position: int) -> bool:
-        return all(self._ask(rank, CanTruncate(sequence, position)) for rank in self._ranks)
+        for rank in self._ranks:
+            self._send(rank, CanTruncate(sequence, position))
+        return all(answer.yes for answer, _ in self._expect(self._ranks, RankAnswer, LEAST_STEP_S))
 
     def truncate(self, sequence: int, position: int, checkpoint: int) -> None:
         self._send_all(Truncate(sequence, position, checkpoint))
@@ -162,20 +215,13 @@ class RankGroup:
         return self.lost
 
     def _look_after(self, rank: int, beats: bool) -> None:
-        wire = self._helpers[rank - 1].wire
         pongs = 0
-        try:
-            while wire.arrives(0):
-                if not isinstance(value := wire.receive()[0], Pong):
-                    raise self._unasked(rank, value)
-                self._missed[rank] = 0
-                pongs += 1
-                if pongs > MOST_PONGS:
-                    raise self._lose(rank, RankEnd.STALLED, f"{pongs} pongs")
-        except WireEnded as error:
-            raise self._ended(rank, str(error)) from error
-        except WireBroken as error:
-            raise self._lose(rank, RankEnd.MISBEHAVED, str(error)) from error
+        while self._arrived([rank], 0):
+            if not isinstance(value := self._received(rank)[0], Pong):
+                raise self._unasked(rank, value)
+            pongs += 1
+            if pongs > MOST_PONGS:
+                raise self._lose(rank, RankEnd.STALLED, f"{pongs} pongs")
         if beats and self._missed.get(rank, 0) >= MISSED:
             raise self._lose(rank, RankEnd.SILENT, f"{MISSED} pings")
         if beats:
@@ -210,19 +256,22 @@ class RankGroup:
         for rank in self._ranks:
             self._send(rank, operation)
 
-    def _ask(self, rank: int, question: Operation) -> bool:
-        self._send(rank, question)
-        return self._expect(rank, RankAnswer, LEAST_STEP_S)[0].yes
+    def _expect(self, ranks: Sequence[int], kind: type[_Kind], patience_s: float) -> list[tuple[_Kind, bytearray]]:
+        """What each of these ranks answers, in their order."""
+        words = dict(word for word in self._words(ranks, patience_s, BEAT_S) if word is not None)
+        return [(self._kind_of(rank, words[rank], kind), words[rank][1]) for rank in ranks]
 
-    def _expect(self, rank: int, kind: type[_Kind], patience_s: float) -> tuple[_Kind, bytearray]:
-        value, data = self._answer(rank, patience_s)
-        if not isinstance(value, kind):
-            raise self._unasked(rank, value)
-        return value, data
+    def _kind_of(self, rank: int, word: _Word, kind: type[_Kind]) -> _Kind:
+        if not isinstance(word[0], kind):
+            raise self._unasked(rank, word[0])
+        return word[0]
 
     def _unasked(self, rank: int, value: Value) -> RankLost:
         """The error for an answer to another operation."""
         if isinstance(value, RankBroken):
+            for other in range(1, len(self._helpers) + 1) if self._sharded else ():
+                if other != rank and self._has_ended(other):  # and this one's sum has failed with it
+                    return self._lose(other, RankEnd.ENDED, value.detail)
             return self._lose(rank, RankEnd.FAILED, f"{value.error}: {value.detail}")
         return self._lose(rank, RankEnd.MISBEHAVED, type(value).__name__)
 
@@ -247,51 +296,67 @@ class RankGroup:
         except WireBroken as error:
             raise self._lose(rank, RankEnd.SILENT, str(error)) from error
 
-    def _slices(self, rank: int, patience_s: float, *, beats: bool = True) -> Generator[None, None, Value]:
-        for word in self._words(rank, patience_s, SLICE_S, beats):
-            if word is not None:
-                return word[0]
-            yield
-        raise AssertionError  # not reached: `_words` ends with a word or raises RankLost
-
-    def _answer(self, rank: int, patience_s: float) -> tuple[Value, bytearray]:
-        """The next word of a rank that is no Pong."""
-        return next(word for word in self._words(rank, patience_s, BEAT_S) if word is not None)
+    def _slices(
+        self, ranks: Sequence[int], patience_s: float, *, beats: bool = True
+    ) -> Generator[None, None, list[_Word]]:
+        words: dict[int, _Word] = {}
+        for word in self._words(ranks, patience_s, SLICE_S, beats):
+            if word is None:
+                yield
+            else:
+                words[word[0]] = word[1]
+        return [words[rank] for rank in ranks]
 
     def _words(
-        self, rank: int, patience_s: float, poll_s: float, beats: bool = True
-    ) -> Iterator[tuple[Value, bytearray] | None]:
-        """The next word of a rank that is no Pong; None each time that `poll_s` has passed without one."""
-        wire = self._helpers[rank - 1].wire
+        self, ranks: Sequence[int], patience_s: float, poll_s: float, beats: bool = True
+    ) -> Iterator[tuple[int, _Word] | None]:
+        """The next word of each rank that is no Pong; None each time that `poll_s` has passed without one.
+
+        The first that is lost ends this, whichever the others wait for.
+        """
+        waiting = list(ranks)
         began = time.monotonic()
-        missed = 0
-        pongs = 0
         beat_at = began + BEAT_S
+        missed = dict.fromkeys(ranks, 0)
+        pongs = dict.fromkeys(ranks, 0)
+        while waiting:
+            for rank in self._arrived(waiting, poll_s):
+                word = self._received(rank)
+                if isinstance(word[0], Pong):
+                    missed[rank] = 0
+                    pongs[rank] += 1
+                else:
+                    waiting.remove(rank)
+                    yield rank, word
+            now = time.monotonic()
+            for rank in waiting:
+                if now > began + patience_s or pongs[rank] > MOST_PONGS:
+                    raise self._lose(rank, RankEnd.STALLED, f"{patience_s:.0f} s, {pongs[rank]} pongs")
+            if beats and now >= beat_at:
+                for rank in waiting:
+                    if missed[rank] >= MISSED:
+                        raise self._lose(rank, RankEnd.SILENT, f"{missed[rank]} pings")
+                    self._send(rank, Ping())
+                    missed[rank] += 1
+                beat_at = now + BEAT_S
+            yield None
+
+    def _arrived(self, ranks: Sequence[int], within_s: float) -> list[int]:
+        """Those of them from which something has come, or that have ended."""
         try:
-            while True:
-                if wire.arrives(poll_s):
-                    word = wire.receive()
-                    self._missed[rank] = 0  # a Pong that answers `look` may be read here
-                    if not isinstance(word[0], Pong):
-                        yield word
-                        return
-                    missed = 0
-                    pongs += 1
-                now = time.monotonic()
-                if now > began + patience_s or pongs > MOST_PONGS:
-                    raise self._lose(rank, RankEnd.STALLED, f"{patience_s:.0f} s, {pongs} pongs")
-                if now >= beat_at:
-                    if missed >= MISSED:
-                        raise self._lose(rank, RankEnd.SILENT, f"{missed} pings")
-                    if beats:
-                        self._send(rank, Ping())
-                        missed += 1
-                    beat_at = now + BEAT_S
-                yield None
+            return [ranks[at] for at in arrived([self._helpers[rank - 1].wire for rank in ranks], within_s)]
+        except WireEnded as error:
+            raise self._ended(ranks[0], str(error)) from error
+
+    def _received(self, rank: int) -> _Word:
+        try:
+            word = self._helpers[rank - 1].wire.receive()
         except WireEnded as error:
             raise self._ended(rank, str(error)) from error
         except WireBroken as error:
             raise self._lose(rank, RankEnd.MISBEHAVED, str(error)) from error
+        self._missed[rank] = 0  # a Pong that answers `look` may be read here
+        return word
 
     def _ended(self, rank: int, detail: str) -> RankLost:
         """The error of a rank that closed its socket: its last word, if there is one that was not read yet."""
@@ -301,6 +366,15 @@ class RankGroup:
                 if isinstance(value := wire.receive()[0], RankBroken):
                     return self._unasked(rank, value)
         return self._lose(rank, RankEnd.ENDED, detail)
+
+    def _has_ended(self, rank: int) -> bool:
+        wire = self._helpers[rank - 1].wire
+        try:
+            while wire.arrives(NOTICED_S):
+                wire.receive()
+        except (WireEnded, WireBroken):
+            return True
+        return False
 
     def _lose(self, rank: int, why: RankEnd, detail: str) -> RankLost:
         """The error to raise. No rank is of use without the others."""

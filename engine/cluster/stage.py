@@ -20,6 +20,7 @@ from engine.api.errors import ModelNotSplittable
 from engine.api.ranks import SplitRefusal
 from engine.caches.hooks import hooked_for_good
 from engine.cluster.operations import ITEM_BYTES
+from engine.models.memory import MemoryNeed
 
 Receive = Callable[[mx.array], mx.array]  # the states for these layers, by an array of the same shape
 Send = Callable[[mx.array], None]
@@ -60,6 +61,9 @@ class Stage:
     def parameters(self) -> list[Any]:
         """Of its own layers; embedding and head are read when a forward needs them."""
         return [layer.parameters() for layer in self._layers]
+
+    def need(self, whole: MemoryNeed) -> MemoryNeed:
+        return whole
 
     def _cut(self, stack: Any, rank: int, split: tuple[int, ...]) -> list[Any]:
         first = sum(split[rank + 1 :])

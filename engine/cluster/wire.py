@@ -10,6 +10,7 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from types import UnionType
 
@@ -38,6 +39,18 @@ class WireEnded(Exception):
 
 class WireBroken(Exception):
     """What came is no frame, or did not come in time."""
+
+
+def arrived(wires: Sequence[Wire], within_s: float | None) -> list[int]:
+    """The indices of those at which a frame, or the end, has begun to arrive; None: waits for ever."""
+    poll = select.poll()
+    try:
+        for wire in wires:
+            poll.register(wire.descriptor, select.POLLIN)
+        ready = {descriptor for descriptor, _ in poll.poll(None if within_s is None else within_s * 1000)}
+    except (OSError, ValueError) as error:
+        raise WireEnded(str(error)) from error
+    return [index for index, wire in enumerate(wires) if wire.descriptor in ready]
 
 
 class Wire:
@@ -73,12 +86,11 @@ class Wire:
 
     def arrives(self, within_s: float | None) -> bool:
         """Whether a frame, or the end, has begun to arrive; None: waits for ever."""
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        try:
-            return bool(poll.poll(None if within_s is None else within_s * 1000))
-        except (OSError, ValueError) as error:
-            raise WireEnded(str(error)) from error
+        return bool(arrived([self], within_s))
+
+    @property
+    def descriptor(self) -> int:
+        return self._socket.fileno()
 
     def receive(self) -> tuple[Value, bytearray]:
         until = time.monotonic() + self._frame_s

@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 
-from engine.cluster.operations import Operation, Ping, Pong, RankBroken
+from engine.cluster.operations import Gather, Gathered, Operation, Ping, Pong, RankBroken
 from engine.cluster.rank_group import hello_here
 from engine.cluster.wire import MOST_BYTES, Wire, WireBroken, WireEnded
 from engine.models.openblas import put_in_front
@@ -50,7 +50,14 @@ def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
         put_in_front()
         from engine.cluster.rank import Rank  # imports MLX
 
-        rank = Rank(wire.send, folder, int(memory_bytes))
+        def gather(data: bytes) -> bytes:
+            wire.send(Gather(), data)
+            value, together = inbox.get()
+            if not isinstance(value, Gathered):
+                raise WireBroken(type(value).__name__)
+            return bytes(together)
+
+        rank = Rank(wire.send, folder, int(memory_bytes), gather)
         wire.send(hello_here())
         while True:
             rank.carry_out(*inbox.get())

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 PREFILL_CHUNK_TOKENS = 512
-# A prompt's last tokens, up to this many, are prefilled by the first round, which also samples: that saves one forward
-# before the first token.
-TAIL_TOKENS = 64
 _COMPARED_AT_ONCE = 1024  # tokens compared as lists at a time: eight times as fast as one by one
 CHECKPOINTS = 3  # at this turn's end, at the last reply's end, and the one before
 
@@ -74,7 +71,7 @@ class Sequence:
         """Whether the next round may feed the uncached tokens itself."""
         if self.pictures is not None and not self.pictures.has_rows(self.caches.position, len(self.tokens)):
             return False
-        apart = self.uncached > TAIL_TOKENS or self.scores is not None
+        apart = self.uncached > self.caches.tail_tokens or self.scores is not None
         if self.uncached == 1 or apart or not self.caches.can_roll_back:  # rows may depend on the width
             return self.uncached == 1
         ends = max(self.turn_end, self.shared_end)
@@ -140,7 +137,7 @@ class Sequence:
 
     def let_network_go(self) -> None:
         """Drop references to the weights: from here on this sequence is only written to disk."""
-        self.model = replace(self.model, network=None, make_caches=_no_caches, beside={})
+        self.model = replace(self.model, network=None, make_caches=_no_caches, eight_bits=None, beside={})
         self.hidden_states = self.pictures = None
         self.caches.let_network_go()
 

@@ -25,6 +25,7 @@ from engine.api.types import (
 )
 from engine.drafting.costs import acceptance_of, estimated_gain, times_like
 from engine.hub.staging import repository_of
+from engine.models.cache_sizes import at_eight_bits
 from engine.models.compatibility import RECOMMENDED_SHARE
 from engine.models.drafter_kinds import KINDS, known_kind
 from engine.models.fit import estimated_weight_bytes, fit_together
@@ -332,7 +333,10 @@ def _rank(main: CatalogModel, fit: MemoryFit, gain: float = 1.0) -> tuple[bool, 
 
 
 def _model(row: dict[str, Any]) -> CatalogModel:
-    caches = CacheSizes(int(row["token_bytes"]), int(row["fixed_bytes"])) if "token_bytes" in row else None
+    caches = None
+    if "token_bytes" in row:
+        token_bytes = int(row["token_bytes"])
+        caches = CacheSizes(token_bytes, int(row["fixed_bytes"]), at_eight_bits(token_bytes))
     return CatalogModel(
         repository=_repository(row["repository"]),
         family=str(row["family"]),

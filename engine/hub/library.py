@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 NEIGHBOURS = (ModelSource.HUB_CACHE, ModelSource.LM_STUDIO, ModelSource.OMLX)
 
-_READING = 4  # version of inspect_model's results: increment it when more is read out of the same files
+_READING = 5  # version of inspect_model's results: increment it when more is read out of the same files
 _MOST_FOLDERS = 20
 _LM_STUDIO_SETTINGS = ".lmstudio/settings.json"
 _LM_STUDIO_FOLDERS = (".lmstudio/models", ".cache/lm-studio/models")

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from functools import cache
 
 from engine.api.types import CacheSizes, FitLevel, MemoryFit, ModelInfo
+from engine.models.cache_sizes import at_eight_bits
 
 LEAST_CONTEXT_TOKENS = 4096  # with memory for a shorter context a model is useless for chats
+ENOUGH_CONTEXT_TOKENS = 32_768  # few chats are longer
 SYSTEM_BYTES = 2 << 30  # reserved for the system and the app
 OVERHEAD = 1.05  # on weights: buffers are rounded up, and a forward needs memory
 _TIGHT = 0.85  # share of the available memory
@@ -23,23 +25,38 @@ _TYPICAL_PARAMETERS = 8e9
 _aside = [0]
 
 
-def memory_fit(info: ModelInfo, context_tokens: int, available_bytes: int | None = None) -> MemoryFit:
+def memory_fit(
+    info: ModelInfo, context_tokens: int, available_bytes: int | None = None, kv_bits: int | None = None
+) -> MemoryFit:
     """Memory with a chat of `context_tokens`, or of the model's limit if that is less."""
-    return fit_together((info,), context_tokens, available_bytes)
+    return fit_together((info,), context_tokens, available_bytes, kv_bits)
 
 
-def fit_together(models: Sequence[ModelInfo], context_tokens: int, available_bytes: int | None = None) -> MemoryFit:
-    """Memory of a main model, given first, and its drafts: each keeps the same chat."""
+def fit_together(
+    models: Sequence[ModelInfo], context_tokens: int, available_bytes: int | None = None, kv_bits: int | None = None
+) -> MemoryFit:
+    """Memory of a main model, given first, and its drafts: each keeps the same chat. `kv_bits`: as in a request."""
     available = model_memory_bytes() if available_bytes is None else available_bytes
     caches = [info.caches or _typical_caches(info) for info in models]
     limit = models[0].context_tokens or context_tokens
-    token_bytes = sum(sizes.token_bytes for sizes in caches)
     loaded = sum(int((info.weight_bytes - info.idle_bytes) * OVERHEAD) for info in models)
     weights = loaded + sum(sizes.fixed_bytes for sizes in caches)
+
+    def fitting(token_bytes: int) -> int:
+        """The longest context that fits."""
+        room = max(0, available - weights)
+        return min(limit, room // token_bytes) if token_bytes else limit * (weights <= available)
+
+    at_16, at_8 = (sum(sizes.bytes_at(bits) for sizes in caches) for bits in (16, 8))
+    packed = takes_eight_bits(fitting(at_16), limit) if kv_bits is None else kv_bits == 8
+    token_bytes = at_8 if packed else at_16
     needed = weights + min(context_tokens, limit) * token_bytes
-    room = max(0, available - weights)
-    largest = min(limit, room // token_bytes) if token_bytes else limit * (weights <= available)
-    return MemoryFit(_level(needed, available), needed, available, largest)
+    return MemoryFit(_level(needed, available), needed, available, fitting(token_bytes))
+
+
+def takes_eight_bits(fitting_tokens: int, limit_tokens: int) -> bool:
+    """Whether keys and values are kept at 8 bits if nothing is said: where with 16 so few tokens of the limit fit."""
+    return fitting_tokens < min(limit_tokens, ENOUGH_CONTEXT_TOKENS)
 
 
 def estimated_weight_bytes(parameters: int, bits: float | None) -> int:
@@ -83,4 +100,5 @@ def _typical_caches(info: ModelInfo) -> CacheSizes:
     """Cache sizes assumed by the model's size; drafters have one layer or five."""
     if info.drafter is not None:
         return CacheSizes(4 * info.width, 0)
-    return CacheSizes(int(_TYPICAL_TOKEN_BYTES * (max(info.parameters, 1) / _TYPICAL_PARAMETERS) ** 0.5), 0)
+    token_bytes = int(_TYPICAL_TOKEN_BYTES * (max(info.parameters, 1) / _TYPICAL_PARAMETERS) ** 0.5)
+    return CacheSizes(token_bytes, 0, at_eight_bits(token_bytes))

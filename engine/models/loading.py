@@ -41,9 +41,10 @@ from engine.api.errors import (
     TokenizerBroken,
     as_engine_error,
 )
+from engine.api.modes import ModeChoice, RankMode
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
-from engine.caches.making import CacheMaker
+from engine.caches.making import CacheMaker, eight_bits_of
 from engine.models.access import NoAccess
 from engine.models.compatibility import token_map
 from engine.models.control_words import ControlWords
@@ -83,6 +84,7 @@ if mx.default_device() == mx.cpu:
 # mlx-lm's parsers of calls for which `decoding/call_grammars.py` has a grammar.
 KNOWN_CALLS = frozenset({"json_tools", "mistral", "qwen3_coder", "glm47", "gemma4"})
 _HANDFUL_BYTES = 64 << 20
+_LEAST_HANDFULS = 32  # of a small model, so that what is read of it at a time is little beside it
 _MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _BUILDING_S = 20.0  # of processor time; the largest models take about one
 # Modules that a network may have beside one for each weight: activations, rotations.
@@ -130,6 +132,14 @@ class DraftTranslation:
 
 
 @dataclass(frozen=True, slots=True)
+class EightBits:
+    """A model's caches with keys and values at 8 bits, and what they need."""
+
+    make_caches: Callable[[], CacheSet]
+    need: MemoryNeed
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedModel:
     """A network with its tokenizer, both mlx-lm's own objects."""
 
@@ -147,8 +157,10 @@ class LoadedModel:
     control_words: ControlWords = field(default_factory=ControlWords, compare=False, repr=False)
     unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
     translation: DraftTranslation | None = None  # of a draft with another vocabulary than its main model
+    eight_bits: EightBits | None = None  # None: its caches have no rows that can be coded, or are elsewhere, too
     vision: VisionConfig | None = None  # None: text only
     ranks: int = 1  # processes that hold its layers, this one included
+    choice: ModeChoice | None = None  # how it runs over several ranks
     first_layer: int = 0  # index of the first layer that is in this process
     # Around forwards that need only the layers of this process, so the others run none.
     alone: Callable[[], AbstractContextManager[None]] = field(default=nullcontext, compare=False, repr=False)
@@ -159,6 +171,18 @@ class LoadedModel:
     short: Callable[[], bool] = field(default=lambda: False, compare=False, repr=False)
     # Caches of other modules about this model, by their own keys.
     beside: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def with_eight_bits(self) -> LoadedModel:
+        """The same network with keys and values at 8 bits; itself if it has none."""
+        if self.eight_bits is None:
+            return self
+        made, need = self.eight_bits.make_caches, self.eight_bits.need
+        return replace(self, make_caches=made, need=need, identity=f"{self.identity}-kv8", eight_bits=None)
+
+    @property
+    def has_states(self) -> bool:
+        """Whether hidden states of all layers can be had here."""
+        return self.ranks == 1 or (self.choice is not None and self.choice.mode is RankMode.TENSOR)
 
     @property
     def ends(self) -> frozenset[int]:
@@ -255,6 +279,7 @@ def loading(
         raise ModelChanged(info.folder)
     identity = part.identity if front is None else front.identity_of(part)
     model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, vision=vision)
+    model = replace(model, eight_bits=part.eight_bits)
     calls = tokenizer.has_tool_calling and (template is None or template.takes_tools)
     info = replace(info, ends_thinking=bool(model.thinking_end), calls_tools=calls)
     info = replace(info, holds_calls=model.call_opener is not None)
@@ -288,16 +313,27 @@ class LoadedPart:
     make_caches: Callable[[], CacheSet]
     need: MemoryNeed
     identity: str
+    eight_bits: EightBits | None  # None over several processes, which make caches of one kind
+
+
+class Held(Protocol):
+    """What a process holds of a network that runs in several."""
+
+    def parameters(self) -> Any:
+        """To be read at once; others are read when a forward needs them."""
+
+    def need(self, whole: MemoryNeed) -> MemoryNeed:
+        """Of this process, where `whole` is that of all that is left in the network."""
 
 
 class Front(Protocol):
-    """A load over several processes, of which this one has the last layers."""
+    """A load over several processes, of which this one has the head."""
 
     def begin(self) -> Generator[Any, None, None]:
         """In slices; the other processes begin to load."""
 
-    def cut(self, network: Any) -> Any:
-        """Remove layers of other processes from an unevaluated network; returns what has `parameters` to load here."""
+    def cut(self, network: Any) -> Held:
+        """Remove from an unevaluated network what other processes have."""
 
     def joined(self, part: LoadedPart) -> Generator[Any, None, Callable[[], CacheSet]]:
         """Wait, in slices, until the others have loaded; then forwards run through all. Returns the caches."""
@@ -319,26 +355,39 @@ def reading(
     beside: LoadedModel | None = None,
     aborted: Question = never,
     vision: VisionConfig | None = None,
-    cut: Callable[[Any], Any] | None = None,
+    cut: Callable[[Any], Held] | None = None,
 ) -> Generator[Any, None, LoadedPart]:
-    """The network of a checked folder, in slices as `loading`; after `cut`, with the remaining layers only."""
+    """The network of a checked folder, in slices as `loading`; after `cut`, with what that has left only."""
     path = Path(info.folder)
     read = partial(guarded, info.folder, ModelDamaged, aborted)
     _check_architecture(info)
     identity = model_identity(path, info)
     network = read(lambda: _build_network(path), builds=path)
     yield
-    held = network if cut is None else read(lambda: cut(network))
+    held: Held | None = None if cut is None else read(lambda: cut(network))
+    tower = (0, 0) if vision is None else read(lambda: _tower_need(path, vision))
     make_caches = read(lambda: CacheMaker(network))
-    need = read(lambda: memory_need(network, make_caches().layers))
-    if vision is not None:
-        widened = 2 if widens() else 1
-        need = read(lambda: need.with_tower(widened * tower_bytes(path), encoding_bytes(vision)))
-    check_memory(info, need, beside)
-    for weights, progress in handfuls(held):
+    need = read(lambda: memory_need(network, make_caches().layers).with_tower(*tower))
+    if held is not None:
+        need = held.need(need)
+    eight_bits = read(lambda: _eight_bits(network, tower)) if cut is None else None
+    check_memory(info, need if eight_bits is None else eight_bits.need, beside)
+    for weights, progress in handfuls(network if held is None else held):
         yield progress
         read(partial(mx.eval, weights))
-    return LoadedPart(network, make_caches, need, identity)
+    return LoadedPart(network, make_caches, need, identity, eight_bits)
+
+
+def _tower_need(path: Path, vision: VisionConfig) -> tuple[int, int]:
+    return (2 if widens() else 1) * tower_bytes(path), encoding_bytes(vision)
+
+
+def _eight_bits(network: Any, tower: tuple[int, int]) -> EightBits | None:
+    kind = eight_bits_of(network)
+    if kind is None:
+        return None
+    make_caches = CacheMaker(network, kind)
+    return EightBits(make_caches, memory_need(network, make_caches().layers).with_tower(*tower))
 
 
 def handfuls(network: Any) -> Iterator[tuple[list[mx.array], LoadProgress]]:
@@ -347,9 +396,10 @@ def handfuls(network: Any) -> Iterator[tuple[list[mx.array], LoadProgress]]:
     done = 0
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
     total = sum(weight.nbytes for _, weight in weights)
+    most = min(_HANDFUL_BYTES, total // _LEAST_HANDFULS)
     for _, weight in weights:
         held.append(weight)
-        if (size := sum(array.nbytes for array in held)) >= _HANDFUL_BYTES:
+        if (size := sum(array.nbytes for array in held)) >= most:
             yield held, LoadProgress(done, total)
             held = []
             done = done + size
@@ -419,7 +469,8 @@ def has_room(weight_bytes: int, *beside: LoadedModel) -> bool:
 
 
 def _held_bytes(model: LoadedModel) -> int:
-    return model.need.at(min(model.info.context_tokens, LEAST_CONTEXT_TOKENS))
+    need = model.need if model.eight_bits is None else model.eight_bits.need
+    return need.at(min(model.info.context_tokens, LEAST_CONTEXT_TOKENS))
 
 
 def widens() -> bool:

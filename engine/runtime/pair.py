@@ -24,8 +24,8 @@ from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.forced import ForcedProposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.drafting.text_kind import KindReader
-from engine.models.fit import LEAST_CONTEXT_TOKENS
-from engine.models.memory import is_short, lacks, set_limits
+from engine.models.fit import LEAST_CONTEXT_TOKENS, takes_eight_bits
+from engine.models.memory import is_short, lacks, most_bytes, set_limits
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batching, try_batching
 from engine.runtime.queued import QueuedReply
@@ -49,6 +49,7 @@ class LoadedPair:
     def __init__(self, tuner: Tuner, store: PrefixStore) -> None:
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
+        self._with_eight_bits: tuple[LoadedModel | None, LoadedModel | None] = (None, None)  # main model and draft
         self.store = store
         self.spares = False  # nothing is measured: the machine is hot or saves energy
         self.on_battery = False  # only first prices are measured
@@ -71,6 +72,7 @@ class LoadedPair:
         self._trial = None if main is None else try_batching(main)
         self.main = main
         self.draft = None
+        self._with_eight_bits = None if main is None else main.with_eight_bits(), None
         self._tell_station()
         self._recall_costs()
         self._set_limits()
@@ -78,11 +80,13 @@ class LoadedPair:
     def set_draft(self, draft: LoadedModel | None, replies: Iterable[Reply]) -> None:
         """Set another draft, or none; `replies` use it from their next round on."""
         self.draft = draft
+        main = self._with_eight_bits[0]
+        self._with_eight_bits = main, draft if draft is None or main is self.main else draft.with_eight_bits()
         self._recall_costs()
         self._tell_station()
         for reply in replies:
             self.draft_for(reply)
-        self.store.drop_other_models(self.main, draft)
+        self.store.drop_other_models(self.main, draft, *self._with_eight_bits)
         self._set_limits()
 
     def set_station(self, place: StationPlace | None, report: Report, replies: Iterable[Reply]) -> None:
@@ -101,9 +105,10 @@ class LoadedPair:
 
     def start(self, queued: QueuedReply) -> Reply:
         """Make the reply of a request. A main model has to be loaded."""
-        assert self.main is not None
-        may_copy = self.draft is None or self.draft.info.drafter is None  # a drafter needs its states
-        reply = queued.start(self.main, self.store, self.history, may_copy=may_copy)
+        main, draft = self.at(queued.request.kv_bits)
+        assert main is not None
+        may_copy = draft is None or draft.info.drafter is None  # a drafter needs its states
+        reply = queued.start(main, self.store, self.history, may_copy=may_copy)
         self.draft_for(reply)
         return reply
 
@@ -116,8 +121,10 @@ class LoadedPair:
         proposers += reply.predicted()
         if self.station is not None and not reply.sampler.rejects:
             proposers.append(self._station_proposer(self.station, reply))
-        if self.draft is not None:
-            proposers.append(proposer_of(self.draft, chat.model, self.store, chat.turn_end, chat.tokens, chat))
+        main, draft = self._with_eight_bits
+        draft = draft if chat.model is main else self.draft
+        if draft is not None:
+            proposers.append(proposer_of(draft, chat.model, self.store, chat.turn_end, chat.tokens, chat))
         proposers.append(LookupProposer(chat.model.ends))
         controller = make_controller(reply.request.speculation, self.history)
         asked = [message.content for message in reply.request.messages[-_ASKED_MESSAGES:]]
@@ -142,6 +149,19 @@ class LoadedPair:
         reads = reply.request.speculation.mode is not SpeculationMode.OFF and not reply.request.transient
         tokens = reply.sequence.tokens
         return StationProposer(station, self.history, reply.sampler, tokens, begins=reads)
+
+    def at(self, kv_bits: int | None) -> tuple[LoadedModel | None, LoadedModel | None]:
+        """Main model and draft with keys and values of so many bits; None: as many as memory allows."""
+        bits = self._usual_bits if kv_bits is None else kv_bits
+        return self._with_eight_bits if bits == 8 else (self.main, self.draft)
+
+    @property
+    def _usual_bits(self) -> int:
+        if self.main is None or self.main.eight_bits is None:
+            return 16
+        others = [] if self.draft is None else [self.draft.need]
+        fitting = self.main.need.fitting_tokens(most_bytes(), *others)
+        return 8 if takes_eight_bits(fitting, self.main.info.context_tokens) else 16
 
     def keep_only(self, conversations: Collection[str]) -> None:
         """Delete what is kept of all other conversations; what has no conversation's name stays."""
@@ -223,11 +243,12 @@ class LoadedPair:
         self._tuner.stop()
         self._rates.begin(self.main, self.draft, self.history)
         self._reported = False
-        if self.main is not None:
+        main, draft = self.at(None)
+        if main is not None:
             try:
-                self._tuner.begin(self.main, self.draft, self.history.costs)
+                self._tuner.begin(main, draft, self.history.costs)
             except Exception:  # noqa: BLE001  replies can run without prices
-                _log.warning("%s cannot be measured", self.main.info.name, exc_info=True)
+                _log.warning("%s cannot be measured", main.info.name, exc_info=True)
         self._expect_as_examined()
 
     def _expect_as_examined(self) -> None:
@@ -237,4 +258,4 @@ class LoadedPair:
             self.history.expect(self.draft.source, acceptance_of(per_pass, LONGEST))
 
     def _set_limits(self) -> None:
-        set_limits(*(model.need for model in (self.main, self.draft) if model is not None))
+        set_limits(*(model.need for model in self.at(None) if model is not None))

@@ -217,7 +217,7 @@ class PairLoader:
                 self._loaded_by = command
                 self._lost = None
                 self._ready_at = monotonic()
-            self._post(sink, ModelReady(role, model.info))
+            self._post(sink, ModelReady(role, model.info, model.choice))
 
         def failed(error: BaseException) -> None:
             wanted = isinstance(error, LoadAborted | EngineClosed)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from engine.api.errors import EmptyConversation, InvalidRequest
 from engine.api.types import (
+    KV_BITS,
     LARGEST_PICTURE_SIDE,
     MAX_DRAFT_TOKENS,
     MOST_LOGPROBS,
@@ -60,6 +61,8 @@ def check_request(request: Request) -> None:
         _check_integer("logprobs", request.logprobs, f"0..{MOST_LOGPROBS}", lambda most: 0 <= most <= MOST_LOGPROBS)
     elif request.prompt_logprobs:
         raise InvalidRequest("prompt_logprobs", "True", "with logprobs")
+    if request.kv_bits is not None:
+        _check_integer("kv_bits", request.kv_bits, " | ".join(map(str, KV_BITS)), KV_BITS.__contains__)
     _check_sampling(request.sampling)
     _check_logit_bias(request.sampling.logit_bias)
     check_speculation(request.speculation)

@@ -90,8 +90,8 @@ class Writing:
         fastest.
         """
         pair = self._pair
-        if not pair.batching.shares:
-            return BatchWay.TURNS
+        if not pair.batching.shares or len({reply.sequence.model.identity for reply in replies}) > 1:
+            return BatchWay.TURNS  # rows of 8 and of 16 bits are in no forward together
         modes = {reply.request.speculation.mode for reply in replies}
         if SpeculationMode.FIXED in modes and pair.batching.drafts:
             return BatchWay.DRAFTED

@@ -45,11 +45,11 @@ def _after_model_event(
     match event:
         case ModelLoading(folder=folder):
             return replace(state, loading_main=folder, again_at=None) if main else replace(state, loading_draft=folder)
-        case ModelReady(info=info):
-            state = replace(state, main=info) if main else replace(state, draft=info)
+        case ModelReady(info=info, choice=choice):
+            state = replace(state, main=info, choice=choice) if main else replace(state, draft=info)
         case ModelUnloaded():
             if main:
-                return replace(state, main=None, again_at=None)
+                return replace(state, main=None, choice=None, again_at=None)
             return replace(state, draft=None, drafting=DraftingState.NO_DRAFT)
         case ModelFailed(began=False):
             return state

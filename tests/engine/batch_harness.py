@@ -13,6 +13,7 @@ import mlx.core as mx
 from mlx.utils import tree_map
 
 from engine import Event, Failed, Finished, Request, RequestId, Sampling, Speculation, TextDelta
+from engine.caches.eight_bits import CodedCache
 from engine.caches.making import CacheMaker
 from engine.drafting.controller import History
 from engine.models.loading import LoadedModel
@@ -31,17 +32,18 @@ SAMPLED = Sampling(
     temperature=0.9, seed=5, top_p=0.95, repetition_penalty=1.2, presence_penalty=0.3, frequency_penalty=0.1
 )
 
+AT_8_BITS = "qwen3 at 8 bits"  # computing with codes, as on a GPU
 # By cache kind: plain, sliding windows (of 16 tokens), gated delta, short convolution, a list of two kinds; and chunks,
 # which cannot be merged.
-MERGING_FAMILIES = ["qwen3", "gemma3_text", "qwen3_5", "lfm2", "falcon_h1"]
+MERGING_FAMILIES = ["qwen3", AT_8_BITS, "gemma3_text", "qwen3_5", "lfm2", "falcon_h1"]
 UNMERGED_FAMILY = "llama4"
-DRAFTING_FAMILIES = ["qwen3"]  # those whose rows can forget different numbers of tokens, so that a batch can draft
 
 
 # Two layers, of each kind one, show what rows and caches do to each other; tests/families has more.
 _TWO: dict[str, Any] = {"num_hidden_layers": 2}
 _SHALLOW: dict[str, dict[str, Any]] = {
     "qwen3": _TWO,
+    AT_8_BITS: _TWO | {"head_dim": 32},
     "gemma3_text": _TWO,
     "falcon_h1": _TWO,
     "lfm2": _TWO | {"layer_types": ["conv", "full_attention"]},
@@ -51,17 +53,21 @@ _SHALLOW: dict[str, dict[str, Any]] = {
 
 @cache
 def model(family: str) -> LoadedModel:
-    network = families.build(family, **_SHALLOW.get(family, {}))
-    return replace(_template(), network=network, logit_width=VOCABULARY, make_caches=CacheMaker(network))
+    network = families.build(family.partition(" ")[0], **_SHALLOW.get(family, {}))
+    return _loaded(network, CacheMaker(network, CodedCache if family == AT_8_BITS else None))
 
 
 @cache
-def draft() -> LoadedModel:
-    """For every family: the plain one, stirred a little, so that it is often right about that one."""
-    network = families.build("qwen3", **_TWO)
+def draft(family: str = "qwen3") -> LoadedModel:
+    """The main model of that family, stirred a little, so that it is often right about that one."""
+    network = families.build(family.partition(" ")[0], **_SHALLOW.get(family, {}))
     mx.random.seed(3)
     network.update(tree_map(_stirred, network.parameters()))
-    return replace(_template(), network=network, logit_width=VOCABULARY, make_caches=CacheMaker(network))
+    return _loaded(network, CacheMaker(network))
+
+
+def _loaded(network: families.Network, make_caches: CacheMaker) -> LoadedModel:
+    return replace(_template(), network=network, logit_width=VOCABULARY, make_caches=make_caches, eight_bits=None)
 
 
 def prompt(length: int, salt: int = 0) -> tuple[int, ...]:

@@ -206,6 +206,8 @@ REQUEST_FAULTS: dict[str, tuple[Request, type[EngineError]]] = {
     "bias of a token below": (Request(tokens=(1,), sampling=Sampling(logit_bias=((-1, 1.0),))), InvalidRequest),
     "token below the vocabulary": (Request(tokens=(1, -1)), InvalidRequest),
     "thinking tokens below": (Request(tokens=(1,), thinking_tokens=-1), InvalidRequest),
+    "keys of four bits": (Request(tokens=(1,), kv_bits=4), InvalidRequest),
+    "keys of a flag": (Request(tokens=(1,), kv_bits=True), InvalidRequest),
     "thinking tokens are a flag": (Request(tokens=(1,), thinking_tokens=True), InvalidRequest),
     "stop is text": (Request(tokens=(1,), stop="stop"), InvalidRequest),  # type: ignore[arg-type]
     "draft length": (Request(tokens=(1,), speculation=Speculation.fixed(0)), InvalidRequest),

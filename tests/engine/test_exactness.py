@@ -105,22 +105,23 @@ def test_penalty_sees_the_whole_prefix(client: EngineClient, target: LoadedModel
 
 
 @pytest.mark.parametrize(
-    ("sampling", "draft", "prompt"),
+    ("sampling", "draft", "prompt", "kv_bits"),
     sampled(
         {f"t{each.temperature}p{each.repetition_penalty}": each for each in SAMPLINGS},
         ["itself", "close", "poor", "other"],
         {"long": PROMPTS[0], "repeating": PROMPTS[2]},
+        {"16": 16, "8": 8},
     ),
 )
 def test_text_never_depends_on_the_proposer(
-    client: EngineClient, zoo: Zoo, draft: str, sampling: Sampling, prompt: Sequence[int]
+    client: EngineClient, zoo: Zoo, draft: str, sampling: Sampling, prompt: Sequence[int], kv_bits: int
 ) -> None:
     """INVARIANT: the same seed gives the same tokens with no draft, with any draft, and with any draft length."""
     assert isinstance(client.set_draft(zoo.drafts[draft]), ModelReady)
-    plain = client.run(request(prompt, sampling, Speculation.off()))
+    plain = client.run(replace(request(prompt, sampling, Speculation.off()), kv_bits=kv_bits))
     assert len(set(plain.tokens)) > 4
     for speculation in MANY_LENGTHS if draft == "close" and sampling.repetition_penalty > 1 else SOME_LENGTHS:
-        drafted = client.run(request(prompt, sampling, speculation))
+        drafted = client.run(replace(request(prompt, sampling, speculation), kv_bits=kv_bits))
         assert drafted.tokens == plain.tokens, speculation
         assert drafted.stats.drafted > 0 or speculation.mode is SpeculationMode.AUTO
 

@@ -49,7 +49,7 @@ GIB = 1 << 30
 def test_a_model_that_does_not_fit_is_refused_with_figures_before_it_is_read(
     folders: dict[str, Path], models: dict[str, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    need = models["dense"].need
+    need = models["dense"].with_eight_bits().need
     available = need.at(2048) - 1  # the model's whole context is 2048
     monkeypatch.setattr(loading, "available_bytes", lambda: available)
     monkeypatch.setattr(loading, "_load_tokenizer", lambda *_: pytest.fail("went on"))
@@ -92,9 +92,10 @@ def test_a_draft_has_to_fit_beside_its_main_model(
     folders: dict[str, Path], models: dict[str, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     main = models["dense"]
-    monkeypatch.setattr(loading, "available_bytes", lambda: 2 * main.need.at(2048))
+    least = main.with_eight_bits().need.at(2048)
+    monkeypatch.setattr(loading, "available_bytes", lambda: 2 * least)
     assert load_draft(folders["dense"], main).need == main.need
-    monkeypatch.setattr(loading, "available_bytes", lambda: 2 * main.need.at(2048) - 1)
+    monkeypatch.setattr(loading, "available_bytes", lambda: 2 * least - 1)
     with pytest.raises(ModelTooLarge):
         load_draft(folders["dense"], main)
 
@@ -113,7 +114,7 @@ def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
     asked = Request(tokens=PROMPT, max_tokens=40, sampling=Sampling(temperature=0), speculation=Speculation.off())
     plain = client.run(asked).tokens
     main = load_model(zoo.main)
-    both = main.need.at(2048) + load_draft(draft, main).need.at(2048)
+    both = sum(model.with_eight_bits().need.at(2048) for model in (main, load_draft(draft, main)))
     told: list[type] = []
     ready = threading.Event()
     handfuls, evaluate = loading.handfuls, mx.eval

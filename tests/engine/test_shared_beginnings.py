@@ -51,6 +51,7 @@ def assert_shared(warm: Outcome, cold: Outcome) -> None:
     assert len(set(warm.tokens)) > 2, "a text that repeats one token proves nothing"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("first", ["How?", LONG], ids=["short", "long"])
 @pytest.mark.parametrize("own", ["", "Answer in verse."], ids=["shared", "own"])
 def test_the_second_chat_reads_the_beginning_from_the_first(folder: Path, first: str, own: str) -> None:

@@ -179,6 +179,7 @@ def check_turns(outcomes: Sequence[Outcome]) -> None:
             assert now.stats.prompt_tokens <= LIMIT // 2
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["dense", "window", "hybrid"])
 def test_a_chat_goes_on_from_kept_caches_whatever_is_left_out(folders: dict[str, Path], kind: str) -> None:
     engine = Engine()
@@ -188,6 +189,7 @@ def test_a_chat_goes_on_from_kept_caches_whatever_is_left_out(folders: dict[str,
     assert engine.close()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["dense", "window", "hybrid"])
 def test_a_long_system_prompt_is_read_once(folders: dict[str, Path], kind: str) -> None:
     engine = Engine()
@@ -202,12 +204,12 @@ def test_a_long_system_prompt_is_read_once(folders: dict[str, Path], kind: str) 
 
 
 def test_the_same_text_with_any_draft(client: EngineClient, zoo: Zoo) -> None:
-    plain = turns(client, 14)
+    plain = turns(client, 9)
     assert len({first_read(each) for each in plain}) > 1
     for speculation in (Speculation.fixed(3), Speculation.auto()):
-        assert [each.tokens for each in turns(client, 14, speculation)] == [each.tokens for each in plain]
+        assert [each.tokens for each in turns(client, 9, speculation)] == [each.tokens for each in plain]
     client.set_draft(None)  # lookup is left
-    assert [each.tokens for each in turns(client, 14, Speculation.fixed(3))] == [each.tokens for each in plain]
+    assert [each.tokens for each in turns(client, 9, Speculation.fixed(3))] == [each.tokens for each in plain]
 
 
 def test_what_may_not_be_left_out_fails(client: EngineClient) -> None:

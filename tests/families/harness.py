@@ -13,6 +13,7 @@ from mlx.utils import tree_map_with_path
 from mlx_lm.utils import MODEL_REMAPPING
 
 from engine.api.types import Sampling
+from engine.caches.eight_bits import EightBitCache
 from engine.caches.making import CacheMaker
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.round import Round, plain_round, speculative_round
@@ -72,11 +73,11 @@ def noised(network: Network, noise: float = 0.03) -> Network:
     return network
 
 
-def loaded(network: Network) -> LoadedModel:
+def loaded(network: Network, eight_bits: type[EightBitCache] | None = None) -> LoadedModel:
     """As much of a loaded model as rounds need: a network and its caches."""
     width = network(mx.array([[1]])).shape[-1]
     info = SimpleNamespace(context_tokens=4096)
-    parts = {"info": info, "network": network, "make_caches": CacheMaker(network), "logit_width": width}
+    parts = {"info": info, "network": network, "make_caches": CacheMaker(network, eight_bits), "logit_width": width}
     return cast(LoadedModel, SimpleNamespace(**parts, ends=frozenset[int](), translation=None, vision=None))
 
 

@@ -13,6 +13,7 @@ from mlx_lm.models.cache import ConcatenateKVCache, QuantizedKVCache
 
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
+from engine.caches.eight_bits import CodedCache, EightBitCache
 from engine.caches.kinds import CacheMisuse
 from engine.caches.replay import Replay
 from engine.caches.window import SLACK_TOKENS
@@ -51,6 +52,8 @@ OF_FAMILIES = {
 BY_HAND: dict[str, Callable[[], Any]] = {
     "quantized": lambda: QuantizedKVCache(group_size=32, bits=8),
     "concatenated": ConcatenateKVCache,
+    "eight bits": EightBitCache,
+    "codes of eight bits": CodedCache,
 }
 
 

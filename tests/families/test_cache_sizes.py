@@ -13,7 +13,7 @@ import pytest
 from mlx_lm.utils import MODEL_REMAPPING
 
 from engine.api.types import CacheSizes
-from engine.caches.making import WIDTH_MATTERS, CacheMaker
+from engine.caches.making import WIDTH_MATTERS, CacheMaker, eight_bits_of
 from engine.models.cache_sizes import cache_sizes
 from engine.models.families import FAMILIES as TABLE
 from engine.models.families import family_for
@@ -42,7 +42,9 @@ def build(told: dict[str, Any], precision: mx.Dtype) -> Network:
 def measured(told: dict[str, Any], precision: mx.Dtype) -> CacheSizes:
     network = build(told, precision)
     need = memory_need(network, CacheMaker(network)().layers)
-    return CacheSizes(need.token_bytes, need.fixed_bytes)
+    kind = eight_bits_of(network)
+    coded = 0 if kind is None else memory_need(network, CacheMaker(network, kind)().layers).token_bytes
+    return CacheSizes(need.token_bytes, need.fixed_bytes, coded)
 
 
 def as_published(family: str) -> dict[str, Any]:
@@ -73,6 +75,7 @@ def check(family: str) -> None:
         assert sizes.fixed_bytes > network.fixed_bytes
         return
     assert sizes.token_bytes == network.token_bytes
+    assert bool(sizes.eight_bit_token_bytes) is bool(network.eight_bit_token_bytes)
     assert abs(sizes.fixed_bytes - network.fixed_bytes) <= COUNTER_BYTES
 
 

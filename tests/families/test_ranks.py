@@ -1,4 +1,7 @@
-"""Every family whose layers can run in several processes: tokens and logits of two and three ranks are those of one."""
+"""Every family whose layers can run in several processes: tokens and logits of two and three ranks are those of one.
+
+In tensor mode they are those of that mode without drafts, to the bit, and close to those of one process.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,31 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import mlx.core as mx
 import numpy as np
 import pytest
 
+from engine.api.modes import RankMode
+from engine.caches.base import CacheSet
 from engine.cluster.loading import loading_over_ranks
+from engine.cluster.modes import SHARDED
 from engine.cluster.plan import SPLITTABLE, plan_ranks
 from engine.models import loading
 from engine.models.loading import LoadedModel
-from tests.families.examine import EVERY_LENGTH, LEAST_VARIETY
-from tests.families.harness import GREEDY, PROMPT, WARM, Errant, Told, reply, says_next
+from tests.families.configs import config
+from tests.families.examine import CLOSE, EVERY_LENGTH, LEAST_VARIETY, apart
+from tests.families.harness import GREEDY, PROMPT, WARM, Errant, Told, fresh, reply, says_next
 from tests.helpers.loading import at_once, load_model
 from tests.helpers.ranks import rank_folder
 
 TOKENS = 20
 NO_TOKENIZER = SimpleNamespace(
-    _tokenizer=None, has_thinking=False, tool_parser=None, tool_call_start_tokens=None, eos_token_ids=()
+    _tokenizer=None,
+    has_thinking=False,
+    has_tool_calling=False,
+    tool_parser=None,
+    tool_call_start_tokens=None,
+    eos_token_ids=(),
 )
 
 pytestmark = pytest.mark.families
@@ -52,6 +65,55 @@ def test_ranks_compute_to_the_bit_what_one_process_does(family: str, ranks: int,
     for length, (tokens, accepted, next_logits) in together.items():
         assert (tokens, accepted) == alone[length][:2], length
         assert np.array_equal(next_logits, alone[length][2]), length
+
+
+@pytest.mark.parametrize("family", sorted(SHARDED))
+def test_a_draft_changes_nothing_in_tensor_mode(family: str, tmp_path: Path) -> None:
+    """No bit, where forwards of all widths agree to the bit in one process; else as little as there."""
+    changes = {}
+    if family == "prism_hadamard_qwen35":  # the tiny one has rows of one group of numbers
+        changes["text_config"] = config(family)["text_config"] | {"intermediate_size": 256}
+    folder, _ = rank_folder(family, tmp_path, **changes)
+    one = load_model(folder)
+    most = 0.0 if apart_by_width(one) == 0 else CLOSE
+    alone = says_next(fresh(one, PROMPT))
+    model = at_once(loading_over_ranks(plan_ranks(folder, [1 << 30] * 2, mode=RankMode.TENSOR)))
+    try:
+        assert apart_by_width(model) <= most
+        replies = _told(model)
+        here = says_next(fresh(model, PROMPT))
+    finally:
+        model.close()
+
+    assert len(set(replies[0][0])) > LEAST_VARIETY
+    assert apart(here, alone) <= CLOSE
+    for length in (*EVERY_LENGTH, -2):
+        plain = replies[-1 if length == -2 else 0]
+        assert replies[length][0] == plain[0], length
+        assert apart(replies[length][2], plain[2]) <= most, length
+
+
+def apart_by_width(model: LoadedModel) -> float:
+    """How far forwards over 2 to 8 tokens, of which any number is kept, are from single tokens'."""
+    caches = model.make_caches()
+    single = mx.stack([_logits(model, caches, [token], 1)[0] for token in PROMPT])
+    most = 0.0
+    for width in EVERY_LENGTH:
+        caches = model.make_caches()
+        for kept in range(width + 1):
+            begin = caches.position
+            rows = _logits(model, caches, PROMPT[begin : begin + width], kept)
+            most = max(most, apart(rows, single[begin : begin + width]))
+        assert caches.position == sum(range(width + 1))
+    return most
+
+
+def _logits(model: LoadedModel, caches: CacheSet, tokens: list[int], kept: int) -> mx.array:
+    fed = mx.array([tokens], dtype=mx.uint32)
+    rows = caches.forward(len(tokens), lambda: model.network(fed, cache=caches.layers))[0]
+    mx.eval(rows)
+    caches.commit(kept)
+    return rows
 
 
 def _told(model: LoadedModel) -> dict[int, tuple[list[int], set[int], Any]]:

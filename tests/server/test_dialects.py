@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from engine import FinishReason, Message, MessageRole, ModelAbout, Request, ToolCall
+from engine import Engine, FinishReason, Message, MessageRole, ModelAbout, ModelReady, Request, ToolCall
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import FakeEngine, Script, model_info
 from tests.helpers.served import Served, chat_body, serving
+from tests.helpers.tiny_models import build, qwen3_config, save
 
 CALL = ToolCall("call_1", "look", '{"at": "the sky"}')
 PARAMETERS = {"type": "object", "properties": {"at": {"type": "string"}}}
@@ -486,18 +487,30 @@ def test_a_limit_for_a_model_that_cannot_be_held_to_it_is_refused() -> None:
 # OpenAI's responses
 
 
-def test_a_response_to_a_chat_that_does_not_fit_is_cut_where_that_was_asked_for(house: Served) -> None:
-    turns = [{"role": role, "content": "What is a draft model? " * 20} for role in ("user", "assistant")] * 60
-    body = {"model": "default", "input": [*turns, {"role": "user", "content": "And now?"}], "max_output_tokens": 4}
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Served]:
+    """A model that reads little at a time."""
+    config = qwen3_config(num_hidden_layers=1, max_position_embeddings=512)
+    engine = Engine()
+    assert isinstance(EngineClient(engine).load(save(build(config), config, tmp_path)), ModelReady)
+    with serving(engine) as house:
+        yield house
+    assert engine.close()
+
+
+def test_a_response_to_a_chat_that_does_not_fit_is_cut_where_that_was_asked_for(small: Served) -> None:
+    turns = [{"role": role, "content": "What is a draft? "} for role in ("user", "assistant")] * 30
+    asked = [*turns, {"role": "user", "content": "And now?"}]
+    body = {"model": "default", "input": asked, "max_output_tokens": 4, "temperature": 0}
     for wanted in ({}, {"truncation": "disabled"}):
-        assert house.post("/v1/responses", body | wanted).status_code == 400
-    answers = [house.post("/v1/responses", body | {"truncation": "auto"}) for _ in range(2)]
+        assert small.post("/v1/responses", body | wanted).status_code == 400
+    answers = [small.post("/v1/responses", body | {"truncation": "auto"}) for _ in range(2)]
     assert [each.status_code for each in answers] == [200, 200]
     first, again = (each.json() for each in answers)
     assert first["truncation"] == "auto"
     assert first["output"][0]["content"] == again["output"][0]["content"]
     used = again["usage"]
-    assert used["input_tokens_details"]["cached_tokens"] > 0.9 * used["input_tokens"] > 500
+    assert used["input_tokens_details"]["cached_tokens"] > 0.9 * used["input_tokens"] > 100
 
 
 def test_a_response_has_codex_order_of_events(served: Served, scripted: FakeEngine) -> None:
@@ -561,6 +574,7 @@ def test_figures_have_vllms_names_where_they_are_asked_for(scripted: FakeEngine)
 
 
 def test_requests_of_other_programs_are_guests_where_the_app_serves(scripted: FakeEngine) -> None:
-    with serving(scripted, guests=True) as served:
+    with serving(scripted, guests=True, kv_bits=8) as served:
         served.chat("x")
     assert asked(scripted).guest
+    assert asked(scripted).kv_bits == 8

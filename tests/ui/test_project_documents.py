@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -145,6 +146,30 @@ def test_a_damaged_database_is_made_again(tmp_path: Path, qtbot: QtBot, whole: b
         search(documents, qtbot, "zebras")  # meets the damage
         qtbot.waitUntil(lambda: whole or "a.txt" in {each.name for each in search(documents, qtbot, "zebras")})
         qtbot.waitUntil(lambda: [each.name for each in search(documents, qtbot, "whales")] == ["b.txt"])
+
+
+def test_damage_in_one_database_costs_no_other_its_texts_and_its_own_are_saved(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_harness(tmp_path / "profile", qtbot) as harness:
+        harness.change(lambda stores: stores.folders.make("Project", None))
+        documents = harness.controller.documents
+        path = documents.database(PROJECT)
+        files = open_files(path)
+        files.add_text("given", "About zebras. " * 3000)
+        files.close()
+        data = path.read_bytes()
+        connection = sqlite3.connect(path)
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'words_data'").fetchone()
+        connection.close()
+        path.write_bytes(data[: (root - 1) * 4096] + b"nonsense" * 512 + data[root * 4096 :])
+        documents.start()
+        qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
+        documents.add_text(0, "other", "About whales.")
+        qtbot.waitUntil(lambda: documents.has_text(0))
+        other = documents.database(0).stat().st_ino
+        assert [each.name for each in search(documents, qtbot, "whales zebras", PROJECT, 0)] == ["other"]
+        qtbot.waitUntil(lambda: bool(search(documents, qtbot, "zebras", PROJECT)))
+        assert [each.name for each in search(documents, qtbot, "zebras", PROJECT)][:1] == ["given"]
+        assert documents.database(0).stat().st_ino == other
 
 
 def test_the_app_ends_at_once_while_a_file_is_read(tmp_path: Path, qtbot: QtBot) -> None:

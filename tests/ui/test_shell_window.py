@@ -116,6 +116,19 @@ def test_before_the_engine_is_there(tmp_path: Path, qtbot: QtBot) -> None:
         assert harness.engine.requests[0].messages[-1].content == question.text()
 
 
+@pytest.mark.parametrize("where", ["settings", "models"])
+def test_what_is_asked_for_before_the_parts_are_there_comes_with_them(tmp_path: Path, qtbot: QtBot, where: str) -> None:
+    with AppHarness(tmp_path) as harness:
+        application, window = harness.application, harness.window
+        getattr(window.menu, where).trigger()
+        assert not application.is_open
+        harness.open(qtbot)
+        if where == "models":
+            assert window.models_view.is_shown
+        else:
+            assert application.settings_window().isVisible()
+
+
 def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
     with AppHarness(tmp_path, put_settings={"main_folder": "", "draft_folder": ""}) as harness:
         with qtbot.waitSignal(harness.application.opened):

@@ -17,9 +17,9 @@ from tests.helpers.transcript_harness import Opener, TranscriptHarness, long_cha
 WIDTH_PX, HEIGHT_PX = 440, 900
 
 DOCUMENTS = {
+    "tasks": "- [ ] open\n- [x] done\n  * [ ] nested\n\nEnd.\n",
     "prose": "# Title\n\nSome **bold** and *italic*, ~~gone~~ and `code`.\nA [link](https://a.com/b).\n\n---\n\nEnd.\n",
     "lists": "Intro:\n- one\n  - nested `x`\n    1. deep\n- two\n\n5. five\n10. ten\n\n    loose\n\nEnd.\n",
-    "tasks": "- [ ] open\n- [x] done\n  * [ ] nested\n\nEnd.\n",
     "quotes": "> quote **bold**\n> more\n>\n> > nested\n>\n> - item\n\nBetween.\n\n> again\n\nEnd.\n",
     "tables": "Look:\n\n| a | b |\n|:--|--:|\n| one | 1 |\n| `two` | 22 |\n\nText.\n\n| x |\n|---|\n| y |\n\nEnd.\n",
     "code": 'So:\n\n```python\ndef f(x):\n    """Doc."""\n    return x  # why\n\n\nprint(f(1))\n```\n\nEnd.\n',

@@ -143,6 +143,17 @@ def test_the_largest_context_fits_and_one_token_more_does_not() -> None:
     assert memory_fit(INFO, 7_991, 4 * GB).largest_context_tokens == 0
 
 
+def test_where_memory_limits_the_context_keys_and_values_count_at_8_bits() -> None:
+    """If the model has them, and unless the chat says otherwise."""
+    info = replace(INFO, caches=CacheSizes(100_000, 1_000_000, 53_125))
+    limits = {bits: memory_fit(info, 40_000, 5 * GB, bits).largest_context_tokens for bits in (16, 8, None)}
+    assert limits == {16: 7_990, 8: 15_040, None: 15_040}
+    assert memory_fit(info, 15_040, 5 * GB).level is FitLevel.TIGHT
+    roomy = {bits: memory_fit(info, 10_000, 8 * GB, bits).needed_bytes for bits in (16, 8, None)}
+    assert roomy[None] == roomy[16] > roomy[8]  # 32,768 tokens fit, and few chats are longer
+    assert memory_fit(INFO, 10_000, 5 * GB, 8) == memory_fit(INFO, 10_000, 5 * GB, 16)
+
+
 def test_what_is_not_here_is_estimated() -> None:
     away = replace(INFO, folder="", caches=None, weight_bytes=estimated_weight_bytes(int(8e9), 4.0))
     fit = memory_fit(away, 10_000, 10 * GB)

@@ -381,6 +381,27 @@ def test_readers_work_beside_the_one_that_reads_files(files: ProjectFiles, tmp_p
         assert other is None
 
 
+def test_several_threads_open_a_new_one_at_once(tmp_path: Path) -> None:
+    failed: list[Exception] = []
+
+    def open_one(path: Path, together: threading.Barrier) -> None:
+        together.wait()
+        try:
+            open_files(path).close()
+        except sqlite3.Error as error:
+            failed.append(error)
+
+    for number in range(60):
+        together = threading.Barrier(4)
+        path = tmp_path / f"{number}.db"
+        threads = [threading.Thread(target=open_one, args=(path, together)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not failed
+
+
 def test_the_file_is_for_its_owner_alone(files: ProjectFiles, tmp_path: Path) -> None:
     for path in (tmp_path / "projects").iterdir():
         assert path.stat().st_mode & 0o077 == 0

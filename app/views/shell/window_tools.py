@@ -39,7 +39,6 @@ _NEED_CHATS = (
     "previous_chat",
     "pair",
     "search",
-    "settings",
     "import_chats",
     "prompts",
 )

@@ -1,0 +1,128 @@
+"""The group of MLX's distributed engine in which ranks sum the parts of sharded layers: joining it, and its speed.
+
+Over RDMA (JACCL) between two machines, whose connection data cross the ranks' own sockets, so no port opens; over a
+ring on loopback on one machine, for tests. A ring takes numbers from any process that connects first: never elsewhere.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from math import isqrt
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+
+from engine.caches.kinds import require
+from engine.cluster.operations import Join, Joined
+
+RING = "ring"
+RDMA = "jaccl"
+_SUMS = 200
+_NUMBERS = 4096  # in each: the hidden states of a token
+_MATRIX = 8192  # rows and columns of one that no processor's cache holds
+_PREFIXES = ("MLX_", "JACCL_")  # of variables that choose a backend, or how it waits
+
+
+def join(asked: Join, gather: Callable[[bytes], bytes]) -> tuple[Any, Joined]:
+    """The group, and what was measured in it. `gather`: the bytes of all members, by place.
+
+    Holds Python's lock until all members are there. A process joins one group, once.
+    """
+    require(asked.backend in (RING, RDMA), f"no backend {asked.backend[:20]}")
+    links = _of_ring(asked.links) if asked.backend == RING else _of_rdma(asked.links)
+    file = "MLX_HOSTFILE" if asked.backend == RING else "MLX_IBV_DEVICES"
+    with _file(json.dumps(links)) as path, _environment({"MLX_RANK": str(asked.place), file: path}):
+        arguments = {"all_gather_factory": lambda _rank, _size: lambda data, _bytes: gather(data)}
+        rdma_only = arguments if asked.backend == RDMA else {}
+        group = mx.distributed.init(strict=True, backend=asked.backend, **rdma_only)
+    require((group.rank(), group.size()) == (asked.place, len(links)), "another group than asked for")
+    return group, Joined(_sum_ns(group), _bytes_s() if asked.place == 0 else 0)
+
+
+def ring_links(size: int) -> tuple[str, ...]:
+    """Addresses on loopback that are free now."""
+    with ExitStack() as opened:
+        held = [opened.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(size)]
+        return tuple(f"127.0.0.1:{each.getsockname()[1]}" for each in held)
+
+
+def is_loopback(address: str) -> bool:
+    """Of an address with a port."""
+    with suppress(ValueError):
+        return ipaddress.ip_address(address.rpartition(":")[0].strip("[]")).is_loopback
+    return False
+
+
+def _of_ring(links: tuple[str, ...]) -> list[list[str]]:
+    require(all(map(is_loopback, links)), "a ring beyond loopback")
+    return [[link] for link in links]
+
+
+def _of_rdma(links: tuple[str, ...]) -> list[list[str | None]]:
+    size = isqrt(len(links))
+    require(size**2 == len(links), f"{len(links)} devices")
+    return [[device or None for device in links[at : at + size]] for at in range(0, len(links), size)]
+
+
+@contextmanager
+def _file(content: str) -> Iterator[str]:
+    """That no other user can read."""
+    descriptor, path = tempfile.mkstemp()
+    try:
+        with os.fdopen(descriptor, "w") as opened:
+            opened.write(content)
+        yield path
+    finally:
+        with suppress(OSError):
+            Path(path).unlink()
+
+
+@contextmanager
+def _environment(wanted: dict[str, str]) -> Iterator[None]:
+    """With these of MLX's variables alone."""
+    before = {name: value for name, value in os.environ.items() if name.startswith(_PREFIXES)}
+    for name in before:
+        del os.environ[name]
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name in wanted:
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def _sum_ns(group: Any) -> int:
+    """Of a sum between two other computations, as in a forward."""
+    _sum_often(group, _SUMS // 10)
+    began = time.perf_counter_ns()
+    _sum_often(group, _SUMS)
+    return (time.perf_counter_ns() - began) // _SUMS
+
+
+def _sum_often(group: Any, times: int) -> None:
+    numbers = mx.ones((_NUMBERS,))
+    for _ in range(times):
+        numbers = mx.distributed.all_sum(numbers, group=group) / group.size()
+    mx.eval(numbers)
+
+
+def _bytes_s() -> int:
+    """At which a matrix is read, as a forward of one token reads weights."""
+    matrix = mx.ones((_MATRIX, _MATRIX), dtype=mx.float16 if mx.metal.is_available() else mx.float32)
+    vector = mx.ones((_MATRIX, 1), dtype=matrix.dtype)
+    mx.eval(matrix @ vector)
+    began = time.perf_counter()
+    mx.eval(matrix @ vector)
+    taken_s = time.perf_counter() - began
+    del matrix
+    mx.clear_cache()
+    return int(_MATRIX * _MATRIX * vector.itemsize / taken_s)
