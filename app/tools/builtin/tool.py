@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ class Reach:
     typed: frozenset[str] = frozenset()  # addresses in the user's own words, in the branch
     folders: tuple[Path, ...] = ()  # files and folders that the user chose for the chat
     documents: Mapping[str, tuple[Path, int]] = field(default_factory=dict)  # by name: a database, the id in it
+    failed: Callable[[Path, sqlite3.Error], None] = lambda _path, _error: None  # hears of a database that is broken
     stores: Callable[[], AbstractContextManager[Stores]] | None = None  # opens a reader
     stop: Stop = field(default_factory=Stop)
 
