@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.controllers.chat_options import resolve, thinking_fields
+from app.controllers.chat_options import kv_bits_of, resolve, thinking_fields
 from app.option_checks import how_to_think
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
@@ -49,6 +49,7 @@ _OF_ENGINE = {
     "--repetition-penalty": "X",
     "--seed": "N",
     "--max-tokens": "N",
+    "--kv-bits": "8|16",
     "--stop": "TEXT",
 }
 _STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
@@ -161,6 +162,8 @@ def _request(settings: Settings, main: str, message: str) -> list[str]:
     for name in ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "max_tokens"):
         value = settings.max_tokens if name == "max_tokens" else getattr(sampling, name)
         flags += [f"--{name.replace('_', '-')}={value}"] if value is not None else []
+    if (bits := kv_bits_of(settings.kv_bits)) is not None:
+        flags += [f"--kv-bits={bits}"]
     mode = settings.speculation_mode
     flags += ["--speculate", str(settings.speculation_tokens) if mode == SpeculationMode.FIXED else mode]
     flags += [f"--effort={_thinking(settings, main)}"]
@@ -211,6 +214,7 @@ def _tool_request(settings: Settings, main: str, text: str, options: argparse.Na
         sampling=replace(settings.sampling(main), **values),
         speculation=Speculation(SpeculationMode.FIXED if mode.isdigit() else SpeculationMode(mode), tokens, acceptance),
         max_tokens=settings.max_tokens if most is None else int(most),
+        kv_bits=kv_bits_of(given["kv_bits"] or settings.kv_bits),
         **thinking_fields(thinking),
     )
 

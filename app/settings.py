@@ -64,6 +64,7 @@ STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
 # What becomes of messages that do not fit the context: the oldest are left out, and summarised, or the user is asked.
 LONG_CHATS = ("oldest", "summary", "ask")
+KV_BITS = ("auto", "16", "8")
 _MOST_ASIDE = 5  # renamed files; older ones are deleted
 # Options that "reset all settings" keeps.
 KEPT = frozenset(
@@ -262,6 +263,7 @@ class Settings(QObject):
     thinking = Option[str | int]("off", how_to_think)
     long_chats = Option("oldest", one_of(*LONG_CHATS))
     picture_detail = Option("normal", one_of(*PictureDetail))
+    kv_bits = Option("auto", one_of(*KV_BITS))  # of a chat's keys and values
     system_prompt = Option("", prompt)
     schema = Option("", schema)  # that replies match; "": free text
     presets = Option[tuple[dict[str, Any], ...]]((), records(id=str, name=str, values=dict))

@@ -49,7 +49,7 @@ from engine.cluster.command import add_arguments as add_rank_arguments
 from engine.cluster.command import add_commands, plan_of
 from engine.hub.library import scan_folders
 from engine.runtime.requests import LARGEST_CONSTRAINT
-from engine.server.command import Ending, add_arguments, decoder_of, options_of, shelf_of
+from engine.server.command import Ending, add_arguments, add_kv_bits, decoder_of, options_of, shelf_of
 
 _STOPPED = 130
 _OUTPUT_CLOSED = 141
@@ -236,6 +236,7 @@ def _request(options: argparse.Namespace) -> Request:
         thinking_tokens=options.effort if isinstance(options.effort, int) else None,
         constraint=options.schema,
         trace=options.trace,
+        kv_bits=options.kv_bits,
     )
 
 
@@ -276,6 +277,7 @@ def _parser() -> argparse.ArgumentParser:
     generate.add_argument("--repetition-penalty", type=float, default=1.0)
     generate.add_argument("--seed", type=int)
     generate.add_argument("--max-tokens", type=int)
+    add_kv_bits(generate)
     generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="may be given several times")
     generate.add_argument(
         "--effort",

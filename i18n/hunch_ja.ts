@@ -4694,6 +4694,10 @@
         <translation>画像の細かさ</translation>
     </message>
     <message>
+        <source>Context memory</source>
+        <translation>コンテキストのメモリ</translation>
+    </message>
+    <message>
         <source>Form of replies</source>
         <translation>回答の形式</translation>
     </message>
@@ -4724,6 +4728,18 @@
     <message>
         <source>off</source>
         <translation>オフ</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自動</translation>
+    </message>
+    <message>
+        <source>Full</source>
+        <translation>通常</translation>
+    </message>
+    <message>
+        <source>Half</source>
+        <translation>半分</translation>
     </message>
     <message>
         <source>Leave out the oldest</source>
@@ -6284,6 +6300,10 @@
     <message>
         <source>For models that can think.</source>
         <translation>思考できるモデルで有効です。</translation>
+    </message>
+    <message>
+        <source>Half holds almost twice the context; replies may differ slightly.</source>
+        <translation>「半分」ではほぼ 2 倍のコンテキストが収まり、回答が少し変わることがあります。</translation>
     </message>
     <message>
         <source>Same seed, same reply, except where two words are nearly tied.</source>

@@ -4694,6 +4694,10 @@
         <translation>이미지 세밀도</translation>
     </message>
     <message>
+        <source>Context memory</source>
+        <translation>컨텍스트 메모리</translation>
+    </message>
+    <message>
         <source>Form of replies</source>
         <translation>답변 형식</translation>
     </message>
@@ -4724,6 +4728,18 @@
     <message>
         <source>off</source>
         <translation>끔</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>자동</translation>
+    </message>
+    <message>
+        <source>Full</source>
+        <translation>전체</translation>
+    </message>
+    <message>
+        <source>Half</source>
+        <translation>절반</translation>
     </message>
     <message>
         <source>Leave out the oldest</source>
@@ -6284,6 +6300,10 @@
     <message>
         <source>For models that can think.</source>
         <translation>생각할 수 있는 모델에 적용돼요.</translation>
+    </message>
+    <message>
+        <source>Half holds almost twice the context; replies may differ slightly.</source>
+        <translation>절반으로 하면 컨텍스트가 거의 두 배로 늘고, 답변이 조금 달라질 수 있어요.</translation>
     </message>
     <message>
         <source>Same seed, same reply, except where two words are nearly tied.</source>

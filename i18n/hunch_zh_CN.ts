@@ -4694,6 +4694,10 @@
         <translation>图片细节</translation>
     </message>
     <message>
+        <source>Context memory</source>
+        <translation>上下文内存</translation>
+    </message>
+    <message>
         <source>Form of replies</source>
         <translation>回复格式</translation>
     </message>
@@ -4724,6 +4728,18 @@
     <message>
         <source>off</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>Full</source>
+        <translation>完整</translation>
+    </message>
+    <message>
+        <source>Half</source>
+        <translation>减半</translation>
     </message>
     <message>
         <source>Leave out the oldest</source>
@@ -6284,6 +6300,10 @@
     <message>
         <source>For models that can think.</source>
         <translation>适用于能思考的模型。</translation>
+    </message>
+    <message>
+        <source>Half holds almost twice the context; replies may differ slightly.</source>
+        <translation>“减半”可容纳近两倍的上下文，回复可能略有不同。</translation>
     </message>
     <message>
         <source>Same seed, same reply, except where two words are nearly tied.</source>

@@ -233,7 +233,11 @@ class Asking(QObject):
             done(replace(question, attachments=(*passages, *own)))
 
         self._storing.add(question.chat_id)
-        self._tools.passages(question.chat_id, question.text, self._context_limit(question.chat_id), found)
+        self.find_passages(question.chat_id, question.text, found)
+
+    def find_passages(self, chat_id: int, text: str, done: Callable[[Attachments], None]) -> None:
+        """What a message with this text will have of the chat's documents; later, or () at once."""
+        self._tools.passages(chat_id, text, self._context_limit(chat_id), done)
 
     def regenerate(self, message_id: int) -> bool:
         """Requests another version of a reply, or another reply to a user's message. False: nothing will change."""

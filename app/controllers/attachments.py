@@ -13,7 +13,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.asking import block_of
@@ -32,6 +32,7 @@ from engine import ChatEngine, CountId, Event, PictureDetail, TokensCounted, pic
 
 MOST_FILES = 20
 _CLOSE_S = 5.0
+_PAUSE_MS = 400  # in typing, after which passages are looked for
 
 
 class _Rows:
@@ -123,12 +124,15 @@ class AttachmentController(QObject):
         self._counting: dict[CountId, int] = {}  # the row that a count of the engine's is for
         self._counting_pictures: set[int] = set()  # rows whose count runs on the reader's thread
         self._counted_by: tuple[str, PictureDetail] | None = None  # the main model whose tokens the rows have
+        self._typed = ""  # in the composer
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self._find_passages)
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
         chats.options.changed.connect(self._on_pair)
         chats.asking.message_sent.connect(self._on_sent)
         chats.chat_made.connect(self._go_on_in)
-        chats.documents.changed.connect(lambda _place: self._show())
+        chats.documents.changed.connect(lambda _place: self._on_documents())
         chats.edits.ended.connect(self._close_field)
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
         rows = chats.transcript
@@ -147,6 +151,11 @@ class AttachmentController(QObject):
         self._chat_id = chat_id
         self._show()
         self._count_all()
+        self._look_again()
+
+    def _on_documents(self) -> None:
+        self._show()
+        self._look_again()
 
     def _go_on_in(self, chat_id: int) -> None:
         """The open chat has a number now: what was attached since its first message was sent stays with it."""
@@ -233,7 +242,10 @@ class AttachmentController(QObject):
         if (stop := self._stops.pop(number, None)) is not None:
             stop.ask()
         place = -message_id or self._chat_id
-        if number in self._searched:
+        row = self.model.row(number)
+        if row is not None and row.kind is AttachmentKind.PASSAGES:
+            self._chats.tools.leave_out_passages(self._chat_id, True)
+        elif number in self._searched:
             self._chats.documents.remove(-self._chat_id, [self._searched.pop(number)])
         self._rows.drop(number)
         self._changed(place)
@@ -276,8 +288,40 @@ class AttachmentController(QObject):
             self.remove(number)
             self.put_back.emit(row.attachment.text)
 
+    def show_passages_for(self, text: str) -> None:
+        """What of the documents will go with it, for a model that cannot search; as an attachment like any other."""
+        self._typed = text.strip()
+        self._look_again()
+        if not self._typed:
+            self._pause.stop()
+            self._put_passages(())
+
+    def _look_again(self) -> None:
+        if self._typed:
+            self._pause.start()
+
+    def _find_passages(self) -> None:
+        asked = self._chat_id, self._typed
+
+        def found(passages: Attachments) -> None:
+            if asked == (self._chat_id, self._typed):
+                self._put_passages(passages)
+
+        self._chats.asking.find_passages(*asked, found)
+
+    def _put_passages(self, passages: Attachments) -> None:
+        rows = self._rows[self._chat_id]
+        before = [row for row in rows if row.kind is AttachmentKind.PASSAGES]
+        if [row.attachment for row in before] != list(passages):
+            self._rows.drop(*(row.number for row in before))
+            for each in passages:
+                self._rows.add(self._chat_id, each)
+            self._show()
+            self._count_all()
+
     def _on_sent(self, chat_id: int, _text: str, attached: Sequence[AttachedRow]) -> None:
         """What went with the message is on disk, at once or when it was tried again."""
+        self._chats.tools.leave_out_passages(chat_id, False)
         if sent := {row.number for row in attached}:
             self._rows.drop(*sent)
             self._changed(chat_id)
@@ -361,6 +405,7 @@ class AttachmentController(QObject):
             self._rows.forget_tokens()
         self._show()
         self._count_all()
+        self._look_again()
 
     def _count_all(self) -> None:
         """Asks for the counts that the open chat and the fields lack."""
@@ -408,8 +453,8 @@ class AttachmentController(QObject):
             self._chats.edits.attach(-place, attachments_of(self._rows[place]))
 
     def _changed(self, place: int) -> None:
-        """Has what waits there kept on disk."""
-        attachments = attachments_of(self._rows[place])
+        """Has what waits there kept on disk, but for passages, which are looked for again."""
+        attachments = attachments_of([row for row in self._rows[place] if row.kind is not AttachmentKind.PASSAGES])
         if place < 0:
             self._chats.edits.attach(-place, attachments)
         else:

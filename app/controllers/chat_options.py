@@ -47,7 +47,7 @@ _NOT_SET = object()
 # a damaged disk: an unknown name or an impossible value counts as if it were not there.
 OPTIONS = (
     *("system_prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
-    *("max_tokens", "context_tokens", "long_chats", "thinking", "picture_detail", "schema"),
+    *("max_tokens", "context_tokens", "long_chats", "thinking", "picture_detail", "kv_bits", "schema"),
     *("speculation_mode", "speculation_tokens"),
 )
 
@@ -72,6 +72,11 @@ class Generation:
     @property
     def picture_detail(self) -> PictureDetail:
         return PictureDetail(self.values["picture_detail"])
+
+    @property
+    def kv_bits(self) -> int | None:
+        """As in a request."""
+        return kv_bits_of(self.values["kv_bits"])
 
     def sampling(self) -> Sampling:
         names = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed")
@@ -102,9 +107,15 @@ class Generation:
             constraint=self._constraint(messages),
             **thinking_fields(self.values["thinking"]),
             picture_detail=self.picture_detail,
+            kv_bits=self.kv_bits,
             shared_characters=len(self.shared),
             conversation=conversation,
         )
+
+
+def kv_bits_of(option: str) -> int | None:
+    """A request's field from the option `kv_bits`."""
+    return None if option == "auto" else int(option)
 
 
 def thinking_fields(thinking: str | int) -> dict[str, Any]:
@@ -277,6 +288,11 @@ class ChatOptions(QObject):
     def picture_detail(self) -> PictureDetail:
         """In the open chat."""
         return self.generation(self.chat_id).picture_detail
+
+    @property
+    def kv_bits(self) -> int | None:
+        """Of keys and values in the open chat, as in a request."""
+        return self.generation(self.chat_id).kv_bits
 
     @property
     def schema(self) -> str:

@@ -277,14 +277,14 @@ class ModelController(PairLoading):
             self.records.put_off(pair.main_folder, pair.draft_folder, off)
             self.pair_changed.emit()
 
-    def context_room(self) -> tuple[int, int]:
-        """About how many context tokens the main model and the memory allow; 0: not known."""
+    def context_room(self, kv_bits: int | None = None) -> tuple[int, int]:
+        """About how many context tokens the main model and the memory allow; 0: not known. `kv_bits`: of a request."""
         main = self.main_info()
         draft = self._requested.draft
         if main is None or not main.context_tokens:
             return 0, 0
         pair = [main] if draft is None or draft.folder == main.folder else [main, draft]
-        return main.context_tokens, fit_together(pair, main.context_tokens).largest_context_tokens
+        return main.context_tokens, fit_together(pair, main.context_tokens, kv_bits=kv_bits).largest_context_tokens
 
     @property
     def models(self) -> list[ModelEntry]:

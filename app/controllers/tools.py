@@ -115,6 +115,7 @@ class ToolsController(QObject):
         self._storage = storage
         self._options = options
         self._documents = documents
+        self._without_passages: set[int] = set()  # chats
         self._models = models
         self.consents = KeptConsents(storage, changes)
         self._tokens: dict[str, int] = {}  # of a tool's definition, by its digest
@@ -178,10 +179,10 @@ class ToolsController(QObject):
 
     def passages(self, chat_id: int, question: str, context_tokens: int, done: Callable[[Attachments], None]) -> None:
         """For a model that cannot search by itself: what of the documents fits best, as an attachment; () at once where
-        there is none to search.
+        there is none to search, or `leave_out_passages` was asked for.
         """
         places = self.documents_of(chat_id)
-        if not places or not question or self.can_call() is CanCall.YES:
+        if not places or not question or chat_id in self._without_passages or self.can_call() is CanCall.YES:
             done(())
             return
 
@@ -190,6 +191,10 @@ class ToolsController(QObject):
             done((Attachment("", AttachmentKind.PASSAGES, text, len(text.encode())),) if text else ())
 
         self._documents.search(places, question, _MOST_PASSAGES, found)
+
+    def leave_out_passages(self, chat_id: int, leave_out: bool) -> None:
+        """From messages of that chat."""
+        (self._without_passages.add if leave_out else self._without_passages.discard)(chat_id)
 
     def _of_documents(self, chat_id: int) -> tuple[str, ...]:
         """Ids of the tools that are on because a chat has documents."""

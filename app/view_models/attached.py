@@ -48,8 +48,8 @@ class AttachedModel(QObject):
 
     @property
     def longest(self) -> AttachedRow | None:
-        """Of those whose tokens are known."""
-        counted = [row for row in self.rows if row.attachment is not None and row.tokens]
+        """Of those whose tokens are known, but for what was found to fit."""
+        counted = [row for row in self.rows if row.tokens and row.kind is not AttachmentKind.PASSAGES]
         return max(counted, key=lambda row: row.tokens or 0, default=None)
 
     def row(self, number: int) -> AttachedRow | None:

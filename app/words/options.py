@@ -22,6 +22,7 @@ def option_name(name: str) -> str:
         "long_chats": QCoreApplication.translate("Options", "Long chats"),
         "thinking": QCoreApplication.translate("Options", "Thinking"),
         "picture_detail": QCoreApplication.translate("Options", "Picture detail"),
+        "kv_bits": QCoreApplication.translate("Options", "Context memory"),
         "schema": QCoreApplication.translate("Options", "Form of replies"),
         "speculation_mode": QCoreApplication.translate("Options", "Drafting"),
     }[name]
@@ -50,13 +51,19 @@ def value_words(name: str, value: float | str | None) -> str:
         on = QCoreApplication.translate("Options", "on")
         off = QCoreApplication.translate("Options", "off")
         return on if value is True else off
-    if name == "picture_detail":
-        return detail_words(value).lower()
-    if name == "long_chats":
-        return long_chats_words(value).lower()
     if name == "thinking" or isinstance(value, str):
-        return thinking_words(value).lower()
+        words = {"picture_detail": detail_words, "kv_bits": kv_bits_words, "long_chats": long_chats_words}
+        return words.get(name, thinking_words)(value).lower()
     return number(value, 0 if isinstance(value, int) else 2)
+
+
+def kv_bits_words(value: object) -> str:
+    """How much memory the tokens of a chat take."""
+    return {
+        "auto": QCoreApplication.translate("Options", "Auto"),
+        "16": QCoreApplication.translate("Options", "Full"),
+        "8": QCoreApplication.translate("Options", "Half"),
+    }[str(value)]
 
 
 def long_chats_words(value: object) -> str:

@@ -70,6 +70,10 @@ class CacheSet:
         self._rollback_points: dict[int, list[Any]] | None = None  # by position, None: not recorded
 
     @property
+    def replay(self) -> Replay | None:
+        return self._replay
+
+    @property
     def nbytes(self) -> int:
         """Size in the process with the largest share."""
         here = sum(layer.nbytes for layer in self.layers)

@@ -1,19 +1,22 @@
 """Caches of several conversations as rows of one batch, and back: joining, leaving, and undoing the last step.
 
-The batch's caches are mlx-lm's. With windows or recurrent states a step has one token a row. If all are key-value
-caches a step may be wider, and each row drops any number of its tokens.
+A step may be wider than a token, and of it each row keeps any number of its tokens. Rows of keys and values are shifted
+(mlx-lm's `BatchKVCache`), windows move an offset, and recurrent states are replayed once for each number of kept
+tokens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mlx.core as mx
 from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.base import CacheSet
+from engine.caches.batch_window import BatchWindowCache
 from engine.caches.kinds import leaves, require
+from engine.caches.replay import ModuleCall, Replay
 from engine.caches.window import WindowCache
 
 # Exactly these can become rows; chunked, quantized and a family's own caches cannot.
@@ -25,58 +28,86 @@ def can_merge(layers: Sequence[Any]) -> bool:
     return all(type(leaf) in _MERGING for leaf in leaves(layers))
 
 
-def can_forget(layers: Sequence[Any]) -> bool:
-    """Whether each row of a batch of these can drop its own number of tokens."""
-    return all(type(leaf) is mlx_cache.KVCache for leaf in leaves(layers))
-
-
 class MergedCaches:
     """One batch of rows, in the order in which they were appended."""
 
     def __init__(self) -> None:
         self.layers: list[Any] = []
+        self._replay: Replay | None = None  # of the network
+        self._width = 0  # of the last step
         self._before: list[list[Any]] = []  # the slots of each recurrent cache before the last step
+        self._calls: list[ModuleCall] = []  # that changed those in the last step
 
-    def append(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Copy more rows in, each given by its layers. The last step can no longer be undone."""
-        merged = [_merged(parts) for parts in zip(*rows, strict=True)]
+    def append(self, rows: Sequence[CacheSet]) -> None:
+        """Copy more rows in. The last step can no longer be undone."""
+        self._replay = rows[0].replay
+        merged = [_merged(parts) for parts in zip(*(row.layers for row in rows), strict=True)]
         for layer, more in zip(self.layers, merged, strict=False):
             layer.extend(more)
         self.layers = self.layers or merged
-        self._before = []
+        self._close()
         mx.eval(list(_arrays(self.layers)))
 
-    def remember(self) -> None:
-        """Record what `extract` needs to undo the step that follows."""
-        self._before = [list(leaf.cache) for leaf in _recurrent(self.layers)]
+    def forward(self, width: int, run: Callable[[], mx.array]) -> mx.array:
+        """Run a step of `width` tokens a row. A wider one than a token has to be committed."""
+        recurrent = _recurrent(self.layers)
+        self._width = width
+        self._before = [list(leaf.cache) for leaf in recurrent]
+        if self._replay is None or not recurrent or width == 1:
+            return run()
+        with self._replay.recording(recurrent) as self._calls:
+            return run()
 
     def keep(self, rows: list[int]) -> None:
         """Keep these rows in this order, and drop all others."""
         if not rows:
             self.layers = []
-            self._before = []
+            self._close()
             return
         for layer in self.layers:
             layer.filter(rows)
         self._before = [[slot if slot is None else slot[rows] for slot in slots] for slots in self._before]
 
-    def forget(self, tokens: Sequence[int]) -> None:
-        """Drop the newest `tokens[i]` tokens of row i; see `can_forget`.
-
-        Rows end at the same column, so a row that drops more than others is shifted right and padded on the left.
-        """
-        least = min(tokens)
-        shifts = [forgotten - least for forgotten in tokens]
+    def commit(self, kept: Sequence[int]) -> None:
+        """Keep the first `kept[i]` tokens of row i in the last step, and drop the rest."""
+        dropped = [self._width - tokens for tokens in kept]
+        if any(dropped):
+            self._restore(kept)
         for leaf in leaves(self.layers):
-            leaf.trim(least)
-            leaf.prepare(right_padding=shifts)
-            leaf.finalize()
-        if min(next(leaves(self.layers)).left_padding.tolist()) >= _MOST_PADDING:
-            self.keep(list(range(len(shifts))))  # drops columns that are padding in all rows
+            if isinstance(leaf, BatchWindowCache):
+                leaf.forget(dropped)
+            elif isinstance(leaf, mlx_cache.BatchKVCache):
+                _shift(leaf, dropped)
+        self._close()
+        padded: list[Any] = [leaf for leaf in leaves(self.layers) if isinstance(leaf, mlx_cache.BatchKVCache)]
+        if padded and min(padded[0].left_padding.tolist()) >= _MOST_PADDING:
+            self.keep(list(range(len(kept))))  # drops columns that are padding in all rows
 
     def copy_first(self, rows: int) -> None:
         """Append a copy of the first of `rows` rows."""
         self.keep([*range(rows), 0])
+
+    def _restore(self, kept: Sequence[int]) -> None:
+        """Bring the recurrent states to where each row's kept tokens end."""
+        recurrent = _recurrent(self.layers)
+        handed = {id(leaf) for call in self._calls for leaf in call.handed}
+        known = handed == set(map(id, recurrent))
+        partly = any(0 < tokens < self._width for tokens in kept)
+        require(known or not partly, "what changes the states is not known, or is handed other caches too")
+        states = {self._width: [list(leaf.cache) for leaf in recurrent]}  # by kept tokens
+        for tokens in set(kept) - {self._width}:
+            for leaf, slots in zip(recurrent, self._before, strict=True):
+                leaf.cache = list(slots)
+            if tokens and self._replay is not None:
+                self._replay.run(self._calls, self._width, tokens)
+            states[tokens] = [list(leaf.cache) for leaf in recurrent]
+        for index, leaf in enumerate(recurrent):
+            by_row = [states[tokens][index] for tokens in kept]
+            leaf.cache = [_joined(slots) for slots in zip(*by_row, strict=True)]
+
+    def _close(self) -> None:
+        self._before = []
+        self._calls = []
 
     def extract(self, row: int, caches: CacheSet, position: int, *, back: bool) -> CacheSet:
         """Move a row to fresh `caches`, which then hold `position` tokens. `back`: without the last step."""
@@ -102,7 +133,7 @@ def _merged(parts: Sequence[Any]) -> Any:
     if isinstance(first, mlx_cache.ArraysCache):
         return _stacked(parts)
     if isinstance(first, WindowCache):
-        return mlx_cache.RotatingKVCache.merge([_rotating(part) for part in parts])
+        return BatchWindowCache.merge(parts)
     return type(first).merge(parts)
 
 
@@ -115,30 +146,28 @@ def _stacked(parts: Sequence[Any]) -> Any:
     return merged
 
 
-def _rotating(window: WindowCache) -> Any:
-    """The window in the form that mlx-lm's batches expect."""
-    rotating = mlx_cache.RotatingKVCache(window.max_size)
-    if window.keys is not None:
-        rotating.offset = window.offset
-        rotating._idx = rotating.size()  # noqa: SLF001  it has no public name
-        rotating.keys, rotating.values = (_newest(window, held) for held in (window.keys, window.values))
-    return rotating
-
-
-def _newest(window: WindowCache, held: mx.array) -> mx.array:
-    """The newest entries, a window's width of them; older ones are never attended to."""
-    entries = held[..., : window.offset - window.start_position, :]
-    wanted = min(window.offset, window.max_size)
-    missing = max(0, wanted - entries.shape[2])
-    return mx.pad(entries, [(0, 0), (0, 0), (missing, 0), (0, 0)])[..., -wanted:, :]
-
-
 def _pour(row: Any, leaf: Any, back: int) -> None:
     """Fill the fresh cache `leaf` with `row`, without its last `back` tokens."""
-    held = row.keys.shape[2] - back
-    if held:
-        leaf.update_and_fetch(row.keys[..., :held, :], row.values[..., :held, :])
+    end = row.keys.shape[2] - back
+    first = max(0, end - leaf.max_size + 1) if isinstance(leaf, WindowCache) else 0
+    if end > first:
+        leaf.update_and_fetch(row.keys[..., first:end, :], row.values[..., first:end, :])
     leaf.offset = row.offset - back
+
+
+def _shift(leaf: Any, dropped: Sequence[int]) -> None:
+    """Rows end at the same column, so a row that drops more than others is shifted right and padded on the left."""
+    least = min(dropped)
+    leaf.trim(least)
+    leaf.prepare(right_padding=[tokens - least for tokens in dropped])
+    leaf.finalize()
+
+
+def _joined(slots: Sequence[Any]) -> Any:
+    """Row i of `slots[i]`."""
+    if slots[0] is None:
+        return None
+    return mx.concatenate([slot[row : row + 1] for row, slot in enumerate(slots)])
 
 
 def _row(slot: mx.array | None, row: int) -> mx.array | None:

@@ -62,12 +62,15 @@ class Forward:
 
     In a pipeline the hidden states of the ranks before this one follow as bytes of `dtype`, but to the first. A
     sequence that is not known begins. Sequence 0 has no caches: nothing of it is kept.
+
+    `layers`: in tensor mode, those whose states are wanted, too, after the head's input in each token's row.
     """
 
     sequence: int
     position: int
     tokens: tuple[int, ...]
     dtype: str = ""
+    layers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from engine.api.errors import (
     TokenizerBroken,
     as_engine_error,
 )
-from engine.api.modes import ModeChoice
+from engine.api.modes import ModeChoice, RankMode
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker, eight_bits_of
@@ -178,6 +178,11 @@ class LoadedModel:
             return self
         made, need = self.eight_bits.make_caches, self.eight_bits.need
         return replace(self, make_caches=made, need=need, identity=f"{self.identity}-kv8", eight_bits=None)
+
+    @property
+    def has_states(self) -> bool:
+        """Whether hidden states of all layers can be had here."""
+        return self.ranks == 1 or (self.choice is not None and self.choice.mode is RankMode.TENSOR)
 
     @property
     def ends(self) -> frozenset[int]:

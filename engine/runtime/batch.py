@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
-from engine.caches.merging import MergedCaches, can_forget, can_merge
+from engine.caches.merging import MergedCaches, can_merge
 from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round, Times, failure_of
 from engine.decoding.sequence import Sequence as Conversation
@@ -65,7 +65,7 @@ class Batch:
         self.replies.extend(replies)
         for reply in replies:
             reply.sequence.discard_in_flight()
-        self._caches.append([reply.sequence.caches.layers for reply in replies])
+        self._caches.append([reply.sequence.caches for reply in replies])
         for reply in replies:
             reply.sequence.caches = reply.sequence.model.make_caches()
 
@@ -174,7 +174,7 @@ class Batch:
         ]
         recorder = next((kept for reply in self.replies if (kept := reply.sequence.hidden_states) is not None), None)
         with self._seeing(), recorder.step() if recorder is not None else nullcontext():
-            logits = model.network(within_vocabulary(mx.stack(rows), model), cache=self._caches.layers)
+            logits = self._run(mx.stack(rows), model)
         self._states = recorder.latest() if recorder is not None else None
         verdicts = [
             self._verdict(reply, logits[row, : draft.tokens.size + 1], draft)
@@ -183,7 +183,7 @@ class Batch:
         failure = failure_of(verdicts)
         if failure is not None:
             self._states = None
-            self._caches.forget([width] * len(drafts))
+            self._caches.commit([0] * len(drafts))
             return [], failure
         return [integers(verdict) for verdict in verdicts], None
 
@@ -194,11 +194,10 @@ class Batch:
 
     def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:
         """The tokens after `tokens`, one a row (rows,), not evaluated. `ahead`: `tokens` are not committed yet."""
-        self._caches.remember()
         model = self.replies[0].sequence.model
         rows = mx.concatenate([tokens, tokens[:1]]) if self._padded else tokens
         with self._seeing(), self._keeping_states(ahead=ahead):
-            logits = model.network(within_vocabulary(rows, model)[:, None], cache=self._caches.layers)[:, -1, :]
+            logits = self._run(rows[:, None], model)[:, -1, :]
         logits = logits[: len(self.replies)]
         samplers = [reply.sampler for reply in self.replies]
         if all(sampler.draws_alike(samplers[0]) for sampler in samplers):
@@ -208,6 +207,11 @@ class Batch:
             drawn = mx.concatenate(self._draws(logits, tokens if ahead else None))
         mx.async_eval(drawn)
         return drawn
+
+    def _run(self, tokens: mx.array, model: LoadedModel) -> mx.array:
+        """A forward over (rows, width)."""
+        inputs = within_vocabulary(tokens, model)
+        return self._caches.forward(tokens.shape[1], lambda: model.network(inputs, cache=self._caches.layers))
 
     def _seeing(self) -> AbstractContextManager[None]:
         """In this block forwards give rows after a picture their own positions."""
@@ -268,7 +272,7 @@ class Batch:
     def _commit(self, width: int, rounds: Sequence[Round | None]) -> None:
         """Keep as many of the step's `width` tokens of each row as its round emitted."""
         kept = [1 if done is None else len(done.emitted) for done in rounds]
-        self._caches.forget([width - tokens for tokens in kept])
+        self._caches.commit(kept)
         states = self._states
         self._states = None
         for row, (reply, tokens) in enumerate(zip(self.replies, kept, strict=True)):
@@ -328,8 +332,7 @@ def try_batching(model: LoadedModel) -> Generator[None, None, Batching]:
         return Batching()
     if not (yield from _agrees(model)) or not (yield from _agrees(model.with_eight_bits())):
         return Batching()
-    drafts = can_forget(caches.layers) and (yield from _agrees(model, after=[3, 1]))
-    return Batching(shares=True, drafts=drafts)
+    return Batching(shares=True, drafts=(yield from _agrees(model, after=[3, 1])))
 
 
 def _agrees(model: LoadedModel, after: Sequence[int] = ()) -> Trial:
@@ -351,10 +354,11 @@ def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> Trial:
     for row in rows:
         row.prefill_chunk()
         yield
-    merged.append([row.caches.layers for row in rows])
+    merged.append([row.caches for row in rows])
     if after:
-        mx.eval(model.network(mx.array([text[-4:] for text in texts]), cache=merged.layers))
-        merged.forget([4 - kept for kept in after])
+        wide = mx.array([text[-4:] for text in texts])
+        mx.eval(merged.forward(4, lambda: model.network(wide, cache=merged.layers)))
+        merged.commit(after)
         yield
     ends = [len(text) - 4 + kept for text, kept in zip(texts, after or (0, 0), strict=True)]
     newest = [text[end : end + 1] for text, end in zip(texts, ends, strict=True)]

@@ -17,7 +17,7 @@ from engine.api.errors import EngineError, InvalidRequest
 from engine.api.events import Event
 from engine.api.files import open_plain
 from engine.api.protocols import ChatEngine
-from engine.api.types import EngineState, ModelInfo
+from engine.api.types import KV_BITS, EngineState, ModelInfo
 from engine.hub.library import scan_folders
 from engine.models.compatibility import best_draft
 from engine.server.options import (
@@ -50,6 +50,7 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
     )
     serve.add_argument("--ttl", type=_seconds, metavar="SECONDS", help=_TTL)
     serve.set_defaults(usage_error=serve.error)
+    add_kv_bits(serve)
     serve.add_argument("--host", default="", help="an address to listen at; without it 127.0.0.1 and ::1")
     serve.add_argument("--port", type=int, default=DEFAULT_PORT)
     serve.add_argument("--api-key-file", type=Path, metavar="FILE", help="with a key that clients must send")
@@ -63,6 +64,11 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
         "--decoder", metavar="MODULE:NAME", help="a class that makes pixels of pictures; without it none are taken"
     )
     serve.add_argument("--log", action="store_true", help="the engine's warnings and errors on stderr")
+
+
+def add_kv_bits(parser: argparse.ArgumentParser) -> None:
+    text = "of keys and values; without it 8 where memory limits the context, else 16"
+    parser.add_argument("--kv-bits", type=int, choices=KV_BITS, help=text)
 
 
 def options_of(arguments: argparse.Namespace) -> ServerOptions:
@@ -80,6 +86,7 @@ def options_of(arguments: argparse.Namespace) -> ServerOptions:
         origins=tuple(arguments.allow_origin),
         any_name=arguments.any_name,
         vllm_names=arguments.vllm_metrics,
+        kv_bits=arguments.kv_bits,
         ttl_s=ServerOptions().ttl_s if arguments.ttl is None else arguments.ttl,
     )
 

@@ -33,6 +33,7 @@ class ServerOptions:
     any_name: bool = False  # answer to any model name with the loaded model
     vllm_names: bool = False  # figures under vLLM's names, too
     sampling: Sampling = field(default_factory=Sampling)  # where a request does not say
+    kv_bits: int | None = None  # of keys and values, as in a request
     guests: bool = False  # its requests pause while others of the engine are queued or running
     most_requests: int = 64  # waiting, queued and running; further ones are refused with Retry-After
     ttl_s: float = 3600.0  # without a request, until a model that was loaded for one is unloaded; inf: never

@@ -155,8 +155,10 @@ class SharedEngine:
     ) -> Replies:
         """Raises Problem when there are too many. The requests begin with `async with`."""
         self._check_room(len(requests))
-        guests = self.options.guests
-        own = [replace(each, guest=guests, model=model.main.folder, owner=owner) for each in requests]
+        folder = model.main.folder
+        guest = self.options.guests
+        bits = self.options.kv_bits
+        own = [replace(each, guest=guest, model=folder, owner=owner, kv_bits=bits) for each in requests]
         return Replies(self, endpoint, own, client, model, keep_s)
 
     @contextmanager

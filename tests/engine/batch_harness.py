@@ -37,8 +37,6 @@ AT_8_BITS = "qwen3 at 8 bits"  # computing with codes, as on a GPU
 # which cannot be merged.
 MERGING_FAMILIES = ["qwen3", AT_8_BITS, "gemma3_text", "qwen3_5", "lfm2", "falcon_h1"]
 UNMERGED_FAMILY = "llama4"
-# Those whose rows can forget different numbers of tokens, so that a batch can draft.
-DRAFTING_FAMILIES = ["qwen3", AT_8_BITS]
 
 
 # Two layers, of each kind one, show what rows and caches do to each other; tests/families has more.
@@ -60,9 +58,9 @@ def model(family: str) -> LoadedModel:
 
 
 @cache
-def draft() -> LoadedModel:
-    """For every family: the plain one, stirred a little, so that it is often right about that one."""
-    network = families.build("qwen3", **_TWO)
+def draft(family: str = "qwen3") -> LoadedModel:
+    """The main model of that family, stirred a little, so that it is often right about that one."""
+    network = families.build(family.partition(" ")[0], **_SHALLOW.get(family, {}))
     mx.random.seed(3)
     network.update(tree_map(_stirred, network.parameters()))
     return _loaded(network, CacheMaker(network))

@@ -32,7 +32,6 @@ from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch, Batching
 from engine.runtime.sharing import BatchWay, Sharing
 from tests.engine.batch_harness import (
-    DRAFTING_FAMILIES,
     GREEDY,
     MERGING_FAMILIES,
     SAMPLED,
@@ -86,7 +85,7 @@ def test_tokens_are_those_written_alone(family: str, sampling: str) -> None:
     steer(harness, heard, Speculation.fixed(3))
     harness.run_dry()
 
-    assert by_turns is (family not in DRAFTING_FAMILIES)
+    assert by_turns is (family == UNMERGED_FAMILY)
     assert together >= 3 if family in MERGING_FAMILIES else together == 0
     for reply, asked in zip(heard, requests(SAMPLINGS[sampling]), strict=True):
         assert reply.tokens == alone(family, asked).tokens
@@ -271,7 +270,7 @@ def breakable(main: LoadedModel) -> LoadedModel:
 def test_between_steps_every_row_matches_its_tokens(drafts: bool) -> None:
     """INVARIANT: pulled out of the batch at any step, a row's cache holds all committed tokens but the last."""
     speculation = Speculation.fixed(5) if drafts else Speculation.off()
-    for family in DRAFTING_FAMILIES if drafts else MERGING_FAMILIES:
+    for family in MERGING_FAMILIES:
         harness = Harness(model(family), draft())
         heard = [harness.submit(asking(prompt(3 + 12 * salt, salt), 200, GREEDY, speculation)) for salt in range(3)]
         harness.until_written(heard[2], 3)

@@ -14,10 +14,10 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.costs import Calibration
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.runtime.batch import Batch
+from engine.runtime.batch import Batch, Batching
+from engine.runtime.pair import LoadedPair
 from engine.runtime.sharing import BatchWay, Sharing
 from tests.engine.batch_harness import (
-    DRAFTING_FAMILIES,
     GREEDY,
     MERGING_FAMILIES,
     SAMPLED,
@@ -54,7 +54,7 @@ def wide_steps(monkeypatch: pytest.MonkeyPatch) -> list[set[int]]:
     return seen
 
 
-@pytest.mark.parametrize("family", DRAFTING_FAMILIES)
+@pytest.mark.parametrize("family", fair(MERGING_FAMILIES, "qwen3", "gemma3_text", "qwen3_5"))
 @pytest.mark.parametrize("sampling", fair(SAMPLINGS, "sampled"))
 def test_rows_draft_and_keep_different_numbers_of_tokens(
     family: str, sampling: str, monkeypatch: pytest.MonkeyPatch
@@ -68,7 +68,7 @@ def test_rows_draft_and_keep_different_numbers_of_tokens(
     ]
     text = alone(family, asked[0]).text
     asked[0] = replace(asked[0], stop=(text[len(text) // 2 :][:4],))
-    harness = Harness(model(family), draft())
+    harness = Harness(model(family), draft(family))
     heard = [harness.submit(one) for one in asked]
     harness.run_dry()
 
@@ -273,11 +273,16 @@ def test_a_number_that_was_asked_for_is_drafted_from_the_first_round_on_in_compa
     assert long.finished.stats.shared_rounds > 3
 
 
-@pytest.mark.parametrize(
-    "family", fair([family for family in MERGING_FAMILIES if family not in DRAFTING_FAMILIES], "gemma3_text")
-)
-def test_a_number_that_was_asked_for_is_drafted_by_turns_where_a_batch_cannot_check_drafts(family: str) -> None:
+@pytest.fixture
+def batches_without_drafts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with networks whose states cannot be replayed by rows."""
+    monkeypatch.setattr(LoadedPair, "batching", Batching(shares=True))
+
+
+@pytest.mark.usefixtures("batches_without_drafts")
+def test_a_number_that_was_asked_for_is_drafted_by_turns_where_a_batch_cannot_check_drafts() -> None:
     """Whatever the others asked for; once that reply has ended they share forwards."""
+    family = "qwen3"
     modes = (Speculation.fixed(3), Speculation.off(), Speculation.auto())
     asked = [
         replace(asking(prompt(9 + salt, salt), 12 + 12 * salt, speculation=mode), trace=True)
@@ -295,6 +300,7 @@ def test_a_number_that_was_asked_for_is_drafted_by_turns_where_a_batch_cannot_ch
     assert all(other.finished.stats.shared_rounds > 3 for other in others)
 
 
+@pytest.mark.usefixtures("batches_without_drafts")
 @pytest.mark.parametrize("why", ["no draft is loaded", "it has failed"])
 @pytest.mark.expect_log("the proposer draft failed")
 def test_for_lookups_alone_no_reply_leaves_a_batch_that_cannot_check_them(
@@ -302,7 +308,7 @@ def test_for_lookups_alone_no_reply_leaves_a_batch_that_cannot_check_them(
 ) -> None:
     if why == "it has failed":
         monkeypatch.setattr(DraftModelProposer, "offer", lambda *_: 1 // 0)
-    harness = Harness(model("lfm2"), draft() if why == "it has failed" else None)
+    harness = Harness(model("qwen3"), draft() if why == "it has failed" else None)
     heard = [harness.submit(asking(prompt(9, salt), 30)) for salt in range(2)]
     harness.run_dry()
     assert all(reply.finished.stats.shared_rounds > 3 for reply in heard)

@@ -7,15 +7,17 @@ from random import Random
 from typing import Any
 
 import mlx.core as mx
+import mlx.nn as nn
 import pytest
 from mlx_lm.models.cache import ArraysCache, CacheList, ChunkedKVCache, KVCache, QuantizedKVCache, RotatingKVCache
 
 from engine.caches.base import CacheSet
 from engine.caches.kinds import CacheMisuse, leaves
-from engine.caches.merging import MergedCaches, can_forget, can_merge
+from engine.caches.merging import MergedCaches, can_merge
+from engine.caches.replay import Replay
 from engine.caches.window import WindowCache
 from engine.runtime.batch import try_batching
-from tests.engine.batch_harness import DRAFTING_FAMILIES, MERGING_FAMILIES, UNMERGED_FAMILY, model
+from tests.engine.batch_harness import MERGING_FAMILIES, UNMERGED_FAMILY, model
 from tests.helpers.loading import at_once
 
 WINDOW = 8
@@ -69,6 +71,10 @@ def expected(numbers: list[int], reads: list[int], following: int) -> list[list[
     ]
 
 
+def step(merged: MergedCaches, numbers: list[list[int]]) -> None:
+    merged.forward(len(numbers[0]), lambda: mx.array(len(fed(merged.layers, numbers))))
+
+
 class Batch:
     """The batch under test beside what it should hold."""
 
@@ -79,14 +85,13 @@ class Batch:
 
     def append(self, *lengths: int) -> None:
         made = [Conversation(len(self.rows) + at + 1, length) for at, length in enumerate(lengths)]
-        self.merged.append([one.layers for one in made])
+        self.merged.append([CacheSet(one.layers) for one in made])
         self.rows += [(one.numbers, one.numbers[-1:]) for one in made]
         self.stepped = False
 
     def step(self) -> None:
         following = [numbers[-1] + 1 for numbers, _ in self.rows]
-        self.merged.remember()
-        fed(self.merged.layers, [[number] for number in following])
+        step(self.merged, [[number] for number in following])
         self.rows = [([*n, more], [*r, more]) for (n, r), more in zip(self.rows, following, strict=True)]
         self.stepped = True
 
@@ -131,39 +136,135 @@ def test_rows_come_and_go_in_any_order(seed: int) -> None:
     batch.check()
 
 
+class State(nn.Module):  # type: ignore[misc]
+    """Keeps the sum of all numbers."""
+
+    def __call__(self, numbers: mx.array, cache: Any) -> None:
+        before = mx.zeros((numbers.shape[0],), mx.int32) if cache[0] is None else cache[0]
+        cache[0] = before + numbers.sum(axis=1)
+
+
+class Seeing(nn.Module):  # type: ignore[misc]
+    """Shows what each number attends to in each cache with rows (cache, row, number, entries)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.adder = State()
+
+    def __call__(self, numbers: mx.array, cache: list[Any]) -> list[list[list[list[int]]]]:
+        for leaf in filter(is_state, leaves(cache)):
+            self.adder(numbers, leaf)
+        return [seen(numbers, leaf) for leaf in leaves(cache) if not is_state(leaf)]
+
+
+def seen(numbers: mx.array, leaf: Any) -> list[list[list[int]]]:
+    entries = numbers[:, None, :, None].astype(mx.float32)
+    mask = leaf.make_mask(numbers.shape[1], window_size=None, return_array=True)
+    keys, values = leaf.update_and_fetch(entries, -entries)
+    assert mx.array_equal(keys, -values)
+    shape = (numbers.shape[0], 1, numbers.shape[1], keys.shape[2])
+    masks: Any = mx.broadcast_to(mx.array(True) if mask is None else mask, shape).tolist()
+    return [
+        [sorted(int(entry) for entry, wanted in zip(row, each, strict=True) if wanted) for each in wanteds[0]]
+        for row, wanteds in zip(keys[:, 0, :, 0].tolist(), masks, strict=True)
+    ]
+
+
+class Ragged:
+    """Rows of all kinds of caches, of which each keeps as many tokens of a step as it likes."""
+
+    def __init__(self, chance: Random) -> None:
+        self.chance = chance
+        self.merged = MergedCaches()
+        self.rows: list[list[int]] = []
+        self.joined = 0
+        self.network = Seeing()
+        self.replay = Replay(self.network)
+
+    def fresh(self) -> CacheSet:
+        bundle = CacheList(WindowCache(3), ArraysCache(1))
+        return CacheSet([KVCache(), bundle, ArraysCache(1), WindowCache(50)], self.replay)
+
+    def join(self) -> None:
+        self.joined += 1
+        self.rows.append([1000 * self.joined + at for at in range(self.chance.randrange(1, 60))])
+        caches = self.fresh()
+        self.network(mx.array([self.rows[-1]]), caches.layers)
+        self.merged.append([caches])
+
+    def leave(self) -> None:
+        gone = self.chance.randrange(len(self.rows))
+        self.merged.keep([row for row in range(len(self.rows)) if row != gone])
+        del self.rows[gone]
+
+    def step(self) -> None:
+        width = self.chance.choice([1, 2, 4, 7, 33])
+        read = [[row[-1] + 1 + at for at in range(width)] for row in self.rows]
+        shown = stepped(self.network, self.merged, read)
+        for row, more, *each in zip(self.rows, read, *shown, strict=True):
+            wholes = [[*row, *more[: at + 1]] for at in range(width)]
+            assert each == [list(window) for window in zip(*map(windows, wholes), strict=True)]
+        kept = [self.chance.choice([0, 1, self.chance.randint(0, width), width]) for _ in self.rows]
+        self.merged.commit(kept)
+        for row, more, tokens in zip(self.rows, read, kept, strict=True):
+            row.extend(more[:tokens])
+
+    def check(self, row: int) -> None:
+        numbers = self.rows[row]
+        caches = self.merged.extract(row, self.fresh(), len(numbers), back=False)
+        assert [leaf.cache[0].item() for leaf in leaves(caches.layers) if is_state(leaf)] == [sum(numbers)] * 2
+        assert [shown[0][0] for shown in self.network(mx.array([[10**6]]), caches.layers)] == windows([*numbers, 10**6])
+
+
+def windows(numbers: list[int]) -> list[list[int]]:
+    return [numbers, numbers[-3:], numbers[-50:]]
+
+
+def stepped(network: Seeing, merged: MergedCaches, numbers: list[list[int]]) -> list[list[list[list[int]]]]:
+    shown = []
+
+    def run() -> mx.array:
+        shown.extend(network(mx.array(numbers), merged.layers))
+        return mx.array(0)
+
+    merged.forward(len(numbers[0]), run)
+    return shown
+
+
 @pytest.mark.parametrize("seed", range(8))
-def test_rows_forget_by_themselves(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of several tokens, of which each row keeps its own number, while rows come and go."""
+def test_each_row_keeps_as_many_tokens_of_a_step_as_it_likes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While rows come and go, and windows wrap."""
     monkeypatch.setattr("engine.caches.merging._MOST_PADDING", 5)
-    chance, merged, rows = Random(seed), MergedCaches(), list[list[int]]()
-
-    def join() -> None:
-        rows.append([1000 * (len(rows) + 1) + at for at in range(chance.randrange(1, 20))])
-        alone = [KVCache(), CacheList(KVCache(), KVCache())]
-        fed(alone, [rows[-1]])
-        merged.append([alone])
-
-    join()
+    monkeypatch.setattr("engine.caches.batch_window._GROWTH_TOKENS", 3)
+    chance = Random(seed)
+    batch = Ragged(chance)
+    batch.join()
     for _ in range(40):
         if chance.random() < 0.2:
-            join()
-        elif chance.random() < 0.1 and len(rows) > 1:
-            gone = chance.randrange(len(rows))
-            merged.keep([row for row in range(len(rows)) if row != gone])
-            del rows[gone]
-        width = chance.randrange(1, 7)
-        fed(merged.layers, [[row[-1] + 1 + at for at in range(width)] for row in rows])
-        kept = [chance.randint(1, width) for _ in rows]
-        merged.forget([width - tokens for tokens in kept])
-        for row, tokens in zip(rows, kept, strict=True):
-            row.extend(range(row[-1] + 1, row[-1] + 1 + tokens))
+            batch.join()
+        elif chance.random() < 0.1 and len(batch.rows) > 1:
+            batch.leave()
+        batch.step()
+        if chance.random() < 0.3:
+            batch.check(chance.randrange(len(batch.rows)))
 
-    for number, numbers in enumerate(rows):
-        empty = CacheSet([KVCache(), CacheList(KVCache(), KVCache())])
-        shown = fed(merged.extract(number, empty, len(numbers), back=False).layers, [[7]])
-        assert shown == [[[*numbers, 7]]] * 3
-    for leaf in leaves(merged.layers):
-        assert min(leaf.left_padding.tolist()) < 10
+    for row in range(len(batch.rows)):
+        batch.check(row)
+    assert batch.merged.layers[0].left_padding.min().item() < 5
+
+
+def test_a_module_that_changes_other_caches_too_is_not_replayed_for_a_part_of_the_rows() -> None:
+    class Both(Seeing):
+        def __call__(self, numbers: mx.array, cache: list[Any]) -> list[list[list[list[int]]]]:
+            cache[1][1] = numbers
+            return super().__call__(numbers, cache)
+
+    network = Both()
+    merged = MergedCaches()
+    merged.append([CacheSet([KVCache(), ArraysCache(2)], Replay(network)) for _ in range(2)])
+    stepped(network, merged, [[1, 2, 3], [4, 5, 6]])
+    with pytest.raises(CacheMisuse, match="other caches too"):
+        merged.commit([1, 2])
 
 
 def test_a_batch_that_everybody_left_begins_anew() -> None:
@@ -191,18 +292,10 @@ def test_a_row_of_one_token_can_be_taken_back_to_nothing() -> None:
     """Its keys and windows are empty then."""
     batch = Batch()
     batch.append(1, 5)
-    batch.merged.remember()
+    batch.merged.forward(1, lambda: mx.array(0))
     caches = batch.merged.extract(0, CacheSet([KVCache(), ArraysCache(2), WindowCache(8), fresh()[3]]), 0, back=True)
     assert [leaf.offset for leaf in leaves(caches.layers) if not is_state(leaf)] == [0] * 4
     assert [leaf.keys for leaf in leaves(caches.layers) if not is_state(leaf)] == [None] * 4
-
-
-@pytest.mark.parametrize(
-    ("layers", "forget"),
-    [([KVCache(), CacheList(KVCache())], True), (fresh(), False), ([WindowCache(8)], False), ([ArraysCache(2)], False)],
-)
-def test_only_rows_of_keys_and_values_forget_by_themselves(layers: list[Any], forget: bool) -> None:
-    assert can_forget(layers) is forget
 
 
 def test_what_was_extracted_is_not_changed_by_later_steps() -> None:
@@ -265,8 +358,8 @@ def test_a_network_that_takes_all_rows_for_equally_long_is_found_out() -> None:
 
 
 @pytest.mark.parametrize("family", [*MERGING_FAMILIES, UNMERGED_FAMILY])
-def test_drafts_are_checked_together_where_rows_forget_by_themselves(family: str) -> None:
-    assert at_once(try_batching(model(family))).drafts is (family in DRAFTING_FAMILIES)
+def test_drafts_are_checked_together_wherever_forwards_are_shared(family: str) -> None:
+    assert at_once(try_batching(model(family))).drafts is (family in MERGING_FAMILIES)
 
 
 @pytest.mark.expect_log("cannot draft in a batch")
@@ -288,8 +381,3 @@ def test_a_network_that_takes_wide_steps_for_something_else_is_found_out() -> No
     for fails in (False, True):
         assert at_once(try_batching(replace(main, network=Network(fails)))).shares
         assert not at_once(try_batching(replace(main, network=Network(fails)))).drafts
-
-
-def step(network: object, merged: MergedCaches, tokens: list[int]) -> None:
-    merged.remember()
-    mx.eval(network(mx.array(tokens)[:, None], cache=merged.layers))  # type: ignore[operator]

@@ -574,6 +574,7 @@ def test_figures_have_vllms_names_where_they_are_asked_for(scripted: FakeEngine)
 
 
 def test_requests_of_other_programs_are_guests_where_the_app_serves(scripted: FakeEngine) -> None:
-    with serving(scripted, guests=True) as served:
+    with serving(scripted, guests=True, kv_bits=8) as served:
         served.chat("x")
     assert asked(scripted).guest
+    assert asked(scripted).kv_bits == 8

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,10 @@ def rows(app: AppHarness) -> list[AttachedRow]:
 
 def chips(app: AppHarness) -> list[AttachmentChip]:
     return list(app.window.composer.attached.chips.values())
+
+
+def has_messages(app: AppHarness, number: int) -> bool:
+    return len(app.chats.transcript.messages) == number
 
 
 def files(*paths: Path) -> QMimeData:
@@ -212,6 +217,34 @@ def test_what_is_too_long_is_searched(app: AppHarness, qtbot: QtBot, tmp_path: P
     app.chats.edits.drop_attachment(app.chats.transcript.messages[0].id, 0)
     app.wait_until_quiet(qtbot)
     assert [each.kind for each in app.chats.transcript.messages[0].attachments] == [AttachmentKind.SEARCHED]
+
+
+def test_passages_are_seen_and_can_be_left_out_before_they_are_sent(app: AppHarness, qtbot: QtBot) -> None:
+    def passages() -> list[AttachedRow]:
+        return [row for row in rows(app) if row.kind is AttachmentKind.PASSAGES]
+
+    documents, edit = app.chats.documents, app.window.composer.edit
+    documents.add_text(0, "notes", "About zebras and whales.")
+    qtbot.waitUntil(lambda: documents.has_text(0))
+    QTest.keyClicks(edit, "Zebras?")
+    qtbot.waitUntil(lambda: [row.tokens is not None for row in passages()] == [True])
+    assert [chip.title() for chip in chips(app)] == ["From the documents"]
+    edit.clear()
+    assert not rows(app)
+    QTest.keyClicks(edit, "Zebras")
+    qtbot.waitUntil(lambda: bool(passages()))
+    controller(app).remove(passages()[0].number)
+    assert not rows(app)
+    for number, question in enumerate(("?", "And whales?"), start=1):
+        QTest.keyClicks(edit, question)
+        QTest.keyClick(edit, Qt.Key.Key_Return)
+        qtbot.waitUntil(partial(has_messages, app, 2 * number))
+        app.wait_until_quiet(qtbot)
+    assert not rows(app)
+    asked = [each for each in app.chats.transcript.messages if each.attachments]
+    assert [(each.text, [part.kind for part in each.attachments]) for each in asked] == [
+        ("And whales?", [AttachmentKind.PASSAGES])
+    ]
 
 
 def test_what_is_searched_can_be_taken_out_before_it_is_sent(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:

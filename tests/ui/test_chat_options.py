@@ -123,7 +123,7 @@ def test_a_reply_under_way_drafts_as_its_chat_says_now(harness: ControllerHarnes
     harness.wait_until_quiet()
 
 
-def test_a_chat_thinks_as_much_drafts_as_fast_and_sees_in_the_detail_that_it_says(harness: ControllerHarness) -> None:
+def test_a_chat_thinks_drafts_sees_and_takes_memory_as_it_says(harness: ControllerHarness) -> None:
     for value, thinks, effort, tokens in (
         ("off", False, Effort.NORMAL, None),
         ("low", True, Effort.LOW, None),
@@ -146,11 +146,12 @@ def test_a_chat_thinks_as_much_drafts_as_fast_and_sees_in_the_detail_that_it_say
     harness.say("One")
     harness.controller.options.put(CHAT, "fastest", True)
     harness.controller.options.put(CHAT, "picture_detail", "high")
+    harness.controller.options.put(CHAT, "kv_bits", "8")
     harness.say("Two")
     harness.chat.new_chat()
     harness.say("Three")
-    usual, own = (Acceptance.COUPLED, PictureDetail.NORMAL), (Acceptance.REJECTION, PictureDetail.HIGH)
-    asked = [(each.speculation.acceptance, each.picture_detail) for each in harness.engine.requests]
+    usual, own = (Acceptance.COUPLED, PictureDetail.NORMAL, None), (Acceptance.REJECTION, PictureDetail.HIGH, 8)
+    asked = [(each.speculation.acceptance, each.picture_detail, each.kv_bits) for each in harness.engine.requests]
     assert asked == [usual, own, usual]  # by default the text is the same with any draft
 
 

@@ -15,7 +15,7 @@ from app.storage.trash import Trash
 from app.system.worker import ignore
 from app.view_models.transcript import ReplyStatus, TranscriptModel
 from app.words.notices import NoticeAction
-from engine import DraftingState, FinishReason, InternalError, MessageRole, SpeculationMode
+from engine import DraftingState, FinishReason, InternalError, MessageRole, SpeculationMode, fit_together
 from tests.helpers import full_disk
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.fake_engine import DRAFT, Script
@@ -178,6 +178,18 @@ def test_reply_whose_model_is_changed_says_so_and_offers_to_continue(harness: Co
     notice = notice_of(harness.rows[-1])
     assert harness.rows[-1].can_continue
     assert (notice.title, notice.action) == ("Model changed", NoticeAction.CONTINUE)
+
+
+def test_the_meter_counts_keys_and_values_as_the_chat_keeps_them(
+    harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    infos = {each.info.folder: each.info for each in harness.models.library.installed if each.info is not None}
+    pair = [infos[folder] for folder in (harness.models.pair.main_folder, harness.models.pair.draft_folder)]
+    memory = fit_together(pair, 1000, kv_bits=16).needed_bytes
+    monkeypatch.setattr("engine.models.fit.model_memory_bytes", lambda: memory)
+    room = {bits: harness.models.context_room(bits)[1] for bits in (16, 8, None)}
+    assert room[16] == 1000
+    assert room[8] == room[None] == pytest.approx(1000 * 32 / 17, abs=1)
 
 
 def test_a_request_has_the_settings_and_the_branch_and_no_half_character(harness: ControllerHarness) -> None:

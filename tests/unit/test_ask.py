@@ -61,13 +61,14 @@ def test_words_and_options_may_come_in_any_order(arguments: str) -> None:
 
 def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
     values: dict[str, object] = {"system_prompt": "Short.", "speculation_mode": "fixed", "speculation_tokens": 3}
+    values["kv_bits"] = "8"
     settings = stored(tmp_path, temperature=0.4, max_tokens=50, thinking=True, **values)
     told = _request(settings, settings.main_folder, "-x")
     assert json.loads(told[0].removeprefix("--chat=")) == [
         {"role": "system", "content": "Short."},
         {"role": "user", "content": "-x"},
     ]
-    assert {"--temperature=0.4", "--max-tokens=50", "--effort=normal"} <= set(told)
+    assert {"--temperature=0.4", "--max-tokens=50", "--effort=normal", "--kv-bits=8"} <= set(told)
     assert "--seed" not in " ".join(told)
     assert told[told.index("--speculate") + 1] == "3"
 

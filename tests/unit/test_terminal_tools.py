@@ -163,10 +163,11 @@ def test_a_call_is_shown_whole() -> None:
 def test_options_of_a_request(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text(json.dumps({"system_prompt": "Be brief.", "thinking": "off"}))
     settings = Settings(tmp_path / "settings.json", tmp_path / "token")
-    options, _ = _parsed(["ask", "--tools", "time", "--seed", "3", "--speculate", "off", "Now?"])
+    options, _ = _parsed(["ask", "--tools", "time", "--seed", "3", "--kv-bits", "8", "--speculate", "off", "Now?"])
     request = _tool_request(settings, "", "Now?", options)
     assert [each.content for each in request.messages] == ["Be brief.", "Now?"]
     assert (request.sampling.seed, request.thinking, request.speculation.mode.value) == (3, False, "off")
+    assert request.kv_bits == 8
     for effort, thinks, level, tokens in (
         ("low", True, "low", None),
         ("off", False, "normal", None),

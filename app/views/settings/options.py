@@ -12,7 +12,7 @@ from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QRegularExpressionValida
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.option_checks import LONGEST_THINKING
-from app.settings import LONG_CHATS, Settings
+from app.settings import KV_BITS, LONG_CHATS, Settings
 from app.theme import Theme
 from app.view_models.chat_options import shown_effort
 from app.views.widgets.arrange import arrange
@@ -24,7 +24,7 @@ from app.views.widgets.long_text import LongText
 from app.views.widgets.tooltips import show_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, number
-from app.words.options import detail_words, empty_words, long_chats_words, thinking_words
+from app.words.options import detail_words, empty_words, kv_bits_words, long_chats_words, thinking_words
 
 STEPS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 LONGEST_PROMPT = 100_000  # characters that can be typed; what came from elsewhere may be longer
@@ -44,6 +44,7 @@ def make_field(theme: Theme, name: str) -> Field:
         "fastest": Switch,
         "thinking": ThinkingField,
         "picture_detail": DetailField,
+        "kv_bits": KvBitsField,
         "long_chats": LongChatsField,
         "system_prompt": PromptField,
     }
@@ -173,6 +174,15 @@ class DetailField(Translated, Segments):
 
     def _retranslate(self) -> None:
         self.set_choices([(each, detail_words(each)) for each in ("low", "normal", "high")])
+
+
+class KvBitsField(Translated, Segments):
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.set_choices([(each, kv_bits_words(each)) for each in KV_BITS])
 
 
 class LongChatsField(Translated, ChoiceButton):

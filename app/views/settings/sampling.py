@@ -22,7 +22,7 @@ from app.words.formats import fill, sentences
 from app.words.options import option_name, value_words
 
 _DRAWING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest")  # as for a chat
-_REPLY = ("max_tokens", "context_tokens", "long_chats", "thinking", "picture_detail")
+_REPLY = ("max_tokens", "context_tokens", "long_chats", "thinking", "picture_detail", "kv_bits")
 
 
 class ChatCard(Translated, Card):
@@ -133,6 +133,7 @@ class SamplingPage(Translated, Page):
             "long_chats": self.tr("What happens to messages that no longer fit."),
             "thinking": self.tr("For models that can think."),
             "picture_detail": self.tr("For models that see. Lower is faster."),
+            "kv_bits": self.tr("Half holds almost twice the context; replies may differ slightly."),
         }
 
     def _seed_explained(self) -> str:

@@ -91,6 +91,7 @@ class AttachmentActions(QObject):
         composer.bind_attachments(attached.model)
         composer.attach_button.clicked.connect(lambda: self.choose_files())  # noqa: PLW0108  without Qt's own argument
         composer.edit.long_text_given.connect(attached.add_text)
+        composer.edit.textChanged.connect(lambda: attached.show_passages_for(composer.text()))
         composer.attached.open_requested.connect(self._open_waiting)
         composer.attached.remove_requested.connect(attached.remove)
         composer.attached.put_back_requested.connect(attached.put_into_message)

@@ -24,7 +24,7 @@ _SCHEMA = "schema"
 _WIDE = (_PROMPT, _SCHEMA, _DRAFTING)
 _ROWS = (
     *("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
-    *("max_tokens", "context_tokens", "long_chats", "thinking", "picture_detail"),
+    *("max_tokens", "context_tokens", "long_chats", "thinking", "picture_detail", "kv_bits"),
 )
 
 
