@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.bench.company import COMPANY
 from tests.bench.costs import COSTS
 from tests.bench.documents import IN_DOCUMENTS
+from tests.bench.downloads import DOWNLOADS
 from tests.bench.drafters import DRAFTERS
 from tests.bench.eight_bits import EIGHT_BITS
 from tests.bench.first_replies import FIRST
@@ -22,7 +23,7 @@ from tests.bench.window import WINDOW
 
 MEASURES = (
     *(*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST),
-    *(*TOOL_ROWS, *LONG_CHATS, *IN_DOCUMENTS, *IN_MANUALS, *EIGHT_BITS, *TENSOR),
+    *(*TOOL_ROWS, *LONG_CHATS, *IN_DOCUMENTS, *IN_MANUALS, *EIGHT_BITS, *TENSOR, *DOWNLOADS),
 )
 
 
