@@ -172,7 +172,7 @@ class Summaries(QObject):
 
 
 def _put(job: _Job, stores: Stores) -> int | None:
-    """Unless the messages that it tells of are others by now."""
+    """Unless the messages that it is of have changed since."""
     told = stores.messages.since_summary(job.chat_id, job.first_id)
     if _texts(told[:-1]) != job.texts:
         return None

@@ -28,7 +28,7 @@ class Reach:
     typed: frozenset[str] = frozenset()  # addresses in the user's own words, in the branch
     folders: tuple[Path, ...] = ()  # files and folders that the user chose for the chat
     documents: Mapping[str, tuple[Path, int]] = field(default_factory=dict)  # by name: a database, the id in it
-    failed: Callable[[Path, sqlite3.Error], None] = lambda _path, _error: None  # hears of a database that is broken
+    failed: Callable[[Path, sqlite3.Error], None] = lambda _path, _error: None  # called for a database that cannot be read
     stores: Callable[[], AbstractContextManager[Stores]] | None = None  # opens a reader
     stop: Stop = field(default_factory=Stop)
 
