@@ -16,6 +16,10 @@ from app.tools.definitions import Tool, ToolResult
 BUILT_IN = ""  # the id of their server
 
 
+def ignore_failed(_path: Path, _error: sqlite3.Error) -> None:
+    """For what has nobody to mend a database."""
+
+
 class Refusal(Exception):
     """Why a call fails, in words for the model."""
 
@@ -28,7 +32,7 @@ class Reach:
     typed: frozenset[str] = frozenset()  # addresses in the user's own words, in the branch
     folders: tuple[Path, ...] = ()  # files and folders that the user chose for the chat
     documents: Mapping[str, tuple[Path, int]] = field(default_factory=dict)  # by name: a database, the id in it
-    failed: Callable[[Path, sqlite3.Error], None] = lambda _path, _error: None  # called for a database that cannot be read
+    failed: Callable[[Path, sqlite3.Error], None] = ignore_failed  # called for a database that cannot be read
     stores: Callable[[], AbstractContextManager[Stores]] | None = None  # opens a reader
     stop: Stop = field(default_factory=Stop)
 
