@@ -17,7 +17,7 @@ BUILT_IN = ""  # the id of their server
 
 
 def ignore_failed(_path: Path, _error: sqlite3.Error) -> None:
-    """For what has nobody to mend a database."""
+    """Where damage is not repaired."""
 
 
 class Refusal(Exception):
