@@ -18,6 +18,7 @@ from engine.api.errors import InvalidRequest, MachineUnavailable
 from engine.api.events import InstalledModel
 from engine.api.modes import RankMode
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
+from engine.api.station import StationPlace
 from engine.api.types import AddressProblem
 from engine.cluster.discovery import END_S, announce
 from engine.cluster.identity import Identity
@@ -69,9 +70,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="experimental: run some of its layers on this machine, which is paired and lends its memory",
     )
     command.add_argument(
+        "--station",
+        metavar="local|HOST:PORT",
+        help="experimental: have the draft computed there as well, ahead of time; a machine is paired and has it",
+    )
+    command.add_argument(
         "--tensor", action="store_true", help="experimental: divide each layer over the two, by MLX's own sums"
     )
     _add_identity(command)
+
+
+def station_of(options: argparse.Namespace) -> StationPlace | None:
+    if options.station is None:
+        return None
+    return StationPlace(None if options.station == "local" else _helping(options.identity, options.station))
 
 
 def plan_of(options: argparse.Namespace, say: Say) -> RankPlan | None:
