@@ -17,13 +17,14 @@ from tests.bench.natural import NATURAL
 from tests.bench.rows import ROWS
 from tests.bench.searching import SEARCHING
 from tests.bench.serving import SERVING
+from tests.bench.stations import STATIONS
 from tests.bench.tensor import TENSOR
 from tests.bench.tools import TOOL_ROWS
 from tests.bench.window import WINDOW
 
 MEASURES = (
     *(*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *MACHINES, *SEARCHING, *LONG_TEXTS, *WINDOW, *NATURAL, *FIRST),
-    *(*TOOL_ROWS, *LONG_CHATS, *IN_DOCUMENTS, *IN_MANUALS, *EIGHT_BITS, *TENSOR, *DOWNLOADS),
+    *(*TOOL_ROWS, *LONG_CHATS, *IN_DOCUMENTS, *IN_MANUALS, *EIGHT_BITS, *TENSOR, *DOWNLOADS, *STATIONS),
 )
 
 
