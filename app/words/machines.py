@@ -169,7 +169,8 @@ def mode_words(choice: ModeChoice) -> str:
     exposed = ""
     if choice.reason is ModeReason.LINK:
         exposed = QCoreApplication.translate(
-            "Machines", "RDMA lets the Mac at the other end of the cable write into part of this Mac’s memory, unencrypted."
+            "Machines",
+            "RDMA lets the Mac at the other end of the cable write into part of this Mac’s memory, unencrypted.",
         )
     return "\n".join(filter(None, (sentences(mode, lacking), exposed)))
 
