@@ -8,6 +8,7 @@ import mlx.core as mx
 import pytest
 
 from engine import Sampling
+from engine.decoding.accept import integers
 from engine.decoding.sampling import Sampler
 from engine.models.loading import LoadedModel
 from engine.station.conversation import Conversation, StationDraft
@@ -26,8 +27,7 @@ def by_itself(model: LoadedModel, tokens: list[int], sampling: Sampling) -> int:
     """The draft's draw after `tokens`, all of them fed at once to fresh caches."""
     logits = model.network(mx.array([tokens]))[0, -1:]
     sampler = Sampler(sampling, 5, model.logit_width, tokens)
-    (token,) = sampler.draft(logits, len(tokens), None, (1.0,), 0).tokens.tolist()
-    return int(token)
+    return integers(sampler.draft(logits, len(tokens), None, (1.0,), 0).tokens)[0]
 
 
 @pytest.mark.parametrize("rows", [1, 4])
