@@ -6426,6 +6426,18 @@
         <translation>%1 を取り除く</translation>
     </message>
     <message>
+        <source>Sign In…</source>
+        <translation>サインイン…</translation>
+    </message>
+    <message>
+        <source>Cancel Sign-In</source>
+        <translation>サインインをキャンセル</translation>
+    </message>
+    <message>
+        <source>Sign Out</source>
+        <translation>サインアウト</translation>
+    </message>
+    <message>
         <source>Kept in the keychain.</source>
         <translation>キーチェーンに保存されています。</translation>
     </message>
@@ -7219,6 +7231,26 @@
         <translation>実行中</translation>
     </message>
     <message>
+        <source>Looking for its sign-in…</source>
+        <translation>サインインページを探しています…</translation>
+    </message>
+    <message>
+        <source>Sign in at %1, in your browser.</source>
+        <translation>ブラウザで %1 にサインインしてください。</translation>
+    </message>
+    <message>
+        <source>Hunch has what it needs. You can close this page.</source>
+        <translation>Hunch に必要な情報が届きました。このページは閉じてかまいません。</translation>
+    </message>
+    <message>
+        <source>You did not sign in. You can close this page.</source>
+        <translation>サインインしませんでした。このページは閉じてかまいません。</translation>
+    </message>
+    <message>
+        <source>This is not the sign-in that Hunch is waiting for.</source>
+        <translation>Hunch が待っているサインインではありません。</translation>
+    </message>
+    <message>
         <source>Needs %1, which is not on this Mac.</source>
         <translation>%1 が必要ですが、この Mac にはありません。</translation>
     </message>
@@ -7259,6 +7291,18 @@
         <translation>サインインが必要です (%1)。ヘッダにキーを設定すると使える場合があります。</translation>
     </message>
     <message>
+        <source>The sign-in took more than %1 minutes.</source>
+        <translation>サインインに %1 分以上かかりました。</translation>
+    </message>
+    <message>
+        <source>The sign-in was refused (%1).</source>
+        <translation>サインインが拒否されました (%1)。</translation>
+    </message>
+    <message>
+        <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
+        <translation>サインインする場所が前と違い、%1 になっています。正しければ、先にサインアウトしてください。</translation>
+    </message>
+    <message>
         <source>%1 cannot be the name of a variable or header.</source>
         <translation>%1 は変数やヘッダの名前に使えません。</translation>
     </message>
@@ -7285,6 +7329,22 @@
     <message>
         <source>It asks for input, which Hunch does not give.</source>
         <translation>入力を求められましたが、Hunch は応じません。</translation>
+    </message>
+    <message>
+        <source>Sign in to use it.</source>
+        <translation>使うにはサインインしてください。</translation>
+    </message>
+    <message>
+        <source>It offers no sign-in that Hunch can use. A key in its headers may do.</source>
+        <translation>Hunch が使えるサインインを提供していません。ヘッダにキーを設定すると使える場合があります。</translation>
+    </message>
+    <message>
+        <source>Its sign-in is only for apps that it knows. A key in its headers may do.</source>
+        <translation>登録済みのアプリだけがサインインできます。ヘッダにキーを設定すると使える場合があります。</translation>
+    </message>
+    <message>
+        <source>The sign-in failed.</source>
+        <translation>サインインできませんでした。</translation>
     </message>
     <message>
         <source>Stopped</source>

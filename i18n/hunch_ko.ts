@@ -6426,6 +6426,18 @@
         <translation>%1 제거</translation>
     </message>
     <message>
+        <source>Sign In…</source>
+        <translation>로그인…</translation>
+    </message>
+    <message>
+        <source>Cancel Sign-In</source>
+        <translation>로그인 취소</translation>
+    </message>
+    <message>
+        <source>Sign Out</source>
+        <translation>로그아웃</translation>
+    </message>
+    <message>
         <source>Kept in the keychain.</source>
         <translation>키체인에 저장되어 있어요.</translation>
     </message>
@@ -7219,6 +7231,26 @@
         <translation>실행 중</translation>
     </message>
     <message>
+        <source>Looking for its sign-in…</source>
+        <translation>로그인 페이지를 찾는 중…</translation>
+    </message>
+    <message>
+        <source>Sign in at %1, in your browser.</source>
+        <translation>브라우저에서 %1에 로그인하세요.</translation>
+    </message>
+    <message>
+        <source>Hunch has what it needs. You can close this page.</source>
+        <translation>Hunch가 필요한 정보를 받았어요. 이 페이지를 닫아도 돼요.</translation>
+    </message>
+    <message>
+        <source>You did not sign in. You can close this page.</source>
+        <translation>로그인하지 않았어요. 이 페이지를 닫아도 돼요.</translation>
+    </message>
+    <message>
+        <source>This is not the sign-in that Hunch is waiting for.</source>
+        <translation>Hunch가 기다리는 로그인이 아니에요.</translation>
+    </message>
+    <message>
         <source>Needs %1, which is not on this Mac.</source>
         <translation>이 Mac에 없는 %1 프로그램이 필요해요.</translation>
     </message>
@@ -7259,6 +7291,18 @@
         <translation>로그인이 필요해요 (%1). 헤더에 키를 넣으면 될 수도 있어요.</translation>
     </message>
     <message>
+        <source>The sign-in took more than %1 minutes.</source>
+        <translation>로그인이 %1분을 넘겼어요.</translation>
+    </message>
+    <message>
+        <source>The sign-in was refused (%1).</source>
+        <translation>로그인이 거부되었어요 (%1).</translation>
+    </message>
+    <message>
+        <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
+        <translation>이제 %1에서 로그인하라고 해요. 전과 다른 곳이에요. 맞다면 먼저 로그아웃하세요.</translation>
+    </message>
+    <message>
         <source>%1 cannot be the name of a variable or header.</source>
         <translation>%1: 변수나 헤더 이름으로 쓸 수 없어요.</translation>
     </message>
@@ -7285,6 +7329,22 @@
     <message>
         <source>It asks for input, which Hunch does not give.</source>
         <translation>입력을 요구하지만 Hunch는 응하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Sign in to use it.</source>
+        <translation>사용하려면 로그인하세요.</translation>
+    </message>
+    <message>
+        <source>It offers no sign-in that Hunch can use. A key in its headers may do.</source>
+        <translation>Hunch가 쓸 수 있는 로그인을 제공하지 않아요. 헤더에 키를 넣으면 될 수도 있어요.</translation>
+    </message>
+    <message>
+        <source>Its sign-in is only for apps that it knows. A key in its headers may do.</source>
+        <translation>등록된 앱만 로그인할 수 있어요. 헤더에 키를 넣으면 될 수도 있어요.</translation>
+    </message>
+    <message>
+        <source>The sign-in failed.</source>
+        <translation>로그인하지 못했어요.</translation>
     </message>
     <message>
         <source>Stopped</source>

@@ -6426,6 +6426,18 @@
         <translation>移除 %1</translation>
     </message>
     <message>
+        <source>Sign In…</source>
+        <translation>登录…</translation>
+    </message>
+    <message>
+        <source>Cancel Sign-In</source>
+        <translation>取消登录</translation>
+    </message>
+    <message>
+        <source>Sign Out</source>
+        <translation>退出登录</translation>
+    </message>
+    <message>
         <source>Kept in the keychain.</source>
         <translation>已存入钥匙串。</translation>
     </message>
@@ -7219,6 +7231,26 @@
         <translation>正在运行</translation>
     </message>
     <message>
+        <source>Looking for its sign-in…</source>
+        <translation>正在查找登录页面…</translation>
+    </message>
+    <message>
+        <source>Sign in at %1, in your browser.</source>
+        <translation>请在浏览器中登录 %1。</translation>
+    </message>
+    <message>
+        <source>Hunch has what it needs. You can close this page.</source>
+        <translation>Hunch 已收到所需信息。可以关闭此页面。</translation>
+    </message>
+    <message>
+        <source>You did not sign in. You can close this page.</source>
+        <translation>没有登录。可以关闭此页面。</translation>
+    </message>
+    <message>
+        <source>This is not the sign-in that Hunch is waiting for.</source>
+        <translation>这不是 Hunch 正在等待的登录。</translation>
+    </message>
+    <message>
         <source>Needs %1, which is not on this Mac.</source>
         <translation>需要 %1，但这台 Mac 上没有。</translation>
     </message>
@@ -7259,6 +7291,18 @@
         <translation>需要登录（%1）。在标头中设置密钥也许可行。</translation>
     </message>
     <message>
+        <source>The sign-in took more than %1 minutes.</source>
+        <translation>登录超过了 %1 分钟。</translation>
+    </message>
+    <message>
+        <source>The sign-in was refused (%1).</source>
+        <translation>登录被拒绝（%1）。</translation>
+    </message>
+    <message>
+        <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
+        <translation>登录的位置已不同于之前，现在是 %1。如果没有问题，请先退出登录。</translation>
+    </message>
+    <message>
         <source>%1 cannot be the name of a variable or header.</source>
         <translation>%1 不能用作变量或标头的名称。</translation>
     </message>
@@ -7285,6 +7329,22 @@
     <message>
         <source>It asks for input, which Hunch does not give.</source>
         <translation>它要求输入，Hunch 不予提供。</translation>
+    </message>
+    <message>
+        <source>Sign in to use it.</source>
+        <translation>登录后才能使用。</translation>
+    </message>
+    <message>
+        <source>It offers no sign-in that Hunch can use. A key in its headers may do.</source>
+        <translation>它没有提供 Hunch 可用的登录方式。在标头中设置密钥也许可行。</translation>
+    </message>
+    <message>
+        <source>Its sign-in is only for apps that it knows. A key in its headers may do.</source>
+        <translation>它只允许已登记的应用登录。在标头中设置密钥也许可行。</translation>
+    </message>
+    <message>
+        <source>The sign-in failed.</source>
+        <translation>登录失败。</translation>
     </message>
     <message>
         <source>Stopped</source>

@@ -97,6 +97,7 @@ class Made:
 
 class Asking(QObject):
     problem_raised = Signal(object)  # EngineError
+    chat_stored = Signal(int)  # a new one, on the screen or not
     message_sent = Signal(int, object, object)  # the chat (0: a new one), text and rows of `send`, now on disk
     message_refused = Signal(int, object, object)  # the chat, NotStored, a call that tries again; it is not on disk
     message_homeless = Signal(int)  # refused because its chat is in the Trash
@@ -160,6 +161,7 @@ class Asking(QObject):
         def stored(asked: Asked) -> None:
             if not chat_id:
                 self._options.became(asked.chat_id)
+                self.chat_stored.emit(asked.chat_id)
             self.message_sent.emit(chat_id, text, attached)
             done(asked)
             self._request(asked.chat_id, asked.reply_id)
@@ -420,7 +422,7 @@ class Asking(QObject):
             if with_reply:
                 self._offered[reply.id] = by_flat_name(tools)
             read_branch = partial(self._read_branch, reply, done, tools, with_reply=with_reply, may_call=may_call)
-            self._shared.get(self._options.folder_of(reply.chat_id), read_branch)
+            self._shared.get(self._options.folder_of(reply.chat_id), read_branch, reply.chat_id)
 
         self._tools.offered(reply.chat_id, read)
 

@@ -84,6 +84,7 @@ class Head:
         self._width = self._body(mx.array([[0]])).shape[-1]
         self._receive = receive
         self._on_forward = on_forward
+        self._shape: tuple[int, ...] = ()  # of the tokens of this forward
         self._states: mx.array | None = None  # of the layer that is called, in place of what it would return
         hooked_for_good(network, self._forward)
         hooked_for_good(self._body, self._in_place_of_body)
@@ -104,15 +105,16 @@ class Head:
 
     def _forward(self, _network: Any, run: Callable[..., Any], tokens: mx.array, cache: Any = None) -> Any:
         self._on_forward(tokens, cache is not None)
+        self._shape = tokens.shape
         return run(tokens, cache=cache)
 
-    def _in_place_of_body(self, _body: Any, run: Callable[..., Any], tokens: mx.array, *rest: Any, **named: Any) -> Any:
+    def _in_place_of_body(self, _body: Any, run: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         layers = self._network.layers
         recorded = tuple(index for index, layer in enumerate(layers) if hooks_on(layer) > 1)
-        like = mx.zeros((*tokens.shape, self._width * (1 + len(recorded))))
+        like = mx.zeros((*self._shape, self._width * (1 + len(recorded))))
         received = self._receive(like, recorded)
         if received is like:
-            return run(tokens, *rest, **named)
+            return run(*arguments, **named)
         states, *of_layers = mx.split(received, 1 + len(recorded), axis=-1)
         for index, self._states in zip(recorded, of_layers, strict=True):
             layers[index](states)

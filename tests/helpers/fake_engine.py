@@ -51,6 +51,7 @@ from engine import (
     SpanKind,
     Speculation,
     SpeculationMode,
+    StationPlace,
     TextDelta,
     TokensCounted,
     ToolCall,
@@ -179,6 +180,7 @@ class FakeEngine:
         self.kept: list[frozenset[str]] = []  # which conversations it was told to keep, each time
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         self.answers_now: list[RequestId] = []
+        self.station: StationPlace | None = None
         self.races: list[tuple[str, float]] = []  # what it was told of them
         known: Mapping[str, ModelInfo | EngineError] = {MAIN.folder: MAIN, DRAFT.folder: DRAFT}
         self.models = dict(known if models is None else models)
@@ -264,6 +266,9 @@ class FakeEngine:
 
     def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
         self.sparing.append((on, on_battery))
+
+    def set_station(self, place: StationPlace | None) -> None:
+        self.station = place
 
     def note_race(self, source: str, longer: float) -> None:
         self.races.append((source, longer))

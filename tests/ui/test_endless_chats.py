@@ -143,6 +143,25 @@ def test_a_reply_that_filled_the_context_goes_on(harness: AppHarness, qtbot: QtB
     assert harness.chats.transcript.messages[-1].text == "Half a reply."
 
 
+def test_a_summary_of_a_message_that_is_deleted_meanwhile_is_not_kept(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.options.put(Scope.CHAT, "long_chats", "summary")
+    talk(harness, qtbot, Script(), Script())
+    harness.engine.scripts += [Script(first=2), Script(("The secret", " was told."))]
+    asked = len(harness.engine.requests)
+    harness.chats.reply_ended.connect(harness.engine.gate.hold)
+    harness.ask(qtbot, "And now?")
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == asked + 2)
+    harness.chats.reply_ended.disconnect(harness.engine.gate.hold)
+    deleted = harness.chats.transcript.messages[0].id
+    harness.chats.edits.delete(deleted)
+    qtbot.waitUntil(lambda: harness.chats.transcript.row_of(deleted) is None)
+    harness.engine.gate.open()
+    harness.engine.scripts.append(Script())
+    harness.ask(qtbot, "And then?")
+    harness.wait_until_quiet(qtbot)
+    assert "The secret was told." not in [each.text for each in harness.chats.transcript.messages]
+
+
 def test_a_summary_is_a_message_of_its_own(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.options.put(Scope.CHAT, "long_chats", "summary")
     talk(harness, qtbot, Script(), Script())

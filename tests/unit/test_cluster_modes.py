@@ -13,7 +13,6 @@ from engine import ModeChoice, ModelNotSplittable, ModeReason, RankMode, SplitRe
 from engine.cluster import computers
 from engine.cluster.computers import Computer, computer_beside
 from engine.cluster.modes import SHARDED, measured
-from engine.cluster.plan import REFUSED
 from tests.helpers.model_folders import model_files, write_folder
 
 GB = 10**9
@@ -163,4 +162,4 @@ def test_these_are_the_families_whose_layers_mlx_lm_divides() -> None:
     able = {file.stem for file in Path(root, "models").glob("*.py") if "def shard(" in file.read_text("utf-8")}
     through_another = {"glm_moe_dsa", "prism_hadamard_qwen35", "qwen3_5_moe", "solar_open"}
 
-    assert able | through_another == SHARDED | set(REFUSED)
+    assert able | through_another == SHARDED | {"muse_spark"}  # which needs Metal, and is untried
