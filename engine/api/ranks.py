@@ -90,7 +90,8 @@ class LendingState:
     phase: LendingPhase = LendingPhase.OFF
     error: str = ""
     offered_bytes: int = 0
-    user: str = ""  # the name of the machine that has a rank here; "": none
+    user: str = ""  # the name of the machine that has a rank or a station here; "": none
+    drafts: bool = False  # it is a station, which drafts for that machine
     folder: str = ""  # of that rank's model
     used_bytes: int = 0  # of memory, by that rank; 0: not known
     promised_bytes: int = 0  # of memory, to that rank, which may not have taken it yet
