@@ -50,7 +50,7 @@ from engine import (
     TextDelta,
 )
 from engine.cluster.command import add_arguments as add_rank_arguments
-from engine.cluster.command import add_commands, plan_of, station_of
+from engine.cluster.command import add_commands, mode_words, plan_of, station_of
 from engine.hub.library import scan_folders
 from engine.runtime.requests import LARGEST_CONSTRAINT
 from engine.server.command import Ending, add_arguments, add_kv_bits, decoder_of, options_of, shelf_of
@@ -89,6 +89,7 @@ def _generate(options: argparse.Namespace) -> int:
         engine.load(options.model, events.put, draft=options.draft, plan=plan_of(options, _say))
         for _ in range(1 if options.draft is None else 2):
             _await_model(events)
+        _say_mode(engine)
         if options.station is not None:
             _await_station(events)
         return _write(engine, _request(options), events, options.json)
@@ -110,6 +111,7 @@ def _serve(options: argparse.Namespace) -> int:
             engine.load(options.model, events.put, draft=options.draft, plan=plan_of(options, _say))
             for _ in range(1 if options.draft is None else 2):
                 _await_model(events, ending)
+            _say_mode(engine)
             server = Server(engine, settings, ending.on_change, decode, shelf_of(options, engine))
             if not ending.asked:
                 server.start()
@@ -208,6 +210,11 @@ def _await_model(events: queue.SimpleQueue[Event], ending: Ending | None = None)
             return
         if isinstance(event, ModelFailed):
             raise event.error
+
+
+def _say_mode(engine: Engine) -> None:
+    if (choice := engine.state().choice) is not None:
+        _say(mode_words(choice))
 
 
 def _await_station(events: queue.SimpleQueue[Event]) -> None:

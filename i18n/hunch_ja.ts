@@ -2484,6 +2484,38 @@
 <context>
     <name>Machines</name>
     <message>
+        <source>Faster is not possible with models of this family.</source>
+        <translation>この系列のモデルは、これ以上速くできません。</translation>
+    </message>
+    <message>
+        <source>Faster is not possible: the layers cannot be halved.</source>
+        <translation>レイヤーを半分に分けられないため、これ以上速くできません。</translation>
+    </message>
+    <message>
+        <source>Faster needs exactly two Macs.</source>
+        <translation>速くするには、Mac がちょうど 2 台必要です。</translation>
+    </message>
+    <message>
+        <source>Faster needs two Macs with the same chip.</source>
+        <translation>速くするには、同じチップの Mac が 2 台必要です。</translation>
+    </message>
+    <message>
+        <source>Faster needs the same version of macOS on both.</source>
+        <translation>速くするには、両方の macOS のバージョンをそろえてください。</translation>
+    </message>
+    <message>
+        <source>Faster needs a Thunderbolt 5 cable, macOS 26.2, and “rdma_ctl enable” in Recovery on both.</source>
+        <translation>速くするには、Thunderbolt 5 ケーブルと macOS 26.2 が必要です。両方の Mac の「macOS 復旧」で「rdma_ctl enable」を実行してください。</translation>
+    </message>
+    <message>
+        <source>Faster needs room for half of the model on each.</source>
+        <translation>速くするには、どちらの Mac にもモデルの半分が入るメモリが必要です。</translation>
+    </message>
+    <message>
+        <source>Together would be no faster: the exchange takes too long.</source>
+        <translation>一緒に計算しても速くなりません。やり取りに時間がかかりすぎます。</translation>
+    </message>
+    <message>
         <source>Starting…</source>
         <translation>開始中…</translation>
     </message>
@@ -2524,6 +2556,14 @@
         <translation>%1 の一部を動かしています。</translation>
     </message>
     <message>
+        <source>%1 holds half of every layer.</source>
+        <translation>各レイヤーの半分は %1 にあります。</translation>
+    </message>
+    <message>
+        <source>%1 holds some of its layers.</source>
+        <translation>レイヤーの一部は %1 にあります。</translation>
+    </message>
+    <message>
         <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
         <translation>この Mac を使用できます。メモリも貸しています：%2、%3。</translation>
     </message>
@@ -2560,8 +2600,40 @@
         <translation>チャットの分も含めて収まります。</translation>
     </message>
     <message>
+        <source>Where two words are as good as tied, the text may differ from one Mac’s.</source>
+        <translation>2 つの語の確率がほぼ同じところでは、Mac 1 台のときと文章が異なることがあります。</translation>
+    </message>
+    <message>
+        <source>One Mac after the other: makes room, not speed.</source>
+        <translation>2 台の Mac が順番に計算します。使えるメモリは増えますが、速くはなりません。</translation>
+    </message>
+    <message>
+        <source>RDMA lets the Mac at the other end of the cable write into part of this Mac’s memory, unencrypted.</source>
+        <translation>RDMA をオンにすると、ケーブルの先の Mac が、この Mac のメモリの一部に暗号化なしで直接書き込めるようになります。</translation>
+    </message>
+    <message>
+        <source>A token takes about %1 ms on one Mac; on both together half of that, and %2 ms for the exchange.</source>
+        <translation>1 トークンに、Mac 1 台では約 %1 ms かかります。2 台で一緒に計算すると、その半分と、やり取りの %2 ms です。</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together.</source>
+        <translation>2 台の Mac が各レイヤーを一緒に計算します。</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together, if that proves faster.</source>
+        <translation>速くなると確認できれば、2 台の Mac が各レイヤーを一緒に計算します。</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together: faster.</source>
+        <translation>2 台の Mac が各レイヤーを一緒に計算するため、速くなります。</translation>
+    </message>
+    <message>
         <source>Settings → Other Macs there offers to download %1.</source>
         <translation>その Mac の設定 → ほかの Mac で %1 をダウンロードできます。</translation>
+    </message>
+    <message>
+        <source>%1: half of every layer, %2 of %3</source>
+        <translation>%1：各レイヤーの半分、%3 中 %2</translation>
     </message>
     <message>
         <source>%1: layers %2–%3, %4 of %5</source>
@@ -3452,6 +3524,10 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>古いメッセージを省いて続けるか、新しいチャットを始めてください。</translation>
+    </message>
+    <message>
+        <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
+        <translation>複数の Mac で %1（%2）を実行できるのは、同じチップの Mac 2 台を Thunderbolt 5 ケーブルでつないだときだけです。</translation>
     </message>
     <message>
         <source>%1 could not run its layers.</source>
@@ -4861,10 +4937,6 @@
     <message>
         <source>Unloaded; your next message reloads it.</source>
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
-    </message>
-    <message>
-        <source>%1 holds some of its layers.</source>
-        <translation>レイヤーの一部は %1 にあります。</translation>
     </message>
     <message>
         <source>off for this pair</source>

@@ -325,6 +325,8 @@ class RankGroup:
                 if isinstance(word[0], Pong):
                     missed[rank] = 0
                     pongs[rank] += 1
+                elif isinstance(word[0], RankBroken):  # the others may wait for it for ever
+                    raise self._unasked(rank, word[0])
                 else:
                     waiting.remove(rank)
                     yield rank, word

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import statistics
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from engine import Sampling, Speculation, StationChanged, StationPhase, StationPlace, StationState
+from engine import ModelMeasured, Sampling, Speculation, StationChanged, StationPhase, StationPlace, StationState
 from engine.cluster.process import end_rank
 from engine.cluster.wire import Wire, socket_pair
 from engine.models import loading
@@ -153,7 +154,8 @@ def measured(setup: BenchSetup, share: float, trip_s: float, runs: int) -> Cell:
     rates: list[tuple[float, float]] = []
     tokens = passes = 0
     with slow_pair(share, trip_s, counted):
-        engine, without = (Ours(setup.starter / "main", setup.draft) for _ in range(2))
+        pair_of = partial(Ours, setup.starter / "main", setup.draft, rests=False)
+        engine, without = (pair_of(kept=kept) for kept in known(setup, share))
         engine.engine.subscribe(lambda event: states.put(event.station) if isinstance(event, StationChanged) else None)
         engine.engine.set_station(StationPlace())
         until(states, lambda state: state.phase is StationPhase.READY)
@@ -175,6 +177,19 @@ def measured(setup: BenchSetup, share: float, trip_s: float, runs: int) -> Cell:
     with_it, alone = (sum(1 / rate for rate in side) for side in zip(*rates[_LEARNING:], strict=True))
     name = f"draft {share:.2f}, {1000 * trip_s:g} ms"
     return Cell(name, alone / with_it, last.hits / max(1, last.drafts), sum(counted) / tokens, last.drafts / passes)
+
+
+def known(setup: BenchSetup, share: float) -> Iterator[Path]:
+    """Two folders with what is measured of such a pair at rest: by the processor's time nothing seems to happen."""
+    folder = setup.folder / f"station-{share}"
+    if not folder.exists():
+        done = threading.Event()
+        engine = Ours(setup.starter / "main", setup.draft, rests=False, kept=folder)
+        engine.engine.subscribe(lambda event: done.set() if isinstance(event, ModelMeasured) else None)
+        assert done.wait(600)
+        engine.close()
+    for side in ("with", "without"):
+        yield shutil.copytree(folder, setup.folder / side, dirs_exist_ok=True)
 
 
 def until(states: queue.SimpleQueue[StationState], holds: Callable[[StationState], bool]) -> None:

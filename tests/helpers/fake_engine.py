@@ -31,6 +31,7 @@ from engine import (
     LoadAborted,
     Message,
     MessageRole,
+    ModeChoice,
     ModelEvent,
     ModelFailed,
     ModelInfo,
@@ -175,6 +176,7 @@ class FakeEngine:
         self.scripts: deque[Script] = deque()
         self.loads: list[tuple[str, str | None]] = []
         self.helping: list[tuple[Helping, ...]] = []  # machines, of each of the loads
+        self.choice = ModeChoice()  # how models run over several of them
         self.drafts: list[str | None] = []
         self.sparing: list[tuple[bool, bool]] = []  # what it was told of that, and of the battery
         self.kept: list[frozenset[str]] = []  # which conversations it was told to keep, each time
@@ -221,7 +223,8 @@ class FakeEngine:
         if isinstance(self.models.get(str(folder)), ModelInfo) or str(folder) in self.damaged:
             self._end_under_way()
         refusal = ModelFailed(_MAIN, str(folder), EngineClosed(), began=False)
-        self.send(lambda: self._load_main(str(folder), sink), sink, refusal)
+        choice = self.choice if helping else None
+        self.send(lambda: self._load_main(str(folder), sink, choice), sink, refusal)
         if draft is not None:
             refusal = ModelFailed(_DRAFT, str(draft), EngineClosed(), began=False)
             self.send(lambda: self._load_draft_of(str(folder), str(draft), sink), sink, refusal)
@@ -333,7 +336,7 @@ class FakeEngine:
 
     # On the engine's thread
 
-    def _load_main(self, folder: str, sink: Sink) -> None:
+    def _load_main(self, folder: str, sink: Sink, choice: ModeChoice | None) -> None:
         self.tell(sink, ModelLoading(_MAIN, folder))
         found = self.models.get(folder, ModelNotFound(folder))
         if isinstance(found, ModelInfo) or folder in self.damaged:
@@ -343,7 +346,7 @@ class FakeEngine:
             self.tell(sink, ModelFailed(_MAIN, folder, found))
         else:
             self._main = found
-            self.tell(sink, ModelReady(_MAIN, found))
+            self.tell(sink, ModelReady(_MAIN, found, choice))
 
     def _load_draft_of(self, main: str, folder: str, sink: Sink) -> None:
         """It is to draft for that main model only."""
