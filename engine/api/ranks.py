@@ -18,6 +18,7 @@ class SplitRefusal(StrEnum):
     SPLIT = "split"  # it can, but only in equal parts, and memory is not equal
     ROLLBACK = "rollback"  # what is drafted and rejected cannot be taken back in it
     UNTRIED = "untried"  # it needs Metal, and has not been run so yet
+    TENSOR_ONLY = "tensor only"  # its layers can be divided, not run apart: these ranks are not what that takes
     FEW_LAYERS = "few layers"  # fewer than ranks
 
 
