@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 STARTED_AT = time.perf_counter()
-_OF_ENGINE = ("--try-model", "--run-rank", "--lend")  # engine.CHILDREN, which is not imported for it
+_OF_ENGINE = ("--try-model", "--run-rank", "--run-station", "--lend")  # engine.CHILDREN, which is not imported for it
 _COMMANDS = ("ask", "serve", "launch")
 _CHILDREN = ("--read-pages", "--read-picture", "--read-chats", "--fetch-page", "--tool-host")  # as in limited_child
 

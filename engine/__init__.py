@@ -92,6 +92,7 @@ from engine.api.events import (
     SearchFailed,
     SearchResults,
     Sink,
+    StationChanged,
     TemplateRead,
     TextDelta,
     TokensCounted,
@@ -131,6 +132,7 @@ from engine.api.ranks import (
     RankShare,
     SplitRefusal,
 )
+from engine.api.station import StationPhase, StationPlace, StationState
 from engine.api.stats import RequestStats
 from engine.api.types import (
     MAX_DRAFT_TOKENS,

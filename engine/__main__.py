@@ -16,7 +16,9 @@ import os
 import queue
 import re
 import sys
+import time
 import traceback
+from contextlib import suppress
 from dataclasses import asdict, replace
 from io import TextIOWrapper
 from pathlib import Path
@@ -43,15 +45,18 @@ from engine import (
     ServerPhase,
     SpanKind,
     Speculation,
+    StationChanged,
+    StationPhase,
     TextDelta,
 )
 from engine.cluster.command import add_arguments as add_rank_arguments
-from engine.cluster.command import add_commands, plan_of
+from engine.cluster.command import add_commands, mode_words, plan_of, station_of
 from engine.hub.library import scan_folders
 from engine.runtime.requests import LARGEST_CONSTRAINT
 from engine.server.command import Ending, add_arguments, add_kv_bits, decoder_of, options_of, shelf_of
 
 _STOPPED = 130
+_STATION_S = 20.0
 _OUTPUT_CLOSED = 141
 _LONGEST_MESSAGE = 500
 # All but line ends and tabs: an escape sequence of a model's would write to the clipboard, or over other lines.
@@ -79,9 +84,14 @@ def _generate(options: argparse.Namespace) -> int:
     engine = Engine()
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     try:
+        engine.subscribe(events.put)
+        engine.set_station(station_of(options))
         engine.load(options.model, events.put, draft=options.draft, plan=plan_of(options, _say))
         for _ in range(1 if options.draft is None else 2):
             _await_model(events)
+        _say_mode(engine)
+        if options.station is not None:
+            _await_station(events)
         return _write(engine, _request(options), events, options.json)
     except EngineError as error:
         return _refuse(error)
@@ -97,9 +107,11 @@ def _serve(options: argparse.Namespace) -> int:
         with Ending() as ending:
             settings = options_of(options)
             decode = decoder_of(options)
+            engine.set_station(station_of(options))
             engine.load(options.model, events.put, draft=options.draft, plan=plan_of(options, _say))
             for _ in range(1 if options.draft is None else 2):
                 _await_model(events, ending)
+            _say_mode(engine)
             server = Server(engine, settings, ending.on_change, decode, shelf_of(options, engine))
             if not ending.asked:
                 server.start()
@@ -198,6 +210,21 @@ def _await_model(events: queue.SimpleQueue[Event], ending: Ending | None = None)
             return
         if isinstance(event, ModelFailed):
             raise event.error
+
+
+def _say_mode(engine: Engine) -> None:
+    if (choice := engine.state().choice) is not None:
+        _say(mode_words(choice))
+
+
+def _await_station(events: queue.SimpleQueue[Event]) -> None:
+    """At most so long: without it the reply is drafted here, or not at all."""
+    until = time.monotonic() + _STATION_S
+    with suppress(queue.Empty):
+        while True:
+            event = events.get(timeout=max(0.0, until - time.monotonic()))
+            if isinstance(event, StationChanged) and event.station.phase is StationPhase.READY:
+                return
 
 
 def _refuse(error: EngineError) -> int:

@@ -2484,6 +2484,38 @@
 <context>
     <name>Machines</name>
     <message>
+        <source>Faster is not possible with models of this family.</source>
+        <translation>この系列のモデルは、これ以上速くできません。</translation>
+    </message>
+    <message>
+        <source>Faster is not possible: the layers cannot be halved.</source>
+        <translation>レイヤーを半分に分けられないため、これ以上速くできません。</translation>
+    </message>
+    <message>
+        <source>Faster needs exactly two Macs.</source>
+        <translation>速くするには、Mac がちょうど 2 台必要です。</translation>
+    </message>
+    <message>
+        <source>Faster needs two Macs with the same chip.</source>
+        <translation>速くするには、同じチップの Mac が 2 台必要です。</translation>
+    </message>
+    <message>
+        <source>Faster needs the same version of macOS on both.</source>
+        <translation>速くするには、両方の macOS のバージョンをそろえてください。</translation>
+    </message>
+    <message>
+        <source>Faster needs a Thunderbolt 5 cable, macOS 26.2, and “rdma_ctl enable” in Recovery on both.</source>
+        <translation>速くするには、Thunderbolt 5 ケーブルと macOS 26.2 が必要です。両方の Mac の「macOS 復旧」で「rdma_ctl enable」を実行してください。</translation>
+    </message>
+    <message>
+        <source>Faster needs room for half of the model on each.</source>
+        <translation>速くするには、どちらの Mac にもモデルの半分が入るメモリが必要です。</translation>
+    </message>
+    <message>
+        <source>Together would be no faster: the exchange takes too long.</source>
+        <translation>一緒に計算しても速くなりません。やり取りに時間がかかりすぎます。</translation>
+    </message>
+    <message>
         <source>Starting…</source>
         <translation>開始中…</translation>
     </message>
@@ -2524,6 +2556,14 @@
         <translation>%1 の一部を動かしています。</translation>
     </message>
     <message>
+        <source>%1 holds half of every layer.</source>
+        <translation>各レイヤーの半分は %1 にあります。</translation>
+    </message>
+    <message>
+        <source>%1 holds some of its layers.</source>
+        <translation>レイヤーの一部は %1 にあります。</translation>
+    </message>
+    <message>
         <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
         <translation>この Mac を使用できます。メモリも貸しています：%2、%3。</translation>
     </message>
@@ -2560,8 +2600,40 @@
         <translation>チャットの分も含めて収まります。</translation>
     </message>
     <message>
+        <source>Where two words are as good as tied, the text may differ from one Mac’s.</source>
+        <translation>2 つの語の確率がほぼ同じところでは、Mac 1 台のときと文章が異なることがあります。</translation>
+    </message>
+    <message>
+        <source>One Mac after the other: makes room, not speed.</source>
+        <translation>2 台の Mac が順番に計算します。使えるメモリは増えますが、速くはなりません。</translation>
+    </message>
+    <message>
+        <source>RDMA lets the Mac at the other end of the cable write into part of this Mac’s memory, unencrypted.</source>
+        <translation>RDMA をオンにすると、ケーブルの先の Mac が、この Mac のメモリの一部に暗号化なしで直接書き込めるようになります。</translation>
+    </message>
+    <message>
+        <source>A token takes about %1 ms on one Mac; on both together half of that, and %2 ms for the exchange.</source>
+        <translation>1 トークンに、Mac 1 台では約 %1 ms かかります。2 台で一緒に計算すると、その半分と、やり取りの %2 ms です。</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together.</source>
+        <translation>2 台の Mac が各レイヤーを一緒に計算します。</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together, if that proves faster.</source>
+        <translation>速くなると確認できれば、2 台の Mac が各レイヤーを一緒に計算します。</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together: faster.</source>
+        <translation>2 台の Mac が各レイヤーを一緒に計算するため、速くなります。</translation>
+    </message>
+    <message>
         <source>Settings → Other Macs there offers to download %1.</source>
         <translation>その Mac の設定 → ほかの Mac で %1 をダウンロードできます。</translation>
+    </message>
+    <message>
+        <source>%1: half of every layer, %2 of %3</source>
+        <translation>%1：各レイヤーの半分、%3 中 %2</translation>
     </message>
     <message>
         <source>%1: layers %2–%3, %4 of %5</source>
@@ -3452,6 +3524,10 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>古いメッセージを省いて続けるか、新しいチャットを始めてください。</translation>
+    </message>
+    <message>
+        <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
+        <translation>複数の Mac で %1（%2）を実行できるのは、同じチップの Mac 2 台を Thunderbolt 5 ケーブルでつないだときだけです。</translation>
     </message>
     <message>
         <source>%1 could not run its layers.</source>
@@ -4861,10 +4937,6 @@
     <message>
         <source>Unloaded; your next message reloads it.</source>
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
-    </message>
-    <message>
-        <source>%1 holds some of its layers.</source>
-        <translation>レイヤーの一部は %1 にあります。</translation>
     </message>
     <message>
         <source>off for this pair</source>
@@ -6426,6 +6498,18 @@
         <translation>%1 を取り除く</translation>
     </message>
     <message>
+        <source>Sign In…</source>
+        <translation>サインイン…</translation>
+    </message>
+    <message>
+        <source>Cancel Sign-In</source>
+        <translation>サインインをキャンセル</translation>
+    </message>
+    <message>
+        <source>Sign Out</source>
+        <translation>サインアウト</translation>
+    </message>
+    <message>
         <source>Kept in the keychain.</source>
         <translation>キーチェーンに保存されています。</translation>
     </message>
@@ -7219,6 +7303,26 @@
         <translation>実行中</translation>
     </message>
     <message>
+        <source>Looking for its sign-in…</source>
+        <translation>サインインページを探しています…</translation>
+    </message>
+    <message>
+        <source>Sign in at %1, in your browser.</source>
+        <translation>ブラウザで %1 にサインインしてください。</translation>
+    </message>
+    <message>
+        <source>Hunch has what it needs. You can close this page.</source>
+        <translation>Hunch に必要な情報が届きました。このページは閉じてかまいません。</translation>
+    </message>
+    <message>
+        <source>You did not sign in. You can close this page.</source>
+        <translation>サインインしませんでした。このページは閉じてかまいません。</translation>
+    </message>
+    <message>
+        <source>This is not the sign-in that Hunch is waiting for.</source>
+        <translation>Hunch が待っているサインインではありません。</translation>
+    </message>
+    <message>
         <source>Needs %1, which is not on this Mac.</source>
         <translation>%1 が必要ですが、この Mac にはありません。</translation>
     </message>
@@ -7259,6 +7363,18 @@
         <translation>サインインが必要です (%1)。ヘッダにキーを設定すると使える場合があります。</translation>
     </message>
     <message>
+        <source>The sign-in took more than %1 minutes.</source>
+        <translation>サインインに %1 分以上かかりました。</translation>
+    </message>
+    <message>
+        <source>The sign-in was refused (%1).</source>
+        <translation>サインインが拒否されました (%1)。</translation>
+    </message>
+    <message>
+        <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
+        <translation>サインインする場所が前と違い、%1 になっています。正しければ、先にサインアウトしてください。</translation>
+    </message>
+    <message>
         <source>%1 cannot be the name of a variable or header.</source>
         <translation>%1 は変数やヘッダの名前に使えません。</translation>
     </message>
@@ -7285,6 +7401,22 @@
     <message>
         <source>It asks for input, which Hunch does not give.</source>
         <translation>入力を求められましたが、Hunch は応じません。</translation>
+    </message>
+    <message>
+        <source>Sign in to use it.</source>
+        <translation>使うにはサインインしてください。</translation>
+    </message>
+    <message>
+        <source>It offers no sign-in that Hunch can use. A key in its headers may do.</source>
+        <translation>Hunch が使えるサインインを提供していません。ヘッダにキーを設定すると使える場合があります。</translation>
+    </message>
+    <message>
+        <source>Its sign-in is only for apps that it knows. A key in its headers may do.</source>
+        <translation>登録済みのアプリだけがサインインできます。ヘッダにキーを設定すると使える場合があります。</translation>
+    </message>
+    <message>
+        <source>The sign-in failed.</source>
+        <translation>サインインできませんでした。</translation>
     </message>
     <message>
         <source>Stopped</source>

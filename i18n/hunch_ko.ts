@@ -2484,6 +2484,38 @@
 <context>
     <name>Machines</name>
     <message>
+        <source>Faster is not possible with models of this family.</source>
+        <translation>이 계열의 모델은 더 빠르게 할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Faster is not possible: the layers cannot be halved.</source>
+        <translation>레이어를 반으로 나눌 수 없어서 더 빠르게 할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Faster needs exactly two Macs.</source>
+        <translation>더 빠르게 하려면 Mac이 정확히 2대여야 해요.</translation>
+    </message>
+    <message>
+        <source>Faster needs two Macs with the same chip.</source>
+        <translation>더 빠르게 하려면 두 Mac의 칩이 같아야 해요.</translation>
+    </message>
+    <message>
+        <source>Faster needs the same version of macOS on both.</source>
+        <translation>더 빠르게 하려면 두 Mac의 macOS 버전이 같아야 해요.</translation>
+    </message>
+    <message>
+        <source>Faster needs a Thunderbolt 5 cable, macOS 26.2, and “rdma_ctl enable” in Recovery on both.</source>
+        <translation>더 빠르게 하려면 Thunderbolt 5 케이블과 macOS 26.2가 필요하고, 두 Mac의 복구 모드에서 ‘rdma_ctl enable’을 실행해야 해요.</translation>
+    </message>
+    <message>
+        <source>Faster needs room for half of the model on each.</source>
+        <translation>더 빠르게 하려면 두 Mac 모두에 모델의 절반이 들어갈 메모리가 있어야 해요.</translation>
+    </message>
+    <message>
+        <source>Together would be no faster: the exchange takes too long.</source>
+        <translation>함께 계산해도 빨라지지 않아요. 주고받는 데 시간이 너무 걸려요.</translation>
+    </message>
+    <message>
         <source>Starting…</source>
         <translation>시작하는 중…</translation>
     </message>
@@ -2524,6 +2556,14 @@
         <translation>지금 %1 모델의 일부를 실행하고 있어요.</translation>
     </message>
     <message>
+        <source>%1 holds half of every layer.</source>
+        <translation>모든 레이어의 절반은 %1에 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 holds some of its layers.</source>
+        <translation>일부 레이어는 %1에 있어요.</translation>
+    </message>
+    <message>
         <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
         <translation>이 Mac을 사용할 수 있어요. 그 Mac도 메모리를 빌려줘요: %2, %3.</translation>
     </message>
@@ -2560,8 +2600,40 @@
         <translation>채팅할 여유까지 있어요.</translation>
     </message>
     <message>
+        <source>Where two words are as good as tied, the text may differ from one Mac’s.</source>
+        <translation>두 단어의 가능성이 거의 같은 곳에서는 Mac 한 대로 쓸 때와 글이 다를 수 있어요.</translation>
+    </message>
+    <message>
+        <source>One Mac after the other: makes room, not speed.</source>
+        <translation>두 Mac이 차례로 계산해요. 메모리는 늘지만 빨라지지는 않아요.</translation>
+    </message>
+    <message>
+        <source>RDMA lets the Mac at the other end of the cable write into part of this Mac’s memory, unencrypted.</source>
+        <translation>RDMA를 켜면 케이블 반대쪽 Mac이 이 Mac의 메모리 일부에 암호화 없이 직접 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>A token takes about %1 ms on one Mac; on both together half of that, and %2 ms for the exchange.</source>
+        <translation>토큰 하나에 Mac 한 대로는 약 %1ms가 걸려요. 함께 계산하면 그 절반에, 주고받는 시간 %2ms가 더 걸려요.</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together.</source>
+        <translation>두 Mac이 모든 레이어를 함께 계산해요.</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together, if that proves faster.</source>
+        <translation>더 빠른 것으로 확인되면 두 Mac이 모든 레이어를 함께 계산해요.</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together: faster.</source>
+        <translation>두 Mac이 모든 레이어를 함께 계산해서 더 빨라요.</translation>
+    </message>
+    <message>
         <source>Settings → Other Macs there offers to download %1.</source>
         <translation>그 Mac의 설정 → 다른 Mac에서 %1 다운로드를 제안해요.</translation>
+    </message>
+    <message>
+        <source>%1: half of every layer, %2 of %3</source>
+        <translation>%1: 모든 레이어의 절반, %3 중 %2</translation>
     </message>
     <message>
         <source>%1: layers %2–%3, %4 of %5</source>
@@ -3452,6 +3524,10 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>오래된 메시지를 빼고 계속하거나 새 채팅을 시작하세요.</translation>
+    </message>
+    <message>
+        <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
+        <translation>%1(‘%2’)의 여러 Mac 실행은 칩이 같은 Mac 두 대를 Thunderbolt 5 케이블로 연결해야 가능해요.</translation>
     </message>
     <message>
         <source>%1 could not run its layers.</source>
@@ -4861,10 +4937,6 @@
     <message>
         <source>Unloaded; your next message reloads it.</source>
         <translation>메모리에 없어요. 다음 메시지를 보내면 다시 불러와요.</translation>
-    </message>
-    <message>
-        <source>%1 holds some of its layers.</source>
-        <translation>일부 레이어는 %1에 있어요.</translation>
     </message>
     <message>
         <source>off for this pair</source>
@@ -6426,6 +6498,18 @@
         <translation>%1 제거</translation>
     </message>
     <message>
+        <source>Sign In…</source>
+        <translation>로그인…</translation>
+    </message>
+    <message>
+        <source>Cancel Sign-In</source>
+        <translation>로그인 취소</translation>
+    </message>
+    <message>
+        <source>Sign Out</source>
+        <translation>로그아웃</translation>
+    </message>
+    <message>
         <source>Kept in the keychain.</source>
         <translation>키체인에 저장되어 있어요.</translation>
     </message>
@@ -7219,6 +7303,26 @@
         <translation>실행 중</translation>
     </message>
     <message>
+        <source>Looking for its sign-in…</source>
+        <translation>로그인 페이지를 찾는 중…</translation>
+    </message>
+    <message>
+        <source>Sign in at %1, in your browser.</source>
+        <translation>브라우저에서 %1에 로그인하세요.</translation>
+    </message>
+    <message>
+        <source>Hunch has what it needs. You can close this page.</source>
+        <translation>Hunch가 필요한 정보를 받았어요. 이 페이지를 닫아도 돼요.</translation>
+    </message>
+    <message>
+        <source>You did not sign in. You can close this page.</source>
+        <translation>로그인하지 않았어요. 이 페이지를 닫아도 돼요.</translation>
+    </message>
+    <message>
+        <source>This is not the sign-in that Hunch is waiting for.</source>
+        <translation>Hunch가 기다리는 로그인이 아니에요.</translation>
+    </message>
+    <message>
         <source>Needs %1, which is not on this Mac.</source>
         <translation>이 Mac에 없는 %1 프로그램이 필요해요.</translation>
     </message>
@@ -7259,6 +7363,18 @@
         <translation>로그인이 필요해요 (%1). 헤더에 키를 넣으면 될 수도 있어요.</translation>
     </message>
     <message>
+        <source>The sign-in took more than %1 minutes.</source>
+        <translation>로그인이 %1분을 넘겼어요.</translation>
+    </message>
+    <message>
+        <source>The sign-in was refused (%1).</source>
+        <translation>로그인이 거부되었어요 (%1).</translation>
+    </message>
+    <message>
+        <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
+        <translation>이제 %1에서 로그인하라고 해요. 전과 다른 곳이에요. 맞다면 먼저 로그아웃하세요.</translation>
+    </message>
+    <message>
         <source>%1 cannot be the name of a variable or header.</source>
         <translation>%1: 변수나 헤더 이름으로 쓸 수 없어요.</translation>
     </message>
@@ -7285,6 +7401,22 @@
     <message>
         <source>It asks for input, which Hunch does not give.</source>
         <translation>입력을 요구하지만 Hunch는 응하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Sign in to use it.</source>
+        <translation>사용하려면 로그인하세요.</translation>
+    </message>
+    <message>
+        <source>It offers no sign-in that Hunch can use. A key in its headers may do.</source>
+        <translation>Hunch가 쓸 수 있는 로그인을 제공하지 않아요. 헤더에 키를 넣으면 될 수도 있어요.</translation>
+    </message>
+    <message>
+        <source>Its sign-in is only for apps that it knows. A key in its headers may do.</source>
+        <translation>등록된 앱만 로그인할 수 있어요. 헤더에 키를 넣으면 될 수도 있어요.</translation>
+    </message>
+    <message>
+        <source>The sign-in failed.</source>
+        <translation>로그인하지 못했어요.</translation>
     </message>
     <message>
         <source>Stopped</source>

@@ -2484,6 +2484,38 @@
 <context>
     <name>Machines</name>
     <message>
+        <source>Faster is not possible with models of this family.</source>
+        <translation>这个系列的模型无法更快。</translation>
+    </message>
+    <message>
+        <source>Faster is not possible: the layers cannot be halved.</source>
+        <translation>无法更快：这些层不能对半拆分。</translation>
+    </message>
+    <message>
+        <source>Faster needs exactly two Macs.</source>
+        <translation>要更快，需要正好两台 Mac。</translation>
+    </message>
+    <message>
+        <source>Faster needs two Macs with the same chip.</source>
+        <translation>要更快，两台 Mac 的芯片必须相同。</translation>
+    </message>
+    <message>
+        <source>Faster needs the same version of macOS on both.</source>
+        <translation>要更快，两台 Mac 的 macOS 版本必须相同。</translation>
+    </message>
+    <message>
+        <source>Faster needs a Thunderbolt 5 cable, macOS 26.2, and “rdma_ctl enable” in Recovery on both.</source>
+        <translation>要更快，需要雷雳 5 连接线和 macOS 26.2，并在两台 Mac 的恢复模式中运行“rdma_ctl enable”。</translation>
+    </message>
+    <message>
+        <source>Faster needs room for half of the model on each.</source>
+        <translation>要更快，每台 Mac 的内存都要能放下半个模型。</translation>
+    </message>
+    <message>
+        <source>Together would be no faster: the exchange takes too long.</source>
+        <translation>一起计算也不会更快：来回传输耗时太长。</translation>
+    </message>
+    <message>
         <source>Starting…</source>
         <translation>正在启动…</translation>
     </message>
@@ -2524,6 +2556,14 @@
         <translation>正在运行 %1 的一部分。</translation>
     </message>
     <message>
+        <source>%1 holds half of every layer.</source>
+        <translation>每一层的一半位于 %1。</translation>
+    </message>
+    <message>
+        <source>%1 holds some of its layers.</source>
+        <translation>部分层位于 %1。</translation>
+    </message>
+    <message>
         <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
         <translation>可以使用这台 Mac，也出借自己的内存：%2，%3。</translation>
     </message>
@@ -2560,8 +2600,40 @@
         <translation>装得下，并留有对话所需的空间。</translation>
     </message>
     <message>
+        <source>Where two words are as good as tied, the text may differ from one Mac’s.</source>
+        <translation>当两个词的概率几乎相同时，文字可能与单台 Mac 生成的不同。</translation>
+    </message>
+    <message>
+        <source>One Mac after the other: makes room, not speed.</source>
+        <translation>两台 Mac 依次计算：可用内存更多，但不会更快。</translation>
+    </message>
+    <message>
+        <source>RDMA lets the Mac at the other end of the cable write into part of this Mac’s memory, unencrypted.</source>
+        <translation>打开 RDMA 后，连接线另一端的 Mac 可以不经加密直接写入这台 Mac 的一部分内存。</translation>
+    </message>
+    <message>
+        <source>A token takes about %1 ms on one Mac; on both together half of that, and %2 ms for the exchange.</source>
+        <translation>单台 Mac 上每个 token 约需 %1 毫秒；两台一起计算则需一半的时间，外加 %2 毫秒的传输。</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together.</source>
+        <translation>两台 Mac 一起计算每一层。</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together, if that proves faster.</source>
+        <translation>如果确认更快，两台 Mac 会一起计算每一层。</translation>
+    </message>
+    <message>
+        <source>Both Macs compute every layer together: faster.</source>
+        <translation>两台 Mac 一起计算每一层，速度更快。</translation>
+    </message>
+    <message>
         <source>Settings → Other Macs there offers to download %1.</source>
         <translation>在那台 Mac 的“设置 → 其他 Mac”中可以下载 %1。</translation>
+    </message>
+    <message>
+        <source>%1: half of every layer, %2 of %3</source>
+        <translation>%1：每一层的一半，%2（共 %3）</translation>
     </message>
     <message>
         <source>%1: layers %2–%3, %4 of %5</source>
@@ -3452,6 +3524,10 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>略去最早的消息继续，或新建对话。</translation>
+    </message>
+    <message>
+        <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
+        <translation>%1（“%2”）只能在两台芯片相同、用雷雳 5 线缆相连的 Mac 上分开运行。</translation>
     </message>
     <message>
         <source>%1 could not run its layers.</source>
@@ -4861,10 +4937,6 @@
     <message>
         <source>Unloaded; your next message reloads it.</source>
         <translation>不在内存中，发送下一条消息时会重新加载。</translation>
-    </message>
-    <message>
-        <source>%1 holds some of its layers.</source>
-        <translation>部分层位于 %1。</translation>
     </message>
     <message>
         <source>off for this pair</source>
@@ -6426,6 +6498,18 @@
         <translation>移除 %1</translation>
     </message>
     <message>
+        <source>Sign In…</source>
+        <translation>登录…</translation>
+    </message>
+    <message>
+        <source>Cancel Sign-In</source>
+        <translation>取消登录</translation>
+    </message>
+    <message>
+        <source>Sign Out</source>
+        <translation>退出登录</translation>
+    </message>
+    <message>
         <source>Kept in the keychain.</source>
         <translation>已存入钥匙串。</translation>
     </message>
@@ -7219,6 +7303,26 @@
         <translation>正在运行</translation>
     </message>
     <message>
+        <source>Looking for its sign-in…</source>
+        <translation>正在查找登录页面…</translation>
+    </message>
+    <message>
+        <source>Sign in at %1, in your browser.</source>
+        <translation>请在浏览器中登录 %1。</translation>
+    </message>
+    <message>
+        <source>Hunch has what it needs. You can close this page.</source>
+        <translation>Hunch 已收到所需信息。可以关闭此页面。</translation>
+    </message>
+    <message>
+        <source>You did not sign in. You can close this page.</source>
+        <translation>没有登录。可以关闭此页面。</translation>
+    </message>
+    <message>
+        <source>This is not the sign-in that Hunch is waiting for.</source>
+        <translation>这不是 Hunch 正在等待的登录。</translation>
+    </message>
+    <message>
         <source>Needs %1, which is not on this Mac.</source>
         <translation>需要 %1，但这台 Mac 上没有。</translation>
     </message>
@@ -7259,6 +7363,18 @@
         <translation>需要登录（%1）。在标头中设置密钥也许可行。</translation>
     </message>
     <message>
+        <source>The sign-in took more than %1 minutes.</source>
+        <translation>登录超过了 %1 分钟。</translation>
+    </message>
+    <message>
+        <source>The sign-in was refused (%1).</source>
+        <translation>登录被拒绝（%1）。</translation>
+    </message>
+    <message>
+        <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
+        <translation>登录的位置已不同于之前，现在是 %1。如果没有问题，请先退出登录。</translation>
+    </message>
+    <message>
         <source>%1 cannot be the name of a variable or header.</source>
         <translation>%1 不能用作变量或标头的名称。</translation>
     </message>
@@ -7285,6 +7401,22 @@
     <message>
         <source>It asks for input, which Hunch does not give.</source>
         <translation>它要求输入，Hunch 不予提供。</translation>
+    </message>
+    <message>
+        <source>Sign in to use it.</source>
+        <translation>登录后才能使用。</translation>
+    </message>
+    <message>
+        <source>It offers no sign-in that Hunch can use. A key in its headers may do.</source>
+        <translation>它没有提供 Hunch 可用的登录方式。在标头中设置密钥也许可行。</translation>
+    </message>
+    <message>
+        <source>Its sign-in is only for apps that it knows. A key in its headers may do.</source>
+        <translation>它只允许已登记的应用登录。在标头中设置密钥也许可行。</translation>
+    </message>
+    <message>
+        <source>The sign-in failed.</source>
+        <translation>登录失败。</translation>
     </message>
     <message>
         <source>Stopped</source>

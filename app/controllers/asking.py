@@ -97,6 +97,7 @@ class Made:
 
 class Asking(QObject):
     problem_raised = Signal(object)  # EngineError
+    chat_stored = Signal(int)  # a new one, on the screen or not
     message_sent = Signal(int, object, object)  # the chat (0: a new one), text and rows of `send`, now on disk
     message_refused = Signal(int, object, object)  # the chat, NotStored, a call that tries again; it is not on disk
     message_homeless = Signal(int)  # refused because its chat is in the Trash
@@ -122,6 +123,7 @@ class Asking(QObject):
         self._tools = tools
         self._shared = shared
         self._offered: dict[int, dict[str, Tool]] = {}  # to the latest request of each running reply, by its name there
+        self._with_files: set[int] = set()  # chats whose latest prompt began with files of their project
         self._storing: set[int] = set()  # chats with a question that is being stored
         self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # calls until that is done
         for signal in (options.changed, models.pair_changed, replies.slowdown_changed):
@@ -160,6 +162,7 @@ class Asking(QObject):
         def stored(asked: Asked) -> None:
             if not chat_id:
                 self._options.became(asked.chat_id)
+                self.chat_stored.emit(asked.chat_id)
             self.message_sent.emit(chat_id, text, attached)
             done(asked)
             self._request(asked.chat_id, asked.reply_id)
@@ -373,8 +376,8 @@ class Asking(QObject):
             self._read(reply, partial(self._submit, reply), may_call=may_call)
 
     def begins_with_files(self, chat_id: int) -> bool:
-        """Whether the chat's prompt begins with files of its project."""
-        return bool(self._shared.whole_files(self._options.folder_of(chat_id)).ids)
+        """Whether the chat's latest prompt began with files of its project."""
+        return chat_id in self._with_files
 
     def offered_to(self, message_id: int) -> dict[str, Tool]:
         """The tools of a running reply's latest request, by their names there."""
@@ -420,7 +423,7 @@ class Asking(QObject):
             if with_reply:
                 self._offered[reply.id] = by_flat_name(tools)
             read_branch = partial(self._read_branch, reply, done, tools, with_reply=with_reply, may_call=may_call)
-            self._shared.get(self._options.folder_of(reply.chat_id), read_branch)
+            self._shared.get(self._options.folder_of(reply.chat_id), read_branch, reply.chat_id)
 
         self._tools.offered(reply.chat_id, read)
 
@@ -435,6 +438,9 @@ class Asking(QObject):
         may_call: bool,
     ) -> None:
         """A long branch, or one with pictures, is read by the storage's thread."""
+        if with_reply:
+            has_files = self._shared.whole_files(self._options.folder_of(reply.chat_id)).ids
+            (self._with_files.add if has_files else self._with_files.discard)(reply.chat_id)
         system_prompt = self._generation(reply.chat_id, shared).system_prompt
         seen = self._pixels(reply.chat_id)
         with_calls = self._tools.can_call() is CanCall.YES

@@ -23,7 +23,7 @@ from app.documents.picture_values import Image, as_stored, image_of
 from app.documents.problems import NotAttached, Refused, WhyNot
 from app.documents.reading import kept, name_of, read_file
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
-from app.storage.project_files import FileState
+from app.storage.project_files import FileState, ProjectFile
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import Deliver, JobThread, ignore
 from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
@@ -118,6 +118,7 @@ class AttachmentController(QObject):
         self._fields: dict[int, AttachedModel] = {}  # by message
         self._stops: dict[int, Stop] = {}  # of the files that are being read
         self._paths: dict[int, str] = {}  # of rows that were read from files in this run
+        self._searched: dict[int, int] = {}  # of rows with a document that is new in this run, its id
         self._problems: list[NotAttached] = []
         self._reader = JobThread("attachment reader", deliver)
         self._counting: dict[CountId, int] = {}  # the row that a count of the engine's is for
@@ -244,31 +245,42 @@ class AttachmentController(QObject):
         row = self.model.row(number)
         if row is not None and row.kind is AttachmentKind.PASSAGES:
             self._chats.tools.leave_out_passages(self._chat_id, True)
-        elif row is not None and row.kind is AttachmentKind.SEARCHED:
-            files = self._chats.documents.files(-self._chat_id)
-            self._chats.documents.remove(-self._chat_id, [each.id for each in files if each.name == row.name][-1:])
+        elif number in self._searched:
+            self._chats.documents.remove(-self._chat_id, [self._searched.pop(number)])
         self._rows.drop(number)
         self._changed(place)
 
     def search_in(self, number: int) -> None:
-        """Have what is attached searched, instead of read whole by the model."""
+        """Have what is attached searched, instead of read whole by the model. It stays where the disk refuses that."""
         row = self.model.row(number)
         if row is not None and row.attachment is not None:
             path = self._paths.get(number)
-            self.remove(number)
-            self._put_searched(row.attachment, path)
+            self._search(number, Path(path) if path else (row.attachment.name, row.attachment.text))
 
     def search_in_file(self, path: str) -> None:
         """In one that is too long to attach."""
-        self._put_searched(Attachment(_name(path), AttachmentKind.TEXT, "", 0), path)
+        number = self._rows.begin(self._chat_id, _name(path))
+        self._show()
+        self._search(number, Path(path), lambda: self._rows.drop(number))
 
-    def _put_searched(self, attachment: Attachment, path: str | None) -> None:
-        place = -self._chat_id
-        if path:
-            self._chats.documents.add(place, [path])
-        else:
-            self._chats.documents.add_text(place, attachment.name, attachment.text)
-        self.add(Attachment(attachment.name, AttachmentKind.SEARCHED, "", attachment.size_bytes))
+    def _search(self, number: int, given: Path | tuple[str, str], refused: Callable[[], None] = lambda: None) -> None:
+        chat_id = self._chat_id
+
+        def added(file: ProjectFile | None, is_new: bool) -> None:
+            if file is None:
+                refused()
+                self._show()
+                return
+            searched = Attachment(file.name, AttachmentKind.SEARCHED, "", file.size_bytes)
+            place = self._rows.change(number, lambda _row: _ready_row(number, searched))
+            if place is None and is_new:  # removed meanwhile
+                self._chats.documents.remove(-chat_id, [file.id])
+            elif place is not None:
+                self._searched |= {number: file.id} if is_new else {}
+                self._changed(place)
+                self._count_all()
+
+        self._chats.documents.add_one(-chat_id, given, added)
 
     def put_into_message(self, number: int) -> None:
         row = self.model.row(number)

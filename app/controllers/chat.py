@@ -124,8 +124,8 @@ class ChatController(QObject):
         self.chat_opened.connect(self._update_generating)
         self.chat_opened.connect(self.unseen.see)
         self.branch_chosen.connect(self._keep_branch)
-        self.chat_made.connect(lambda chat_id: self.documents.move(0, -chat_id))
-        self.chat_opened.connect(self._look_for_documents)
+        self.asking.chat_stored.connect(lambda chat_id: self.documents.move(0, -chat_id))
+        self.chat_opened.connect(lambda chat_id: self.documents.look(chat_id, self.options.folder_of(chat_id)))
         self.documents.refused.connect(self._on_documents_refused)
         self.deletions.emptied.connect(self.documents.delete_own)
         self.replies.changed.connect(self._update_generating)
@@ -144,11 +144,6 @@ class ChatController(QObject):
         self.edits.branch_changed.connect(self.update_branch)
         self.titles.titled.connect(self._refresh_titles)
         self.summaries.written.connect(self.update_branch)
-
-    def _look_for_documents(self, chat_id: int) -> None:
-        """Of these, what has changed is read."""
-        for place in self.documents.places_of(chat_id, self.options.folder_of(chat_id)):
-            self.documents.look(place)
 
     def new_chat(self) -> None:
         self.new_chat_in(None)
@@ -291,6 +286,7 @@ class ChatController(QObject):
         self.options.keep()
 
         def copied(copy: int) -> None:
+            self.documents.copy(-chat_id, -copy)
             self.conversations.refresh()
             if visit == self.visit:
                 self.show(copy)

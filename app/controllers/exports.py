@@ -13,7 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.chat_options import ChatOptions
-from app.controllers.project_files import project_database
+from app.controllers.project_files import files_in, project_database
 from app.portable import own
 from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, why_not_written
@@ -22,7 +22,6 @@ from app.portable.writing import BytesOf, write_json, write_markdown, write_mark
 from app.storage import NotStored, Pictures, Storage, portable
 from app.storage.database import reason_of
 from app.storage.portable import PortableChat
-from app.storage.project_files import reading
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import Deliver, JobThread, ignore
 
@@ -148,8 +147,7 @@ class ExportController(QObject):
             stores.database.close()
 
     def _files_of(self, folder_id: int) -> list[str]:
-        with reading(project_database(self._storage.path, folder_id)) as files:
-            return [] if files is None else [each.name for each in files.all()]
+        return [each.name for each in files_in(project_database(self._storage.path, folder_id))]
 
     def _reporter(self, total: int) -> Callable[[int], None]:
         """Reports progress, as often as it can be shown."""

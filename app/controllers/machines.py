@@ -41,6 +41,7 @@ from engine import (
     MachineRefusal,
     MachineRoute,
     MachineUnavailable,
+    ModeChoice,
     ModelFileServer,
     RankLost,
     model_memory_bytes,
@@ -276,6 +277,15 @@ class MachinesController(QObject):
         machine = self._machines.get(self.plan.fingerprint)
         if machine is not None and self.plan.fits:
             self._run_with(self.plan.folder, (self._helping(machine),))
+
+    @property
+    def running(self) -> ModeChoice | None:
+        """How the planned model runs over both now; None: it does not."""
+        pair = self._models.pair
+        if pair.helper is None or pair.state is not PairState.READY:
+            return None
+        loaded = pair.main_folder, pair.helper.fingerprint
+        return pair.choice if loaded == (self.plan.folder, self.plan.fingerprint) else None
 
     def is_helped(self, folder: str) -> bool:
         """Whether that model is, or will be, loaded with another machine's help."""

@@ -29,6 +29,7 @@ from engine import (
     LoadAborted,
     Machine,
     MachineUnavailable,
+    ModeChoice,
     ModelFailed,
     ModelInfo,
     ModelLoading,
@@ -430,6 +431,7 @@ class RequestedPair:
         self._main_name = ""  # until it is loaded; cached, because it may take reading files
         self._draft_name = ""
         self.helping: tuple[Helping, ...] = ()  # other machines that hold some of the main model's layers
+        self.choice: ModeChoice | None = None  # how a loaded main model runs over them
         self.main: ModelInfo | None = None
         self.draft: ModelInfo | None = None
         self.state = PairState.NO_MODEL
@@ -482,7 +484,7 @@ class RequestedPair:
         if self.state is not PairState.UNLOADED or state.main is None or state.main.folder != self.main_folder:
             return False
         self.main_stays = False
-        self.apply_event(ModelReady(ModelRole.MAIN, state.main))
+        self.apply_event(ModelReady(ModelRole.MAIN, state.main, state.choice))
         if state.draft is not None and state.draft.folder == self.draft_folder:
             self.apply_event(ModelReady(ModelRole.DRAFT, state.draft))
         return True
@@ -560,6 +562,7 @@ class RequestedPair:
             main_folder=self.main_folder,
             draft_folder=self.draft_folder,
             helper=next((each.machine for each in self.helping), None),
+            choice=self.choice,
             loaded_share=self._loaded_share,
             off_for_pair=off,
             exact=self._exact,
@@ -572,9 +575,10 @@ class RequestedPair:
                 self.state = PairState.LOADING
                 self.main = None
                 self._main_error = None
-            case ModelReady(info=info):
+            case ModelReady(info=info, choice=choice):
                 self.state = PairState.READY
                 self.main = info
+                self.choice = choice
                 self._loaded_share = 0.0
             case ModelFailed(error=error):
                 self.state = PairState.FAILED

@@ -30,11 +30,13 @@ from app.storage.project_files import (
     Passage,
     ProjectFile,
     ProjectFiles,
+    copy_database,
     database_of,
     delete_database,
-    given_texts,
+    make_anew,
     open_files,
     reading,
+    rename_database,
     search_in,
 )
 from app.system.worker import JobThread, ask_once, ignore
@@ -53,6 +55,15 @@ Files = tuple[ProjectFile, ...]
 def project_database(chats: Path, folder_id: int) -> Path:
     """Of a project, beside the database of the chats."""
     return database_of(chats.parent / _FOLDER, str(folder_id))
+
+
+def files_in(database: Path) -> Files:
+    """() where it cannot be read: that is met again as soon as it is opened."""
+    try:
+        with reading(database) as files:
+            return () if files is None else tuple(files.all())
+    except sqlite3.Error:
+        return ()
 
 
 class ProjectFilesController(QObject):
@@ -89,22 +100,25 @@ class ProjectFilesController(QObject):
 
     def has_text(self, place: int) -> bool:
         """Whether there is something to search."""
-        return any(each.characters for each in self.files(place))
+        return any(map(_has_text, self.files(place)))
 
     def places_of(self, chat_id: int, folder_id: int | None) -> tuple[int, ...]:
         """Where the documents of a chat in that folder are: its own, those of the folder and of the ones around it."""
+        return tuple(filter(self.has_text, self._around(chat_id, folder_id)))
+
+    def _around(self, chat_id: int, folder_id: int | None) -> tuple[int, ...]:
         if not any(self._known.values()):
             return ()
-        folders = self._storage.read.folders.around(folder_id)
-        return tuple(place for place in (-chat_id, *reversed(folders)) if self.has_text(place))
+        return -chat_id, *reversed(self._storage.read.folders.around(folder_id))
 
     def by_name(self, places: Iterable[int]) -> dict[str, tuple[Path, int]]:
         """The database and the id of each that can be searched; of two with a name the first."""
         found: dict[str, tuple[Path, int]] = {}
         for place in places:
+            database = self.database(place)
             for file in self.files(place):
-                if file.characters and file.state is not FileState.MISSING:
-                    found.setdefault(file.name, (self.database(place), file.id))
+                if _has_text(file):
+                    found.setdefault(file.name, (database, file.id))
         return found
 
     def database(self, place: int) -> Path:
@@ -112,11 +126,10 @@ class ProjectFilesController(QObject):
             return project_database(self._storage.path, place)
         return database_of(self._folder, f"chat-{-place}")
 
-    def look(self, place: int) -> None:
-        """Read what has changed since."""
-        if place in self._known:
-            self._work[place] = True
-            self._turn()
+    def look(self, chat_id: int, folder_id: int | None) -> None:
+        """Read what has changed since of the documents of a chat in that folder."""
+        self._work |= dict.fromkeys(self._known.keys() & self._around(chat_id, folder_id), True)
+        self._turn()
 
     def add(self, place: int, paths: Iterable[str | Path]) -> None:
         """Files, and those in folders among them."""
@@ -128,33 +141,42 @@ class ProjectFilesController(QObject):
 
         self._change(place, lambda files: files.add(files_within(chosen)), added)
 
-    def add_text(self, place: int, name: str, text: str, done: Callable[[int], None] = ignore) -> None:
-        self._change(place, lambda files: files.add_text(name, text), done)
+    def add_text(self, place: int, name: str, text: str) -> None:
+        self._change(place, lambda files: files.add_text(name, text))
+
+    def add_one(
+        self, place: int, given: Path | tuple[str, str], done: Callable[[ProjectFile | None, bool], None]
+    ) -> None:
+        """A file, or a text with a name. `done` gets what it is here, and whether it is new; None: it was refused."""
+
+        def add(files: ProjectFiles) -> tuple[ProjectFile | None, bool]:
+            if isinstance(given, Path):
+                new = bool(files.add([given]).ids)
+                return files.at(given), new
+            return files.get(files.add_text(*given)), True
+
+        self._change(place, add, lambda found: done(*found), lambda: done(None, False))
 
     def remove(self, place: int, ids: Iterable[int]) -> None:
         gone = frozenset(ids)
         if (indexing := self._indexing.get(place)) is not None:
             indexing.stop_reading(gone)
-        self._change(place, lambda files: files.remove(gone), ignore)
+        self._change(place, lambda files: files.remove(gone))
 
     def search(self, places: Sequence[int], question: str, limit: int, done: Callable[[list[Passage]], None]) -> None:
         """The best passages of all these places."""
-        by_path = {self.database(place): place for place in places}
-        broken: list[tuple[Path, sqlite3.Error]] = []
-
-        def found(passages: list[Passage]) -> None:
-            done(passages)
-            for path, error in broken:
-                self._on_failed(by_path[path], error)
+        paths = [self.database(place) for place in places]
 
         def failed(error: Exception) -> None:
             done([])
             raise error
 
-        def hear(path: Path, error: sqlite3.Error) -> None:
-            broken.append((path, error))
+        self._read(lambda: search_in(paths, question, limit, self.hear_failed), done, failed)
 
-        self._read(lambda: search_in(by_path, question, limit, hear), found, failed)
+    def hear_failed(self, path: Path, error: sqlite3.Error) -> None:
+        """A database could not be read, on any thread: a damaged one is made again."""
+        if (place := _place_of(path)) is not None:
+            self._storage.deliver(partial(self._on_failed, place, error))
 
     def text(self, place: int, file_id: int, done: Callable[[str], None], page: int | None = None) -> None:
         """All of a file, or a page of it; "" if it is not there."""
@@ -173,8 +195,16 @@ class ProjectFilesController(QObject):
     def move(self, place: int, to: int) -> None:
         """The new chat is stored: its documents go with it."""
         if place in self._known:
-            self._known[to] = self._known.pop(place)
-            self._alone((place, to), partial(_rename, self.database(place), self.database(to)))
+            self._known[to] = self._forget(place)
+            self._work[to] = False
+            self._alone((place, to), partial(rename_database, self.database(place), self.database(to)))
+
+    def copy(self, place: int, to: int) -> None:
+        """A copy of a chat has its documents, too."""
+        if files := self.files(place):
+            self._known[to] = files
+            self._work[to] = False
+            self._alone((to,), partial(copy_database, self.database(place), self.database(to)))
 
     def delete_own(self, chats: Iterable[int]) -> None:
         """Of chats that were deleted for good."""
@@ -183,9 +213,14 @@ class ProjectFilesController(QObject):
 
     def delete(self, place: int) -> None:
         """With all that was read."""
-        if self._known.pop(place, None) is not None:
+        if place in self._known:
+            self._forget(place)
             self._alone((place,), partial(delete_database, self.database(place)))
             self.changed.emit(place)
+
+    def _forget(self, place: int) -> Files:
+        self._work.pop(place, None)
+        return self._known.pop(place)
 
     def close(self) -> bool:
         self._work.clear()
@@ -220,24 +255,32 @@ class ProjectFilesController(QObject):
             job()
 
         def done(outcome: object) -> None:
-            if isinstance(outcome, Exception):
-                _warn(outcome)
             for again in chain.from_iterable(self._held.pop(place, ()) for place in places):
                 again()
             self._turn()
+            if isinstance(outcome, Exception):
+                self._refuse(places[-1], outcome)
 
         then = partial(self._changes.ask, close_and_do, done, done)
         self._reader.ask(partial(self._close_indexing, places), lambda _: then(), _warn)
 
     def _change(
-        self, place: int, change: Callable[[ProjectFiles], T], done: Callable[[T], None], *, again: bool = True
+        self,
+        place: int,
+        change: Callable[[ProjectFiles], T],
+        done: Callable[[T], None] = ignore,
+        failed: Callable[[], None] = lambda: None,
+        *,
+        again: bool = True,
     ) -> None:
         """`again`: also where the database is damaged, in a new one."""
         if not self._storage.keeps:
             self.refused.emit(place, Reason.READ_ONLY)
+            failed()
             return
+        self._known.setdefault(place, ())
         if place in self._held:
-            self._held[place].append(partial(self._change, place, change, done, again=again))
+            self._held[place].append(partial(self._change, place, change, done, failed, again=again))
             return
 
         def run() -> tuple[T, int, Files]:
@@ -249,16 +292,19 @@ class ProjectFilesController(QObject):
 
         def changed(answer: tuple[T, int, Files]) -> None:
             self._put(place, *answer[1:])
-            self._work.setdefault(place, False)
+            self._go_on(place)
             done(answer[0])
             self._turn()
 
-        def failed(error: Exception) -> None:
-            self._on_failed(place, error)
+        def on_failed(error: Exception) -> None:
             if again and _is_damaged(error):
-                self._change(place, change, done, again=False)
+                self._on_failed(place, error)
+                self._change(place, change, done, failed, again=False)
+            else:
+                failed()
+                self._on_failed(place, error)
 
-        self._changes.ask(run, changed, failed)
+        self._changes.ask(run, changed, on_failed)
 
     def _turn(self) -> None:
         """Have the next slice read, unless a reply is being written."""
@@ -274,7 +320,7 @@ class ProjectFilesController(QObject):
             if files is not None:
                 self._put(place, number, files)
             if more:
-                self._work.setdefault(place, False)
+                self._go_on(place)
             self._turn()
 
         def failed(error: Exception) -> None:
@@ -284,52 +330,49 @@ class ProjectFilesController(QObject):
 
         self._reader.ask(partial(self._step, place, looks), read, failed)
 
+    def _go_on(self, place: int) -> None:
+        """With reading, unless the place is deleted or moved."""
+        if place in self._known:
+            self._work.setdefault(place, False)
+
     def _put(self, place: int, number: int, files: Files) -> None:
-        """Unless another thread has made a later list."""
-        if number > self._numbers.get(place, 0) and files != self._known.get(place):
+        """Unless another thread has made a later list, or it is one of what was there before."""
+        if place not in self._held and number > self._numbers.get(place, 0) and files != self._known.get(place):
             self._numbers[place] = number
             self._known[place] = files
             self.changed.emit(place)
 
     def _on_failed(self, place: int, error: Exception) -> None:
-        if place in self._held:  # it is being made again
+        if place in self._held or place not in self._known:  # it is being made again, or deleted
             return
         if _is_damaged(error):
             _log.info("documents of a project are read anew: their database is damaged")
-            texts: list[tuple[str, str]] = []
-            self._alone((place,), partial(_take_out, self.database(place), texts))
-            self._held[place].append(partial(self._add_again, place, texts))
-        elif isinstance(error, sqlite3.Error | OSError):
-            _warn(error)
-            self.refused.emit(place, reason_of(error, self.database(place)))
+            paths = [Path(each.path) for each in self.files(place) if each.path]
+            self._go_on(place)
+            self._alone((place,), partial(make_anew, self.database(place), paths))
         else:
+            self._refuse(place, error)
+
+    def _refuse(self, place: int, error: Exception) -> None:
+        if not isinstance(error, sqlite3.Error | OSError):
             raise error  # our own mistake, reported like any other
-
-    def _add_again(self, place: int, texts: Iterable[tuple[str, str]]) -> None:
-        """The files that a damaged database had, also those that it got last, and texts that are nowhere else."""
-        paths = [Path(each.path) for each in self.files(place) if each.path]
-
-        def add(files: ProjectFiles) -> None:
-            files.add(paths)
-            for name, text in texts:
-                files.add_text(name, text)
-
-        self._change(place, add, ignore, again=False)
+        _warn(error)
+        self.refused.emit(place, reason_of(error, self.database(place)))
 
     def _sweep(self, living: set[int]) -> None:
         """`living`: the places that may have documents."""
 
         def look() -> dict[int, Files]:
             found: dict[int, Files] = {}
-            for file in self._folder.glob("*.db") if self._folder.is_dir() else ():
-                if (key := _KEY.fullmatch(file.name)) is None:
-                    continue
-                place = -int(key[2]) if key[1] else int(key[2])
-                if place not in living:
-                    delete_database(file)
-                    continue
-                with reading(file) as files:
-                    found[place] = () if files is None else tuple(files.all())
+            for file in sorted(self._folder.glob("*")) if self._folder.is_dir() else ():
+                place = _place_of(file)
+                with suppress(OSError):
+                    if place in living and place is not None:
+                        found[place] = files_in(file)
+                    elif place is not None:
+                        delete_database(file)
+                    elif ".new" in file.name:  # a run that ended before it was whole
+                        file.unlink()
             return found
 
         def known(found: dict[int, Files]) -> None:
@@ -376,15 +419,14 @@ def _living(stores: Stores) -> set[int]:
     return {0, *(-row["id"] for row in rows), *(each for each in folders if isinstance(each, int))}
 
 
-def _rename(database: Path, to: Path) -> None:
-    for suffix in ("-wal", ""):  # the log is there while a thread reads
-        with suppress(FileNotFoundError):
-            database.with_name(database.name + suffix).rename(to.with_name(to.name + suffix))
+def _has_text(file: ProjectFile) -> bool:
+    """Whether it can be searched."""
+    return file.characters > 0 and file.state is not FileState.MISSING
 
 
-def _take_out(database: Path, texts: list[tuple[str, str]]) -> None:
-    texts += given_texts(database)
-    delete_database(database)
+def _place_of(database: Path) -> int | None:
+    key = _KEY.fullmatch(database.name)
+    return None if key is None else -int(key[2]) if key[1] else int(key[2])
 
 
 def _is_damaged(error: Exception) -> bool:

@@ -5,6 +5,7 @@ Small files are: from the first on, as many as take a part of the context. The o
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -57,20 +58,16 @@ class SharedText(QObject):
         self._known: dict[int, tuple[_Key, WholeFiles]] = {}  # by folder
         documents.changed.connect(self._on_files)
 
-    def now(self, folder_id: int | None) -> str:
-        """As far as it is known without reading files again."""
-        return self._joined(folder_id, self.whole_files(folder_id))
-
     def whole_files(self, folder_id: int | None) -> WholeFiles:
         """Those that were read whole when it was looked at last."""
         return self._known[folder_id][1] if folder_id in self._known else WholeFiles()
 
-    def get(self, folder_id: int | None, done: Callable[[str], None]) -> None:
-        """At once, unless files have changed."""
+    def get(self, folder_id: int | None, done: Callable[[str], None], chat_id: int | None = None) -> None:
+        """At once, unless files have changed. `chat_id`: if not the open chat; its context may be another."""
         if folder_id is None:
             done("")
             return
-        key = self._key(folder_id)
+        key = self._key(folder_id, self.options.chat_id if chat_id is None else chat_id)
         if not key[1] or (folder_id in self._known and self._known[folder_id][0] == key):
             done(self._joined(folder_id, self.whole_files(folder_id) if key[1] else WholeFiles()))
             return
@@ -83,7 +80,8 @@ class SharedText(QObject):
             done(self._joined(folder_id, whole))
 
         def failed(_error: Exception) -> None:
-            found(WholeFiles())
+            """For this time without them."""
+            done(self._joined(folder_id, WholeFiles()))
 
         job = partial(_read_whole, self._documents.database(folder_id), key[1], key[0])
         ask_once("project text", self._storage.deliver, job, found, failed)
@@ -93,16 +91,16 @@ class SharedText(QObject):
         if folder_id > 0 and not any(each.state is FileState.READING for each in self._documents.files(folder_id)):
             self.get(folder_id, lambda _text: None)
 
-    def _key(self, folder_id: int) -> _Key:
+    def _key(self, folder_id: int, chat_id: int) -> _Key:
         ready = (each for each in self._documents.files(folder_id) if each.state is FileState.READY)
-        return self._room(), tuple(ready)
+        return self._room(chat_id), tuple(ready)
 
-    def _room(self) -> int:
-        """In tokens, of the open chat's context."""
+    def _room(self, chat_id: int) -> int:
+        """In tokens, of the chat's context."""
         info = self._models.main_info()
         if info is None:
             return 0
-        limit = self.options.generation(self.options.chat_id).values["context_tokens"] or info.context_tokens
+        limit = self.options.generation(chat_id).values["context_tokens"] or info.context_tokens
         return min(limit, info.context_tokens, _PART_OF_CONTEXT * _MOST_TOKENS) // _PART_OF_CONTEXT
 
     def _joined(self, folder_id: int | None, whole: WholeFiles) -> str:
@@ -110,12 +108,14 @@ class SharedText(QObject):
 
 
 def _read_whole(path: Path, files: Sequence[ProjectFile], room: int) -> WholeFiles:
-    """On a thread of its own."""
+    """On a thread of its own. Raises sqlite3.Error."""
     ids: list[int] = []
     blocks: list[str] = []
     with reading(path) as found:
-        for each in files if found is not None else ():
-            if not each.characters or each.characters > room * _ASCII_PER_TOKEN or found is None:
+        if found is None:
+            raise sqlite3.OperationalError
+        for each in files:
+            if not each.characters or each.characters > room * _ASCII_PER_TOKEN:
                 continue
             text = found.text_of(each.id)
             tokens = tokens_at_most(text)

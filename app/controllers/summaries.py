@@ -7,6 +7,7 @@ pauses while another runs, and neither uses nor stores caches.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -171,6 +172,10 @@ class Summaries(QObject):
 
 
 def _put(job: _Job, stores: Stores) -> int | None:
+    """Unless the messages that it is of have changed since."""
+    told = stores.messages.since_summary(job.chat_id, job.first_id)
+    if _texts(told[:-1]) != job.texts:
+        return None
     return stores.messages.put_summary(job.first_id, job.summary, job.messages)
 
 
@@ -180,8 +185,11 @@ def _left_out(chat_id: int, stores: Stores) -> _Job | None:
     if not left or left[-1].is_summary or all(each.is_summary for each in left[:-1]):
         return None
     *out, first = left
-    texts = [f"{_SPEAKERS[each.role]}: {said}" for each in out if (said := _said(each))]
-    return _Job(chat_id, first.id, texts, sum(not each.is_summary for each in out))
+    return _Job(chat_id, first.id, _texts(out), sum(not each.is_summary for each in out))
+
+
+def _texts(messages: Sequence[StoredMessage]) -> list[str]:
+    return [f"{_SPEAKERS[each.role]}: {said}" for each in messages if (said := _said(each))]
 
 
 def _said(message: StoredMessage) -> str:

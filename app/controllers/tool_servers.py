@@ -10,6 +10,7 @@ import logging
 import re
 import shlex
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit
@@ -21,10 +22,17 @@ from app.system.worker import Deliver, JobQueue, ask_once, ignore
 from app.tools.definitions import Tool, ToolResult
 from app.tools.host_process import ServerFailed, ToolHost
 from app.tools.imports import Found, Parsed, parse_file, parse_servers, sources
+from app.tools.public import may_lead_to
 from app.tools.servers import ServerConfig, ToolServers
-from app.tools.wire import ConnectionState, RefusedServer, ServerFault
-from app.view_models.tools import AddedServers, ServerRow
+from app.tools.wire import ConnectionState, RefusedServer, ServerFault, ServerProblem, SignInPages
+from app.view_models.tools import AddedServers, ServerRow, SignIn
 
+_MAY_SIGN_IN = (
+    ServerProblem.SIGNED_OUT,
+    ServerProblem.SIGN_IN_LATE,
+    ServerProblem.SIGN_IN_REFUSED,
+    ServerProblem.SIGN_IN_FAILED,
+)
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 _log = logging.getLogger(__name__)
@@ -32,9 +40,18 @@ _log = logging.getLogger(__name__)
 Listed = Callable[[tuple[Tool, ...]], None]
 
 
+@dataclass(slots=True)
+class _SignIn:
+    """One that is waited for."""
+
+    cancel: Callable[[], None] = field(default=lambda: None)
+    host: str = ""  # of the page in the browser
+
+
 class ToolServersController(QObject):
     changed = Signal()
     removed = Signal(str)  # a server, for good
+    browse = Signal(str)  # the page where the user signs in to a server
 
     def __init__(
         self,
@@ -49,9 +66,10 @@ class ToolServersController(QObject):
         self._deliver = deliver
         self._writer = writer
         self._servers = ToolServers(folder / "tools.json", secrets)
-        self._host = ToolHost(folder, self._servers.reach)
+        self._host = ToolHost(folder, self._servers.reach, self._keep_grant)
         self._tools: dict[str, tuple[Tool, ...]] = {}  # as they were listed last
         self._listings: dict[str, list[Listed]] = {}  # those that wait for a server's tools; one answer is for all
+        self._sign_ins: dict[str, _SignIn] = {}  # that are waited for, by server
         self._removed: dict[str, bool] = {}  # servers that may be put back, and whether they were on
 
     def start(self) -> None:
@@ -77,6 +95,7 @@ class ToolServersController(QObject):
     def _row(self, config: ServerConfig) -> ServerRow:
         state = self._host.state(config.id)
         failure = state.failure
+        waited = self._sign_ins.get(config.id)
         return ServerRow(
             config.id,
             config.name,
@@ -89,7 +108,16 @@ class ToolServersController(QObject):
             missing=self._servers.missing_secrets(config) if config.env or config.headers else (),
             is_removed=config.id in self._removed,
             seen=config.confirmed == config.digest,
+            sign_in=self._sign_in_of(config, failure),
+            sign_in_at="" if waited is None else waited.host,
         )
+
+    def _sign_in_of(self, config: ServerConfig, failure: ServerFailed | None) -> SignIn:
+        if config.id in self._sign_ins:
+            return SignIn.WAITS
+        if config.enabled and failure is not None and failure.problem in _MAY_SIGN_IN:
+            return SignIn.OFFERED
+        return SignIn.DONE if config.address and self._servers.grant(config.id) else SignIn.NONE
 
     # What the user does
 
@@ -105,6 +133,7 @@ class ToolServersController(QObject):
         self._write()
 
     def restart(self, server: str) -> None:
+        self._listings.pop(server, None)  # it is answered by the stop
         self._host.stop(server)
         self.list_tools(server)
 
@@ -141,6 +170,61 @@ class ToolServersController(QObject):
         self._host.stop(server)
         self._write()
         return True
+
+    def sign_in(self, server: str, pages: SignInPages) -> None:
+        """`browse` says where; one at a time for a server."""
+        config = self._servers.get(server)
+        if config is None or server in self._sign_ins:
+            return
+        waited = self._sign_ins[server] = _SignIn()
+        waited.cancel = self._host.sign_in(
+            config,
+            pages,
+            lambda page: self._deliver(partial(self._on_page, config, waited, page)),
+            lambda end: self._deliver(partial(self._on_signed_in, server, waited, end)),
+        )
+        self.changed.emit()
+
+    def cancel_sign_in(self, server: str) -> None:
+        if waited := self._sign_ins.pop(server, None):
+            waited.cancel()
+            self.changed.emit()
+
+    def sign_out(self, server: str) -> None:
+        """What is kept is deleted at once, and what the server knows of it once it is reached."""
+        config = self._servers.get(server)
+        if config is not None:
+            grant = self._servers.grant(server)
+            self._servers.keep_grant(server, "")
+            self._write()
+            self._host.revoke(config, grant)
+            self.restart(server)
+
+    def _on_page(self, config: ServerConfig, waited: _SignIn, page: str) -> None:
+        if self._sign_ins.get(config.id) is waited and may_lead_to(config.address, page):
+            waited.host = urlsplit(page).hostname or ""
+            self.browse.emit(page)
+            self.changed.emit()
+
+    def _on_signed_in(self, server: str, waited: _SignIn, end: str | ServerFailed) -> None:
+        if self._sign_ins.get(server) is not waited:
+            return
+        del self._sign_ins[server]
+        if isinstance(end, ServerFailed):
+            self.changed.emit()
+            return
+        self._servers.keep_grant(server, end)
+        self._write()
+        self.restart(server)
+
+    def _keep_grant(self, server: str, grant: str) -> None:
+        """On the host's thread."""
+
+        def keep() -> None:
+            self._servers.keep_grant(server, grant)
+            self._write()
+
+        self._deliver(keep)
 
     def list_tools(self, server: str) -> None:
         self.listed(server, ignore)
@@ -216,16 +300,17 @@ class ToolServersController(QObject):
         if server in self._listings:
             self._listings[server].append(done)
             return
-        self._listings[server] = [done]
-        self._host.list_tools(config, lambda outcome: self._deliver(lambda: self._on_listed(server, outcome)))
+        waiting = self._listings[server] = [done]
+        self._host.list_tools(config, lambda outcome: self._deliver(partial(self._on_listed, server, waiting, outcome)))
         if self._host.state(server).phase is not ConnectionState.READY:
             self.changed.emit()
 
-    def _on_listed(self, server: str, outcome: tuple[Tool, ...] | ServerFailed) -> None:
+    def _on_listed(self, server: str, waiting: list[Listed], outcome: tuple[Tool, ...] | ServerFailed) -> None:
         tools = () if isinstance(outcome, ServerFailed) else outcome
         if not isinstance(outcome, ServerFailed):
             self._tools[server] = tools
-        waiting = self._listings.pop(server, [])
+        if self._listings.get(server) is waiting:
+            del self._listings[server]
         self.changed.emit()
         for done in waiting:
             done(tools)

@@ -336,7 +336,8 @@ class ToolsController(QObject):
                 yield stores
 
         documents = self._documents.by_name(self.documents_of(chat_id))
-        return Reach(chat_id, typed, tuple(map(Path, self._options.folders(chat_id))), documents, reader)
+        folders = tuple(map(Path, self._options.folders(chat_id)))
+        return Reach(chat_id, typed, folders, documents, self._documents.hear_failed, reader)
 
     def name_of(self, server: str) -> str:
         return self._servers.name_of(server) if server and self._servers else ""

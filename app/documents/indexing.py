@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from app.documents.problems import Refused, WhyNot
+from app.documents.problems import Refused
 from app.documents.reading import pages_in
 from app.storage.project_files import MOST_FILES, FileState, ProjectFile, ProjectFiles
 from app.system.limited_child import ChildLimits, ChildStopped, Stop
@@ -74,8 +74,8 @@ class Indexing:
             self.files.end(file.id, FileState.MISSING)
             return
         self.files.begin(file.id, *sign)
-        self._file = file
         self._stop = Stop()
+        self._file = file
         self._pages = pages_in(Path(file.path), MOST_CHARACTERS, self._stop, LIMITS)
 
     def _go_on(self, file: ProjectFile) -> None:
@@ -91,15 +91,17 @@ class Indexing:
                     break
                 pages.append(page)
         except Refused as refused:
-            gone = refused.why is WhyNot.GONE
-            end = (FileState.MISSING, "") if gone else (FileState.UNREADABLE, refused.why)
+            gone = _sign(Path(file.path)) is None
+            end = (FileState.WAITS, "") if gone else (FileState.UNREADABLE, refused.why)
         except ChildStopped:
             end = FileState.WAITS, ""
+        self._file = None  # what the disk refuses to store is read again, from the beginning
         is_there = self.files.put_pages(file.id, pages)
         if end or not is_there:
             self.files.end(file.id, *(end or (FileState.WAITS, "")))
-            self._file = None
             self._pages = iter(())  # ends its process
+        else:
+            self._file = file
 
 
 def _sign(path: Path) -> tuple[int, int] | None:

@@ -49,7 +49,7 @@ FROM messages WHERE id = ? AND chat_id = ?
 """
 _PINNED = "SELECT id FROM messages WHERE chat_id = ? AND pinned AND deleted_at IS NULL"
 _OF_USER = "SELECT id FROM messages WHERE chat_id = ? AND role = 'user'"
-_REPLIES_AND_SUMMARIES = "SELECT id, role, reads_from FROM messages WHERE chat_id = ? AND role != 'user'"
+_REPLIES = "SELECT id, reads_from FROM messages WHERE chat_id = ? AND role = 'assistant'"
 _PAGE = 500  # messages that are read at one go
 _ROLES = {role.value: role for role in MessageRole}
 
@@ -216,7 +216,7 @@ class MessageStore:
 
     def _save_text(self, reply: ReplyText) -> None:
         sql = (
-            "UPDATE messages SET text = ?, thinking = ?, thinking_s = ?, reads_from = ifnull(?, reads_from)"
+            "UPDATE messages SET text = ?, thinking = ?, thinking_s = ?, reads_from = nullif(ifnull(?, reads_from), 0)"
             " WHERE id = ?"
         )
         values = (reply.text, reply.thinking, reply.thinking_s, reply.reads_from, reply.message_id)
@@ -321,15 +321,18 @@ class MessageStore:
         end = self.shown_end(chat_id)
         tree = self._tree(chat_id)
         path = [] if end is None else tree.path(end)
-        rows = {row["id"]: row for row in self._db.rows(_REPLIES_AND_SUMMARIES, (chat_id,))}
-        replies = (number for number in reversed(path) if number in rows and rows[number]["role"] == "assistant")
-        latest = next(replies, None)
-        first = None if latest is None else rows[latest]["reads_from"]
-        if first not in path:
-            return []
-        end_at = path.index(first)
-        summaries = (at for at in range(end_at - 1, -1, -1) if path[at] in rows and rows[path[at]]["role"] == "system")
-        return self._read(path[next(summaries, 0) : end_at + 1], tree)
+        read = {row["id"]: row["reads_from"] for row in self._db.rows(_REPLIES, (chat_id,))}
+        first = next((read[number] for number in reversed(path) if number in read), None)
+        return self.since_summary(chat_id, first) if first in path else []
+
+    def since_summary(self, chat_id: int, first_id: int) -> list[StoredMessage]:
+        """The messages of its branch up to this one, from the latest summary before it on."""
+        tree = self._tree(chat_id)
+        path = tree.path(first_id)
+        sql = "SELECT id FROM messages WHERE chat_id = ? AND role = 'system'"
+        summaries = {row["id"] for row in self._db.rows(sql, (chat_id,))}
+        start = next((at for at in range(len(path) - 2, -1, -1) if path[at] in summaries), 0)
+        return self._read(path[start:], tree)
 
     def put_summary(self, first_id: int, text: str, messages: int) -> int | None:
         """Insert a summary before the message from which on replies were read: they are read from the summary on."""

@@ -18,7 +18,7 @@ from typing import Any
 from app.storage.codec import as_json_object, as_text, as_time, exportable_object, object_to_json
 from app.storage.columns import COLUMNS, ROLES, insert_message
 from app.storage.database import Connection
-from app.storage.parts import Attachment, Attachments, Call, Parts, Text, all_parts, of_kind
+from app.storage.parts import Attachment, AttachmentKind, Attachments, Call, Parts, Text, all_parts, of_kind
 from app.storage.storage import Stores
 from app.storage.tree import Tree, read_tree
 
@@ -460,10 +460,17 @@ def add(stores: Stores, chat: PortableChat, projects: Projects | None = None) ->
 
 
 def add_message(database: Connection, chat_id: int, message: PortableMessage, ids: dict[int, int]) -> int:
+    """Its documents stay where it is from."""
+    message = with_files(message, _without_document)
     parent_id = None if message.parent is None else ids[message.parent]
     values = {name: column.to_row(getattr(message, name)) for name, column in COLUMNS.items()}
     read = None if message.reads_from is None else ids.get(message.reads_from)
     return insert_message(database, chat_id, parent_id, values | {"reads_from": read or None})
+
+
+def _without_document(attachment: Attachment) -> Attachment:
+    is_document = attachment.kind is AttachmentKind.SEARCHED
+    return replace(attachment, kind=AttachmentKind.NOTE) if is_document else attachment
 
 
 def _folder(database: Connection, path: Sequence[str], projects: Projects) -> int | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ from enum import StrEnum
 from itertools import chain, count, zip_longest
 from pathlib import Path
 
-from app.markup.folding import fold
 from app.storage.codec import as_name
 from app.storage.database import BUSY_MS, Connection, is_busy
 from app.storage.passages import cut_up, for_index, terms_of
@@ -27,7 +27,6 @@ MOST_BYTES = 2 << 30  # of all files of a project together
 _VERSION = 1
 _SUFFIXES = ("-wal", "-shm", "-journal", "")
 _MOST_TERMS = 40  # of a question
-_MOST_FOUND = 200  # passages that are ranked further than by a number
 _MANY = 20_000  # passages with a word from which on it is looked for only among those with rarer ones
 _ABOUT_WEIGHT = 0.5  # of a word in a file's name or a heading, beside one in the passage
 _SLICE = 50  # passages taken out at a time
@@ -70,7 +69,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {_VERSION};
 """
-_COLUMNS = "id, name, path, size, pages, characters, state, problem"
+_COLUMNS = "id, name, path, size, changed_ns, pages, characters, state, problem"
 _SHOWN = "state != 'removed'"
 
 
@@ -91,6 +90,7 @@ class ProjectFile:
     name: str  # no other file of the project has it
     path: str  # "": a text without a file
     size_bytes: int
+    changed_ns: int  # as it was read
     pages: int  # that were read so far; 0: it has none
     characters: int  # as far as it was read
     state: FileState
@@ -118,9 +118,61 @@ def database_of(folder: Path, key: str) -> Path:
     return folder / f"{key}.db"
 
 
-def delete_database(path: Path) -> None:
-    for suffix in _SUFFIXES:
+def delete_database(path: Path, suffixes: Iterable[str] = _SUFFIXES) -> None:
+    for suffix in suffixes:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def rename_database(path: Path, to: Path) -> None:
+    for suffix in ("-wal", ""):  # the log is there while a thread reads
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(to.with_name(to.name + suffix))
+
+
+def copy_database(path: Path, to: Path) -> None:
+    """Raises sqlite3.Error or OSError; nothing is there then."""
+    delete_database(to)
+    os.close(os.open(to, os.O_RDWR | os.O_CREAT, 0o600))
+    try:
+        with reading(path) as files:
+            if files is not None:
+                files.copy_into(to)
+    except BaseException:
+        delete_database(to)
+        raise
+
+
+def make_anew(path: Path, known: Iterable[Path]) -> None:
+    """In place of a damaged one: with these files, those that it names, and texts that are nowhere else.
+
+    Raises sqlite3.Error or OSError; the damaged one is there then.
+    """
+    named, texts = _named_in(path)
+    new = path.with_suffix(".new")
+    delete_database(new)
+    files = open_files(new)
+    try:
+        files.add(dict.fromkeys((*known, *named)))
+        for name, text in texts:
+            files.add_text(name, text)
+    finally:
+        files.close()
+    delete_database(path, _SUFFIXES[:-1])
+    new.replace(path)
+
+
+def _named_in(path: Path) -> tuple[list[Path], list[tuple[str, str]]]:
+    """The files, and the names and texts without a file, that can be read in a database."""
+    paths: list[Path] = []
+    texts: list[tuple[str, str]] = []
+    with suppress(sqlite3.Error), reading(path) as files:
+        for each in files.all() if files is not None else ():
+            if each.path:
+                paths.append(Path(each.path))
+            elif files is not None:
+                with suppress(sqlite3.Error):
+                    texts.append((each.name, files.text_of(each.id)))
+    return paths, texts
 
 
 @contextmanager
@@ -193,6 +245,10 @@ class ProjectFiles:
         except sqlite3.Error:
             return False
 
+    def copy_into(self, path: Path) -> None:
+        """An empty file."""
+        self._db.execute("VACUUM INTO ?", (str(path),))
+
     # The list of files
 
     def all(self) -> list[ProjectFile]:
@@ -202,9 +258,9 @@ class ProjectFiles:
         row = self._db.row(f"SELECT {_COLUMNS} FROM files WHERE id = ? AND {_SHOWN}", (file_id,))
         return None if row is None else _file(row)
 
-    def named(self, name: str) -> ProjectFile | None:
-        folded = fold(name.strip())
-        return next((each for each in self.all() if fold(each.name) == folded), None)
+    def at(self, path: Path) -> ProjectFile | None:
+        row = self._db.row(f"SELECT {_COLUMNS} FROM files WHERE path = ? AND {_SHOWN}", (str(path),))
+        return None if row is None else _file(row)
 
     def add(self, paths: Iterable[Path]) -> Added:
         """Files that are to be read. One that is there already stays; what is no file is left to the reader."""
@@ -248,7 +304,7 @@ class ProjectFiles:
 
     def _free_name(self, path: Path) -> str:
         """Its name; where another file has that, with the folder's, or with a number."""
-        own, folder = (as_name(os.fsencode(each).decode("utf-8", "replace")) for each in (path.name, path.parent.name))
+        own, folder = map(_written, (path.name, path.parent.name))
         wider = f"{folder}/{own}" if folder else own
         candidates = chain((own or "text", wider), (f"{wider} {number}" for number in count(2)))
         taken = "SELECT 1 FROM files WHERE name = ?"
@@ -296,7 +352,8 @@ class ProjectFiles:
         self._db.execute("UPDATE files SET pages = ?, characters = ? WHERE id = ?", (last_page, start, file_id))
 
     def end(self, file_id: int, state: FileState, problem: str = "") -> None:
-        none = ", pages = 0, characters = 0" if state is FileState.UNREADABLE else ""
+        """What waits is read again, even if it is found as it was before."""
+        none = {FileState.UNREADABLE: ", pages = 0, characters = 0", FileState.WAITS: ", changed_ns = 0"}.get(state, "")
         sql = f"UPDATE files SET state = ?, problem = ?{none} WHERE id = ? AND state != 'removed'"
         self._db.execute(sql, (state, problem, file_id))
 
@@ -355,29 +412,21 @@ class ProjectFiles:
         last = (first_page or MOST_BYTES) if last_page is None else last_page
         return "".join(row[0] for row in self._db.rows(sql, (file_id, first_page or 0, last)))
 
-    def text_between(self, file_id: int, start: int, end: int) -> str:
-        """Characters of its text, without reading all of it."""
-        sql = (
-            "SELECT start, text FROM parts WHERE file_id = ? AND start < ? AND start + length(text) > ? ORDER BY start"
-        )
-        rows = self._db.rows(sql, (file_id, end, start))
-        return "".join(row[1][max(0, start - row[0]) : end - row[0]] for row in rows)
-
     def search(self, question: str, limit: int) -> list[Passage]:
         """The passages that have most of the question's rarer words, the best first."""
         terms = self._telling(terms_of(question)[:_MOST_TERMS])
         if not terms:
             return []
-        sql = (
+        sql = (  # CROSS JOIN: in the index's order, so that only as many are looked up as are found
             "SELECT file_id, name, page, parts.start + first AS start, parts.start + last AS end,"
-            " substr(text, first + 1, last - first) AS text FROM ("
-            f"SELECT rowid, rank FROM words WHERE words MATCH ? AND rank MATCH 'bm25(1.0, {_ABOUT_WEIGHT})'"
-            " ORDER BY rank LIMIT ?) AS found"
-            " JOIN passages ON passages.id = found.rowid JOIN parts ON parts.id = part_id"
-            " JOIN files ON files.id = file_id WHERE state IN ('ready', 'reading') ORDER BY found.rank LIMIT ?"
+            " substr(parts.text, first + 1, last - first) AS text FROM words"
+            " CROSS JOIN passages ON passages.id = words.rowid CROSS JOIN parts ON parts.id = part_id"
+            " CROSS JOIN files ON files.id = file_id"
+            f" WHERE words MATCH ? AND rank MATCH 'bm25(1.0, {_ABOUT_WEIGHT})' AND state IN ('ready', 'reading')"
+            " ORDER BY rank LIMIT ?"
         )
         asked = " OR ".join(f'"{term}"' for term in terms)
-        return [Passage(**dict(row)) for row in self._db.rows(sql, (asked, _MOST_FOUND, limit))]
+        return [Passage(**dict(row)) for row in self._db.rows(sql, (asked, limit))]
 
     def _telling(self, terms: Sequence[str]) -> list[str]:
         """Those by which passages differ: the rarer ones, as far as few enough passages have one of them."""
@@ -398,11 +447,17 @@ def _file(row: sqlite3.Row) -> ProjectFile:
         row["name"],
         row["path"],
         row["size"],
+        row["changed_ns"],
         row["pages"],
         row["characters"],
         FileState(row["state"]),
         row["problem"],
     )
+
+
+def _written(name: str) -> str:
+    """As it is typed and cited: some systems decompose letters in the names of files."""
+    return as_name(unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace")))
 
 
 def _size(path: Path) -> int:
@@ -426,12 +481,3 @@ def search_in(
                 failed(path, error)
     in_turn = chain.from_iterable(zip_longest(*found))  # ranks of two databases cannot be compared
     return [each for each in in_turn if each is not None][:limit]
-
-
-def given_texts(path: Path) -> list[tuple[str, str]]:
-    """Name and text of what was given without a file. Of a damaged database those before the damage."""
-    found: list[tuple[str, str]] = []
-    with suppress(sqlite3.Error), reading(path) as files:
-        if files is not None:
-            found.extend((each.name, files.text_of(each.id)) for each in files.all() if not each.path)
-    return found

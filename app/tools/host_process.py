@@ -47,6 +47,7 @@ from app.tools.wire import (
     ServerFault,
     ServerProblem,
     ServerReach,
+    SignInPages,
 )
 from engine import write_atomically
 
@@ -85,6 +86,7 @@ class _Request:
     server: str
     done: Callable[[Any], None]
     is_call: bool = False
+    browse: Callable[[str], None] | None = None  # of a sign-in: gets the page where the user does it
     began: float = field(default_factory=time.monotonic)
     tools: list[Tool] = field(default_factory=list)
     pictures: list[bytes] = field(default_factory=list)
@@ -99,6 +101,7 @@ class _Request:
 
 class ToolHost:
     """`reach` says how a server is reached, with its secrets; it is called on the thread and may raise ServerFault.
+    `keep` gets a server's id and its grant, when that was refreshed or refused.
 
     Every method may be called from any thread and returns at once. Nothing is started before the first request.
     """
@@ -107,6 +110,7 @@ class ToolHost:
         self,
         folder: Path,
         reach: Callable[[ServerConfig], ServerReach],
+        keep: Callable[[str, str], None] = lambda *_: None,
         *,
         idle_s: float = IDLE_S,
         patience: Patience = PATIENCE,
@@ -114,6 +118,7 @@ class ToolHost:
         self._folder = folder
         self._file = folder / f"{_PROCESSES}{secrets.token_hex(4)}.json"
         self._reach = reach
+        self._keep = keep
         self._idle_s = idle_s
         self._patience = patience
         self._states: dict[str, ToolServerState] = {}
@@ -156,6 +161,27 @@ class ToolHost:
         values = {"do": "call", "name": name, "arguments": arguments}
         self._post(lambda: self._ask(request, values, number))
         return lambda: self._post(lambda: self._cancel(number))
+
+    def sign_in(
+        self,
+        server: ServerConfig,
+        pages: SignInPages,
+        browse: Callable[[str], None],
+        done: Callable[[str | ServerFailed], None],
+    ) -> Callable[[], None]:
+        """`browse` gets the page of the server where the user signs in, which is https or on this machine; `done` the
+        grant, "" where none is wanted. Fails after five minutes. What is returned cancels it, and so does `stop`.
+        """
+        request = _Request(server.id, done, browse=browse)
+        number = next(self._numbers)
+        self._post(lambda: self._sign_in(server, pages, request, number))
+        return lambda: self._post(lambda: self._cancel(number))
+
+    def revoke(self, server: ServerConfig, grant: str) -> None:
+        """Have the server forget a grant that is no longer kept, if it offers that."""
+        at = ServerReach(address=server.address, grant=grant)
+        request = _Request(server.id, lambda _: None)
+        self._post(lambda: self._ask_host(request, {"do": "revoke", "at": asdict(at)}, next(self._numbers)))
 
     def stop(self, server_id: str) -> None:
         """End the server; the next request starts it again."""
@@ -262,21 +288,40 @@ class ToolHost:
             return
         try:
             reach = self._reach(config) if name not in self._told else None
-            if self._host is None:
-                self._start_host()
         except ServerFault as fault:
-            failure = ServerFailed(fault.problem, fault.detail)
-            self._states[name] = ToolServerState(ConnectionState.FAILED, failure)
-            request.fail(failure)
+            self._fail_one(request, fault)
             return
-        if not self._requests:
-            self._heard = time.monotonic()
         if reach is not None:
             self._told.add(name)
             self._states[name] = ToolServerState(ConnectionState.STARTING)
             values |= {"reach": asdict(reach)}
+        self._ask_host(request, values, number)
+
+    def _ask_host(self, request: _Request, values: dict[str, Any], number: int) -> None:
+        try:
+            if self._host is None:
+                self._start_host()
+        except ServerFault as fault:
+            self._told.discard(request.server)
+            self._fail_one(request, fault)
+            return
+        if not self._requests:
+            self._heard = time.monotonic()
         self._requests[number] = request
-        self._send(values | {"n": number, "server": name})
+        self._send(values | {"n": number, "server": request.server})
+
+    def _sign_in(self, server: ServerConfig, pages: SignInPages, request: _Request, number: int) -> None:
+        try:
+            at = self._reach(server)
+        except ServerFault as fault:
+            self._fail_one(request, fault)
+            return
+        self._ask_host(request, {"do": "sign_in", "at": asdict(at), "pages": asdict(pages)}, number)
+
+    def _fail_one(self, request: _Request, fault: ServerFault | ServerFailed) -> None:
+        failure = ServerFailed(fault.problem, fault.detail)
+        self._states[request.server] = ToolServerState(ConnectionState.FAILED, failure)
+        request.fail(failure)
 
     def _cancel(self, number: int) -> None:
         request = self._requests.pop(number, None)
@@ -289,6 +334,8 @@ class ToolHost:
             self._told.discard(name)
             self._send({"do": "stop", "server": name})
         self._states[name] = ToolServerState()
+        for number in [number for number, each in self._requests.items() if each.server == name and each.browse]:
+            self._cancel(number)
         self._fail_all(ServerFailed(ServerProblem.STOPPED), name)
 
     def _fail_all(self, failure: ServerFailed, name: str = "") -> None:
@@ -462,6 +509,8 @@ class ToolHost:
         elif "connected" in said:
             name = said["connected"]
             self._states[name] = replace(self.state(name), phase=ConnectionState.READY)
+        elif "server" in said and "granted" in said:
+            self._keep(said["server"], said["granted"])
         elif "server" in said:
             self._states[said["server"]] = replace(self.state(said["server"]), stderr=_lines(said["stderr"]))
         elif (request := self._requests.get(said.get("n", 0))) is not None:
@@ -475,6 +524,9 @@ class ToolHost:
             case {"piece": data, "last": last, "size": size}:
                 _add_picture(request, data, last, min(size, PICTURE_BYTES))
                 return
+            case {"browse": address} if request.browse is not None:
+                request.browse(address)
+                return
         del self._requests[number]
         self._used = time.monotonic()
         match said:
@@ -483,6 +535,10 @@ class ToolHost:
             case {"result": text, "left_out": left_out, "is_error": failed}:
                 seconds = time.monotonic() - request.began
                 request.done(ToolResult(cut(text, left_out), failed, tuple(request.pictures), seconds, outside=True))
+            case {"granted": grant}:
+                request.done(grant)
+            case {"failed": _} if request.browse is not None:
+                self._fail_one(request, _failure(said))
             case {"failed": _}:
                 request.fail(_failure(said))
 
@@ -505,6 +561,7 @@ def for_model(failure: ServerFailed) -> str:
         ServerProblem.STOPPED: "The call was stopped.",
         ServerProblem.TIME_OUT: f"The tool server did not answer in {failure.detail} seconds.",
         ServerProblem.REFUSED: f"The tool server refused the call: {failure.detail}",
+        ServerProblem.SIGNED_OUT: "The user has to sign in to the tool server first, in the settings.",
         ServerProblem.INPUT: "The tool server asked the user for input, which is not offered.",
         ServerProblem.ARGUMENTS: "The arguments are no JSON object, or too large.",
         ServerProblem.ENDED: f"The tool server ended ({failure.detail}).",

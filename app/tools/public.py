@@ -29,6 +29,24 @@ def may_be_address(address: str) -> bool:
     return is_plain and is_safe and bool(host) and "@" not in url.netloc
 
 
+def may_lead_to(server: str, address: str) -> bool:
+    """Whether a tool server may lead to that address: to this machine only if it is there itself."""
+    return may_be_address(address) and (_is_here(server) or not _is_here(address))
+
+
+def _is_here(address: str) -> bool:
+    return is_loopback(urlsplit(address).hostname or "")
+
+
+def same_origin(one: str, other: str) -> bool:
+    return _origin(one) == _origin(other)
+
+
+def _origin(address: str) -> tuple[str, str, int]:
+    url = urlsplit(address)
+    return url.scheme, url.hostname or "", url.port or {"https": 443}.get(url.scheme, 80)
+
+
 def is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -26,7 +26,7 @@ from app.system.small_file import read_small
 from app.tools.commands import PROGRAMS, ask_shell, find_command, server_environment
 from app.tools.definitions import cleaned
 from app.tools.public import may_be_address
-from app.tools.wire import ServerFault, ServerProblem, ServerReach
+from app.tools.wire import LONGEST_GRANT, ServerFault, ServerProblem, ServerReach
 from engine import write_atomically
 
 MOST_SERVERS = 64
@@ -35,6 +35,7 @@ _LONGEST_WORD = 4_000
 _LONGEST_VALUE = 20_000
 _LONGEST_NAME = 80
 _LONGEST_ID = 24
+_GRANT = "grant"  # the kind of secret that a sign-in brings
 _MOST_BYTES = 4 << 20
 _REMOVED = "removed"  # in the file: ids of servers that were removed
 _MOST_REMOVED = 500
@@ -169,6 +170,18 @@ class ToolServers:
         names = [("env", each) for each in server.env] + [("header", each) for each in server.headers]
         return tuple(name for kind, name in names if self._secrets.tool_secret(server.id, kind, name) is None)
 
+    def grant(self, server_id: str) -> str:
+        """What a sign-in has brought; "" if there is none."""
+        return self._secrets.tool_secret(server_id, _GRANT, "") or ""
+
+    def keep_grant(self, server_id: str, grant: str) -> None:
+        """ "": forget it."""
+        with self._lock:
+            if not grant:
+                self._secrets.forget_tool(server_id, _GRANT)
+            elif server_id in self._known() and len(grant) <= LONGEST_GRANT:
+                self._secrets.keep_tool_secret(server_id, _GRANT, "", grant)
+
     def confirm(self, server_id: str, shown: str) -> bool:
         """Switch a server on. False, and off, if `shown`, which the user has seen, is not what would run."""
         with self._lock:
@@ -208,7 +221,7 @@ class ToolServers:
         headers = {name: self._secret(server, "header", name) for name in server.headers}
         if server.address:
             query = f"?{self._secret(server, 'query', '')}" if server.has_query else ""
-            return ServerReach(address=server.address + query, headers=headers)
+            return ServerReach(address=server.address + query, headers=headers, grant=self.grant(server.id))
         command = server.command
         if not Path(command).is_absolute() or not find_command(command):
             raise ServerFault(ServerProblem.NO_COMMAND, PROGRAMS.get(PurePath(command).name, command))

@@ -24,6 +24,7 @@ TAIL_LINE_BYTES = 4096
 DETAIL_CHARACTERS = 500
 MOST_SCHEMA = 50_000  # characters of a tool's schema
 LONGEST_RESULT = 100_000  # characters
+LONGEST_GRANT = 100_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Patience:
     fetching: float = 120.0  # to connect, where the command first fetches the server
     call: float = 60.0  # without progress
     longest_call: float = 600.0
+    sign_in: float = 300.0  # for the user, in the browser
 
 
 PATIENCE = Patience()
@@ -48,6 +50,17 @@ class ServerReach:
     folder: str = ""  # "": the home folder
     address: str = ""
     headers: dict[str, str] = field(default_factory=dict, repr=False)
+    grant: str = field(default="", repr=False)  # what a sign-in has brought: tokens, and the client they are for
+
+
+@dataclass(frozen=True, slots=True)
+class SignInPages:
+    """What the browser shows at the end of a sign-in, in the user's language."""
+
+    done: str
+    refused: str
+    other: str  # of an address that is not the sign-in's
+    language: str
 
 
 class ConnectionState(StrEnum):
@@ -78,6 +91,13 @@ class ServerProblem(StrEnum):
     ADDRESS = "address"  # it is neither public and https, nor on this machine
     UNREACHABLE = "unreachable"  # the network's error
     SIGN_IN = "sign_in"  # HTTP status
+    SIGNED_OUT = "signed_out"  # the user has to sign in, in the browser
+    NO_SIGN_IN = "no_sign_in"  # it offers none that is known and safe
+    NO_REGISTRATION = "no_registration"  # it offers none to an app that it does not know
+    SIGN_IN_LATE = "sign_in_late"  # minutes
+    SIGN_IN_REFUSED = "sign_in_refused"  # the code of the error, of OAuth
+    SIGN_IN_FAILED = "sign_in_failed"
+    SIGN_IN_MOVED = "sign_in_moved"  # where it wants the sign-in now, which is not where it was
     NAME = "name"  # of a variable or header, which cannot be one
     VALUE = "value"  # the name of the variable or header
     CHARACTERS = "characters"  # the command, which has characters that are not seen

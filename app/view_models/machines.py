@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from engine import EngineError, MachineRefusal, MachineRoute, MachineUnavailable, RankPlan
+from engine import EngineError, MachineRefusal, MachineRoute, MachineUnavailable, ModeChoice, RankPlan
 
 _SOONER = 0.5
 _SOONER_S = 0.001  # a new address has to be faster by this much, and by this share
@@ -95,6 +95,11 @@ class PlanView:
     @property
     def fits(self) -> bool:
         return self.plan is not None and self.plan.fits
+
+    @property
+    def choice(self) -> ModeChoice | None:
+        """How the model would run over both, where it fits."""
+        return self.plan.choice if self.plan is not None and self.fits else None
 
     @property
     def may_change(self) -> bool:

@@ -12,6 +12,7 @@ from engine import (
     EngineError,
     Machine,
     MemoryFit,
+    ModeChoice,
     ModelAbout,
     ModelSource,
     PairCheck,
@@ -107,7 +108,8 @@ class PairView:
     drafting: DraftingState | None = None  # why the draft does not draft
     main_folder: str = ""
     draft_folder: str = ""
-    helper: Machine | None = None  # another machine, which holds some of the main model's layers
+    helper: Machine | None = None  # another machine, which holds a part of the main model
+    choice: ModeChoice | None = None  # how a loaded main model runs over both
     loaded_share: float = 0.0  # of the one that is being loaded: the main model, then its draft
     off_for_pair: bool = False  # drafting was turned off for these two
     exact: bool = False  # measured: wide and narrow forwards agree to the bit, so no draft changes a text

@@ -148,6 +148,15 @@ class ToolRow:
     fixed: bool = False  # it is on because the chat has documents
 
 
+class SignIn(StrEnum):
+    """What the user may do about a sign-in to a server."""
+
+    NONE = "none"
+    OFFERED = "offered"
+    WAITS = "waits"  # for the user, in the browser; may be cancelled
+    DONE = "done"  # the user may sign out
+
+
 @dataclass(frozen=True, slots=True)
 class ServerRow:
     """A server of tools, or the group of those that are built in."""
@@ -164,6 +173,8 @@ class ServerRow:
     missing: tuple[str, ...] = ()  # those without a value
     is_removed: bool = False  # it may be put back
     seen: bool = False  # the user has seen the whole of `place`, and may switch it on
+    sign_in: SignIn = SignIn.NONE
+    sign_in_at: str = ""  # the host of the page where it is waited for
 
 
 _MANY_TOKENS = 2_000

@@ -22,6 +22,12 @@ def ask_to_open(link: str, theme: Theme, parent: QWidget) -> Dialog | None:
     return ask(theme, parent, lambda: _words(url), lambda: QDesktopServices.openUrl(url))
 
 
+def open_page(link: str) -> None:
+    """In the browser, without a question: the user has just asked for it."""
+    if may_open(link):
+        QDesktopServices.openUrl(_url(link))
+
+
 def may_open(link: str) -> bool:
     url = _url(link)
     return url.scheme() in _ALLOWED and bool(url.host() or url.scheme() == "mailto")

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from app.words.formats import fill, number, size
+from app.words.formats import fill, number, sentences, size
 from app.words.model_names import human_name
+from app.words.notices import QT_TRANSLATE_NOOP, translated
 from app.words.notices_for_errors import reason_text
 from app.words.server import port_words
 from engine import (
@@ -18,12 +19,27 @@ from engine import (
     MachineRefusal,
     MachineRoute,
     MachineUnavailable,
+    ModeChoice,
+    ModeReason,
+    RankMode,
     RankPlan,
     RankShare,
     model_name,
 )
 
 _THUNDERBOLT = "bridge0"  # as macOS calls its Thunderbolt Bridge
+_LACKING = {
+    ModeReason.FAMILY: QT_TRANSLATE_NOOP("Machines", "Faster is not possible with models of this family."),
+    ModeReason.DIVISION: QT_TRANSLATE_NOOP("Machines", "Faster is not possible: the layers cannot be halved."),
+    ModeReason.RANKS: QT_TRANSLATE_NOOP("Machines", "Faster needs exactly two Macs."),
+    ModeReason.CHIPS: QT_TRANSLATE_NOOP("Machines", "Faster needs two Macs with the same chip."),
+    ModeReason.SYSTEMS: QT_TRANSLATE_NOOP("Machines", "Faster needs the same version of macOS on both."),
+    ModeReason.LINK: QT_TRANSLATE_NOOP(
+        "Machines", "Faster needs a Thunderbolt 5 cable, macOS 26.2, and “rdma_ctl enable” in Recovery on both."
+    ),
+    ModeReason.MEMORY: QT_TRANSLATE_NOOP("Machines", "Faster needs room for half of the model on each."),
+    ModeReason.SUMS: QT_TRANSLATE_NOOP("Machines", "Together would be no faster: the exchange takes too long."),
+}
 
 
 def lending_words(state: LendingState, address: str, port: int) -> str:
@@ -90,6 +106,13 @@ def helping_words(model: str) -> str:
     return fill(QCoreApplication.translate("Machines", "Runs part of %1."), human_name(model))
 
 
+def part_words(machine: str, choice: ModeChoice | None) -> str:
+    """What another machine holds of the loaded model."""
+    if choice is not None and choice.mode is RankMode.TENSOR:
+        return fill(QCoreApplication.translate("Machines", "%1 holds half of every layer."), machine)
+    return fill(QCoreApplication.translate("Machines", "%1 holds some of its layers."), machine)
+
+
 def _elsewhere_words(address: str, error: EngineError | None) -> str:
     if not address:
         return QCoreApplication.translate("Machines", "May use this Mac. Lends its memory, too: at %2, %3.")
@@ -118,17 +141,56 @@ def nearby_words(machine: FoundMachine) -> str:
     return _way(machine.addresses[0])
 
 
-def plan_words(plan: RankPlan, is_so: bool = False) -> str:
-    """A line for each machine, and whether it fits, or runs so."""
-    lines = [_share_words(share) for share in reversed(plan.shares)]
+def plan_words(plan: RankPlan, running: ModeChoice | None = None) -> str:
+    """A line for each machine, and whether it fits; `running`: how it runs so now, perhaps in another mode."""
+    is_half = plan.choice.mode is RankMode.TENSOR
+    lines = [_share_words(share, is_half) for share in reversed(plan.shares)]
     short = [_name(share) for share in plan.shares if not share.fits]
-    if is_so:
+    if running is not None:
+        if running.mode is not plan.choice.mode:
+            lines.clear()
         lines.append(QCoreApplication.translate("Machines", "Runs over both Macs now."))
     elif short:
         lines.append(fill(QCoreApplication.translate("Machines", "Not enough memory on %1."), " · ".join(short)))
     else:
         lines.append(QCoreApplication.translate("Machines", "Fits, with room for a chat."))
     return "\n".join(lines)
+
+
+def mode_words(choice: ModeChoice) -> str:
+    """How both run a model, and why; in a second line what comes with it."""
+    if choice.mode is RankMode.TENSOR:
+        tied = QCoreApplication.translate(
+            "Machines", "Where two words are as good as tied, the text may differ from one Mac’s."
+        )
+        return f"{_together_words(choice)}\n{tied}"
+    mode = QCoreApplication.translate("Machines", "One Mac after the other: makes room, not speed.")
+    lacking = translated(_LACKING.get(choice.reason, ""), "Machines")
+    exposed = ""
+    if choice.reason is ModeReason.LINK:
+        exposed = QCoreApplication.translate(
+            "Machines",
+            "RDMA lets the Mac at the other end of the cable write into part of this Mac’s memory, unencrypted.",
+        )
+    return "\n".join(filter(None, (sentences(mode, lacking), exposed)))
+
+
+def mode_figures(choice: ModeChoice) -> str:
+    """What was measured for the choice, once it was."""
+    if not choice.sums_s:
+        return ""
+    measured = QCoreApplication.translate(
+        "Machines", "A token takes about %1 ms on one Mac; on both together half of that, and %2 ms for the exchange."
+    )
+    return fill(measured, *(number(seconds * 1000, 1) for seconds in (choice.forward_s, choice.sums_s)))
+
+
+def _together_words(choice: ModeChoice) -> str:
+    if choice.reason is ModeReason.ASKED:
+        return QCoreApplication.translate("Machines", "Both Macs compute every layer together.")
+    if not choice.sums_s:
+        return QCoreApplication.translate("Machines", "Both Macs compute every layer together, if that proves faster.")
+    return QCoreApplication.translate("Machines", "Both Macs compute every layer together: faster.")
 
 
 def refusal_words(error: EngineError, repository: str) -> str:
@@ -141,7 +203,10 @@ def refusal_words(error: EngineError, repository: str) -> str:
     return f"{reason}\n{fill(offered, repository)}"
 
 
-def _share_words(share: RankShare) -> str:
+def _share_words(share: RankShare, is_half: bool) -> str:
+    if is_half:
+        half = QCoreApplication.translate("Machines", "%1: half of every layer, %2 of %3")
+        return fill(half, _name(share), size(share.needed_bytes), size(share.available_bytes))
     words = QCoreApplication.translate("Machines", "%1: layers %2–%3, %4 of %5")
     numbers = number(share.first + 1), number(share.end), size(share.needed_bytes), size(share.available_bytes)
     return fill(words, _name(share), *numbers)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtCore import QCoreApplication, QLocale, QObject
 
+from app.tools.wire import SignInPages
 from app.words import formats
 from app.words.model_names import human_name
 
@@ -119,6 +120,22 @@ def state_text(state: str, problem: str, detail: str) -> str:
     }.get(state, "")
 
 
+def waits_for_sign_in_text(host: str) -> str:
+    """ "": the page is not known yet."""
+    if not host:
+        return QCoreApplication.translate("Tools", "Looking for its sign-in…")
+    return formats.fill(QCoreApplication.translate("Tools", "Sign in at %1, in your browser."), host)
+
+
+def sign_in_pages() -> SignInPages:
+    return SignInPages(
+        QCoreApplication.translate("Tools", "Hunch has what it needs. You can close this page."),
+        QCoreApplication.translate("Tools", "You did not sign in. You can close this page."),
+        QCoreApplication.translate("Tools", "This is not the sign-in that Hunch is waiting for."),
+        QLocale().bcp47Name(),
+    )
+
+
 def problem_text(problem: str, detail: str) -> str:
     """Why a server or its description is refused, or has failed. `problem`: a code of `app/tools/wire.py`."""
     program = program_name(detail) or detail
@@ -133,6 +150,11 @@ def problem_text(problem: str, detail: str) -> str:
         "refused": QCoreApplication.translate("Tools", "It refused: %1"),
         "unreachable": QCoreApplication.translate("Tools", "Cannot be reached: %1"),
         "sign_in": QCoreApplication.translate("Tools", "It wants a sign-in (%1). A key in its headers may do."),
+        "sign_in_late": QCoreApplication.translate("Tools", "The sign-in took more than %1 minutes."),
+        "sign_in_refused": QCoreApplication.translate("Tools", "The sign-in was refused (%1)."),
+        "sign_in_moved": QCoreApplication.translate(
+            "Tools", "It wants the sign-in at %1 now, not where it was before. Sign out first if that is right."
+        ),
         "name": QCoreApplication.translate("Tools", "%1 cannot be the name of a variable or header."),
         "value": QCoreApplication.translate("Tools", "The value of %1 cannot be used."),
         "too_many": QCoreApplication.translate("Tools", "More than %1 are not taken."),
@@ -142,6 +164,14 @@ def problem_text(problem: str, detail: str) -> str:
         "characters": QCoreApplication.translate("Tools", "Its command has characters that cannot be seen."),
         "flood": QCoreApplication.translate("Tools", "It sent too many messages and was stopped."),
         "input": QCoreApplication.translate("Tools", "It asks for input, which Hunch does not give."),
+        "signed_out": QCoreApplication.translate("Tools", "Sign in to use it."),
+        "no_sign_in": QCoreApplication.translate(
+            "Tools", "It offers no sign-in that Hunch can use. A key in its headers may do."
+        ),
+        "no_registration": QCoreApplication.translate(
+            "Tools", "Its sign-in is only for apps that it knows. A key in its headers may do."
+        ),
+        "sign_in_failed": QCoreApplication.translate("Tools", "The sign-in failed."),
         "stopped": QCoreApplication.translate("Tools", "Stopped"),
         "closed": QCoreApplication.translate("Tools", "It closed its connection."),
         "version": QCoreApplication.translate("Tools", "It speaks another version of MCP."),

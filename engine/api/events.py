@@ -19,6 +19,7 @@ from engine.api.errors import EngineError
 from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
 from engine.api.modes import ModeChoice
 from engine.api.pairs import PairCheck
+from engine.api.station import StationState
 from engine.api.stats import RequestStats
 from engine.api.types import (
     CountId,
@@ -110,6 +111,13 @@ class ModelMeasured:
     times: ForwardTimes
     others: tuple[ForwardTimes, ...] = ()  # of main models measured before
     rounding: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StationChanged:
+    """Sent when a station starts, is ready or lost, and after each reply that it drafted for."""
+
+    station: StationState
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,6 +376,7 @@ ModelEvent = (
     | ModelUnloaded
     | DrafterExamined
     | ModelMeasured
+    | StationChanged
 )
 RequestEvent = (
     Queued

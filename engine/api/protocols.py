@@ -12,6 +12,7 @@ from typing import Protocol
 from engine.api.events import Sink
 from engine.api.hub import HubAccess, HubQuery, PeerModel, SearchId
 from engine.api.ranks import Helping
+from engine.api.station import StationPlace
 from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId, Speculation
 
 
@@ -81,6 +82,11 @@ class ChatEngine(Protocol):
     def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
         """While on, forwards are not timed and drafters not examined: the machine is hot or saves energy. On battery no
         more of a pair is measured than its first prices take.
+        """
+
+    def set_station(self, place: StationPlace | None) -> None:
+        """Have a draft model compute at this place as well, in the background, with every pair that is loaded from now
+        on and the present one; None: nowhere else. It drafts where that is faster. Drafters stay here.
         """
 
     def note_race(self, source: str, longer: float) -> None:

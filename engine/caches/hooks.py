@@ -33,6 +33,11 @@ def hooked_for_good(module: Any, hook: Hook) -> None:
     _hooks_of(module).append(hook)
 
 
+def hooks_on(module: Any) -> int:
+    """How many are on it now."""
+    return len(vars(module).get("_hooks") or ())
+
+
 def own_array(value: Any) -> Any:
     """`value`, safe to keep in a hook: unchanged where the network later changes it in place (`h *= 2`)."""
     return value.astype(value.dtype) if isinstance(value, mx.array) else value

@@ -16,8 +16,9 @@ import platformdirs
 
 from engine.api.errors import InvalidRequest, MachineUnavailable
 from engine.api.events import InstalledModel
-from engine.api.modes import RankMode
+from engine.api.modes import ModeChoice, RankMode
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
+from engine.api.station import StationPlace
 from engine.api.types import AddressProblem
 from engine.cluster.discovery import END_S, announce
 from engine.cluster.identity import Identity
@@ -69,9 +70,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="experimental: run some of its layers on this machine, which is paired and lends its memory",
     )
     command.add_argument(
+        "--station",
+        metavar="local|HOST:PORT",
+        help="experimental: have the draft computed there as well, ahead of time; a machine is paired and has it",
+    )
+    command.add_argument(
         "--tensor", action="store_true", help="experimental: divide each layer over the two, by MLX's own sums"
     )
     _add_identity(command)
+
+
+def station_of(options: argparse.Namespace) -> StationPlace | None:
+    if options.station is None:
+        return None
+    return StationPlace(None if options.station == "local" else _helping(options.identity, options.station))
 
 
 def plan_of(options: argparse.Namespace, say: Say) -> RankPlan | None:
@@ -96,8 +108,17 @@ def plan_of(options: argparse.Namespace, say: Say) -> RankPlan | None:
         if share.helping is not None:
             trip_ms = offers[rank - 1].round_trip_s * 1000
             at = f", on {share.helping.machine.name} ({share.helping.machine.address}, {trip_ms:.1f} ms)"
-        say(f"  rank {rank}: layers {share.first + 1}-{share.end}, {needs}{at}{'' if share.fits else ', does not fit'}")
+        held = "a part of layers" if plan.choice.mode is RankMode.TENSOR else "layers"
+        say(f"  rank {rank}: {held} {share.first + 1}-{share.end}, {needs}{at}{'' if share.fits else ', does not fit'}")
     return plan
+
+
+def mode_words(choice: ModeChoice) -> str:
+    """Of a model that is loaded."""
+    if not choice.sums_s:
+        return f"runs as a {choice.mode} ({choice.reason})"
+    times = f"a forward here about {choice.forward_s * 1000:.1f} ms, its sums {choice.sums_s * 1000:.1f} ms"
+    return f"runs in mode {choice.mode} ({choice.reason}): {times}"
 
 
 def gigabytes(text: str) -> int:
@@ -180,7 +201,8 @@ class _Spoken:
         if wanted is not None:
             needs = f"{wanted.machine.name} would use {wanted.source.repository}, which is not here"
         if lending is not None:
-            use = f"{lending.machine.name} uses this machine: {lending.folder}"
+            how = "has this machine draft" if lending.drafts else "uses this machine"
+            use = f"{lending.machine.name} {how}: {lending.folder}"
         with self._lock:
             if needs and needs != self._wanted:
                 self._say(needs)

@@ -33,12 +33,14 @@ from engine.cluster.operations import (
     RankRefused,
     Share,
     Start,
+    StartStation,
 )
 from engine.cluster.pairing import Declined, Invitation, answer_to_pair
-from engine.cluster.process import end_rank, start_rank
+from engine.cluster.process import end_rank, start_child
 from engine.cluster.relay import HANDSHAKE_S, SILENT_S, relayed
 from engine.cluster.versions import difference
 from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.models.children import RUN_RANK, RUN_STATION
 from engine.models.fit import model_memory_bytes
 from engine.models.inspect import content_digest
 from engine.models.model_files import FileError
@@ -61,8 +63,9 @@ class LentMemory:
 
     machine: Machine
     folder: str
-    memory_bytes: int = 0  # that the rank needs
-    pid: int = 0  # of the rank's process, once there is one
+    memory_bytes: int = 0  # that it needs
+    pid: int = 0  # of the process, once there is one
+    drafts: bool = False  # it is a station
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +255,12 @@ class Lender:
                 self._look_for(value, machine)
                 here = computer_beside(connection.host)
                 wire.send(MemoryOffer(self.memory_bytes, here.chip, here.system, here.rdma))
-            case Start(digest=digest) if machine is not None and self._is_paired(machine):
+            case Start() | StartStation() if machine is not None and self._is_paired(machine):
                 if not value.memory_bytes:
-                    raise Declined(MachineRefusal.MISBEHAVED, "a rank that needs no memory")
-                return LentMemory(machine, self._folder_of(digest), value.memory_bytes), value.process
+                    raise Declined(MachineRefusal.MISBEHAVED, "a process that needs no memory")
+                drafts = isinstance(value, StartStation)
+                folder = self._folder_of(value.digest)
+                return LentMemory(machine, folder, value.memory_bytes, drafts=drafts), value.process
             case OfferFiles() if machine is not None and self._is_paired(machine):
                 self._note_files(
                     WantedModel(machine, HubSource(value.repository, value.revision)), value.port, connection
@@ -321,7 +326,8 @@ class Lender:
             self._on_change()
             most_bytes = max(1, self.memory_bytes)
             wire.send(MemoryOffer(most_bytes))
-            process = start_rank(plain, lending.folder, most_bytes)
+            child = RUN_STATION if lending.drafts else RUN_RANK
+            process = start_child(plain, child, lending.folder, str(most_bytes))
             self._lending = replace(lending, pid=process.pid)
             plain.close()  # the process has its own
             while relay.is_alive() and self._is_paired(lending.machine):

@@ -35,6 +35,7 @@ from engine.cluster.operations import (
     Reply,
     Response,
     Start,
+    StartStation,
 )
 from engine.cluster.pairing import Declined, ask_to_pair, expected
 from engine.cluster.plan import plan_ranks
@@ -50,7 +51,7 @@ DEFAULT_PORT = 7791
 _PINGS = 5
 _LAST_PROTOCOL = 31  # what else listens there begins with a letter or a digit
 _LATER_S = 1.5  # after one address has answered, others have this much longer
-_PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
+THIS_PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
 _Kind = TypeVar("_Kind", RankAnswer, MemoryOffer, Pong)
 _Answers = queue.SimpleQueue[tuple[str, socket.socket | EngineError]]
 _NOWHERE = HubSource()
@@ -175,17 +176,10 @@ def _trip_s(wire: Wire) -> float:
 class LentRank:
     """A rank's process on another machine, which ends it when the connection closes."""
 
-    def __init__(self, helping: Helping, digest: str, memory_bytes: int, process: str = _PROCESS) -> None:
+    def __init__(self, helping: Helping, digest: str, memory_bytes: int, process: str = THIS_PROCESS) -> None:
         """`memory_bytes`: that it needs. `process`: only tests are two at once."""
         self.machine = helping.machine.name
-        with _refusals(helping.machine.address):
-            connected = _connected_to(helping)
-            try:
-                _answer(_asking(connected), Start(digest, process, memory_bytes), MemoryOffer)
-            except BaseException:
-                connected.close()
-                raise
-        self.wire = Wire(connected, Reply)
+        self.wire = Wire(started_on(helping, Start(digest, process, memory_bytes)), Reply)
         self._ended = threading.Event()
         threading.Thread(target=self._beat, name="beats", daemon=True).start()
 
@@ -199,6 +193,18 @@ class LentRank:
         """At once: the other machine waits for the process."""
         self._ended.set()
         self.wire.close()
+
+
+def started_on(helping: Helping, order: Start | StartStation) -> socket.socket:
+    """The connection to a process that was started there."""
+    with _refusals(helping.machine.address):
+        connected = _connected_to(helping)
+        try:
+            _answer(_asking(connected), order, MemoryOffer)
+        except BaseException:
+            connected.close()
+            raise
+    return connected
 
 
 def offer_files(helping: Helping, source: HubSource, port: int) -> None:

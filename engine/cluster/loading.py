@@ -218,12 +218,12 @@ class FrontRank:
         require(cached == (self._step is not None), "a forward outside a step, or without its caches")
         self._tokens = tokens[0].tolist()  # type: ignore[assignment]
 
-    def _receive(self, like: mx.array) -> mx.array:
+    def _receive(self, like: mx.array, layers: tuple[int, ...] = ()) -> mx.array:
         if not self._has_joined:
             return like
         sequence, position = self._step or (0, 0)
         self._step = None
-        return states_from(*self._group.forward(sequence, position, self._tokens, like.size), like)
+        return states_from(*self._group.forward(sequence, position, self._tokens, like.size, layers), like)
 
 
 class Mirror:

@@ -14,10 +14,10 @@ from engine.models.model_files import JsonObject, Tensor, object_at, whole
 # Families whose layers mlx-lm divides; a test compares this with its code.
 SHARDED = frozenset(
     (
-        *("deepseek_v2", "deepseek_v3", "deepseek_v32", "exaone_moe", "glm4_moe", "glm4_moe_lite", "glm_moe_dsa"),
-        *("gpt_oss", "iquestloopcoder", "kimi_k25", "llama", "longcat_flash", "longcat_flash_ngram", "minimax"),
-        *("minimax_m3_vl", "ministral3", "mistral4", "prism_hadamard_qwen35", "qwen2", "qwen3", "qwen3_5"),
-        *("qwen3_5_moe", "qwen3_moe", "solar_open", "step3p5"),
+        *("deepseek_v2", "deepseek_v3", "deepseek_v32", "deepseek_v41", "exaone_moe", "glm4_moe", "glm4_moe_lite"),
+        *("glm_moe_dsa", "gpt_oss", "iquestloopcoder", "kimi_k25", "kimi_k3", "llama", "longcat_flash"),
+        *("longcat_flash_ngram", "minimax", "minimax_m3_vl", "ministral3", "mistral4", "prism_hadamard_qwen35"),
+        *("qwen2", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_moe", "solar_open", "step3p5"),
     )
 )
 _HEADS = "num_attention_heads", "num_key_value_heads"

@@ -10,14 +10,23 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
 from functools import cache
+from math import isfinite
 from types import MappingProxyType, UnionType
-from typing import Any, get_type_hints
+from typing import Any, ClassVar, Protocol, get_type_hints
 
 PROTOCOL = 6
 ITEM_BYTES = MappingProxyType({"float32": 4, "float16": 2, "bfloat16": 2})  # of hidden states, by type
 MOST_TEXT = 4096
 MOST_NUMBERS = 1 << 16
 _MOST = 1 << 53
+_TUPLES = (tuple[int, ...], tuple[float, ...], tuple[str, ...])
+
+
+class Value(Protocol):
+    """A frozen dataclass of numbers, texts and tuples of them: those below, and those of a station."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
 
 # From rank 0
 
@@ -62,12 +71,15 @@ class Forward:
 
     In a pipeline the hidden states of the ranks before this one follow as bytes of `dtype`, but to the first. A
     sequence that is not known begins. Sequence 0 has no caches: nothing of it is kept.
+
+    `layers`: in tensor mode, those whose states are wanted, too, after the head's input in each token's row.
     """
 
     sequence: int
     position: int
     tokens: tuple[int, ...]
     dtype: str = ""
+    layers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +253,15 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
+class StartStation:
+    """The same, with a station instead of a rank: it drafts with that model for the machine that asks."""
+
+    digest: str
+    process: str
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryOffer:
     """`chip`, `system`, `rdma`: of the machine that lends, as in `computers.py`."""
 
@@ -267,7 +288,7 @@ class OfferFiles:
     port: int
 
 
-Approach = Share | Proof | Ask | Start | OfferFiles | Ping
+Approach = Share | Proof | Ask | Start | StartStation | OfferFiles | Ping
 Response = Share | Proof | RankAnswer | MemoryOffer | RankRefused | Pong
 
 Operation = (
@@ -285,7 +306,6 @@ Operation = (
     | Ping
 )
 Reply = Hello | Gather | Joined | RankProgress | Loaded | Stepped | RankAnswer | Pong | RankBroken
-Value = Operation | Reply | Approach | Response
 
 
 def digest_of_states(data: bytes | bytearray | memoryview) -> str:
@@ -293,7 +313,7 @@ def digest_of_states(data: bytes | bytearray | memoryview) -> str:
 
 
 class NotAValue(Exception):
-    """What arrived is none of the values above."""
+    """What arrived is none of the expected values."""
 
 
 def encoded(value: Value) -> bytes:
@@ -326,8 +346,10 @@ def _checked(name: object, value: object, wanted: Any) -> Any:
         return value
     if wanted is int and type(value) is int and 0 <= value < _MOST:
         return value
+    if wanted is float and type(value) is float and isfinite(value):
+        return value
     if wanted is str and isinstance(value, str) and len(value) <= MOST_TEXT:
         return value
-    if isinstance(value, list) and len(value) <= MOST_NUMBERS and wanted in (tuple[int, ...], tuple[str, ...]):
+    if isinstance(value, list) and len(value) <= MOST_NUMBERS and wanted in _TUPLES:
         return tuple(_checked(name, each, wanted.__args__[0]) for each in value)
     raise NotAValue(f"{name}: {str(value)[:40]}")

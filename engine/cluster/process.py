@@ -26,7 +26,7 @@ class RankProcess:
     def __init__(self) -> None:
         ours, theirs = socket_pair()
         try:
-            self._process = start_rank(theirs)
+            self._process = start_child(theirs, RUN_RANK)
         except BaseException:
             ours.close()
             raise
@@ -44,13 +44,10 @@ class RankProcess:
         end_rank(self._process, patience_s)
 
 
-def start_rank(connected: socket.socket, folder: str = "", memory_bytes: int = 0) -> subprocess.Popen[bytes]:
-    """It ends when the other side of its socket is closed.
-
-    With a folder it loads that, whatever it is asked for. `memory_bytes`: that it may use; 0: what this machine has.
-    """
+def start_child(connected: socket.socket, child: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """A rank or a station, which ends when the other side of its socket is closed. `arguments`: of its `run`."""
     return subprocess.Popen(
-        command(RUN_RANK, str(connected.fileno()), folder, str(memory_bytes)),
+        command(child, str(connected.fileno()), *arguments),
         env=_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

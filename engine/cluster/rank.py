@@ -43,7 +43,7 @@ from engine.cluster.operations import (
     Truncate,
     digest_of_states,
 )
-from engine.cluster.shard import Shard
+from engine.cluster.shard import Shard, recorded
 from engine.cluster.stage import Stage, bytes_of, states_from
 from engine.models.fit import set_aside
 from engine.models.inspect import content_digest
@@ -171,15 +171,16 @@ class Rank:
         tokens = mx.array([operation.tokens], dtype=mx.uint32)
         self._given = data, operation.dtype
         caches: CacheSet | None = None
-        if operation.sequence:
-            caches = self._sequences.get(operation.sequence) or self._begin(operation.sequence)
-            require(caches.position == operation.position, f"{caches.position} tokens are held")
-            caches.forward(len(operation.tokens), partial(network, tokens, cache=caches.layers))
-        else:
-            network(tokens)
+        with recorded(network, operation.layers) as of_layers:
+            if operation.sequence:
+                caches = self._sequences.get(operation.sequence) or self._begin(operation.sequence)
+                require(caches.position == operation.position, f"{caches.position} tokens are held")
+                caches.forward(len(operation.tokens), partial(network, tokens, cache=caches.layers))
+            else:
+                network(tokens)
         require(self._states is not None, "the forward has sent no states")
         assert self._states is not None
-        states, dtype = bytes_of(self._states)
+        states, dtype = bytes_of(mx.concatenate([self._states, *of_layers], axis=-1))
         self._states = None
         short = is_short() or is_nearly(self._most_bytes)
         if self._group is None:

@@ -54,6 +54,7 @@ BEAT_S = 1.0
 IDLE_BEAT_S = 5.0
 SLICE_S = 0.01
 END_S = 3.0
+NOTICED_S = 0.2  # in which the end of a process has reached its socket
 MISSED = 3  # unanswered pings after which a rank is lost
 MOST_PONGS = 10_000  # in a row: more than come while idle between two looks, or in the longest step
 FIRST_STEP_S = 120.0  # nothing is known of its speed yet
@@ -139,13 +140,15 @@ class RankGroup:
                 raise self._lose(rank, RankEnd.DIFFERS, value.digest)
             self.needs_checkpoints |= value.needs_checkpoints
 
-    def forward(self, sequence: int, position: int, tokens: Sequence[int], elements: int) -> tuple[bytearray, str]:
+    def forward(
+        self, sequence: int, position: int, tokens: Sequence[int], elements: int, layers: tuple[int, ...] = ()
+    ) -> tuple[bytearray, str]:
         """Run a step through all other ranks.
 
-        Returns the hidden states for rank 0's layers or head, `elements` numbers, and their type.
+        Returns the hidden states for rank 0's layers or head, and of `layers`, `elements` numbers, and their type.
         """
         self._send_forgotten()
-        step = Forward(sequence, position, tuple(tokens))
+        step = Forward(sequence, position, tuple(tokens), layers=layers)
         if self._sharded:
             (stepped, states), *others = self._step(self._ranks, step, b"", elements)
             digest = digest_of_states(states)
@@ -266,6 +269,9 @@ class RankGroup:
     def _unasked(self, rank: int, value: Value) -> RankLost:
         """The error for an answer to another operation."""
         if isinstance(value, RankBroken):
+            for other in range(1, len(self._helpers) + 1) if self._sharded else ():
+                if other != rank and self._has_ended(other):  # and this one's sum has failed with it
+                    return self._lose(other, RankEnd.ENDED, value.detail)
             return self._lose(rank, RankEnd.FAILED, f"{value.error}: {value.detail}")
         return self._lose(rank, RankEnd.MISBEHAVED, type(value).__name__)
 
@@ -319,6 +325,8 @@ class RankGroup:
                 if isinstance(word[0], Pong):
                     missed[rank] = 0
                     pongs[rank] += 1
+                elif isinstance(word[0], RankBroken):  # the others may wait for it for ever
+                    raise self._unasked(rank, word[0])
                 else:
                     waiting.remove(rank)
                     yield rank, word
@@ -360,6 +368,15 @@ class RankGroup:
                 if isinstance(value := wire.receive()[0], RankBroken):
                     return self._unasked(rank, value)
         return self._lose(rank, RankEnd.ENDED, detail)
+
+    def _has_ended(self, rank: int) -> bool:
+        wire = self._helpers[rank - 1].wire
+        try:
+            while wire.arrives(NOTICED_S):
+                wire.receive()
+        except (WireEnded, WireBroken):
+            return True
+        return False
 
     def _lose(self, rank: int, why: RankEnd, detail: str) -> RankLost:
         """The error to raise. No rank is of use without the others."""

@@ -6,7 +6,8 @@ found by the network's structure (`models/access.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +17,8 @@ from mlx.utils import tree_flatten
 
 from engine.api.errors import ModelNotSplittable
 from engine.api.ranks import SplitRefusal
-from engine.caches.hooks import hooked_for_good
-from engine.cluster.stage import OnForward, Receive, Send
+from engine.caches.hooks import hooked, hooked_for_good, hooks_on, own_array
+from engine.cluster.stage import OnForward, Send
 from engine.models.access import NoAccess, body_of
 from engine.models.memory import MemoryNeed
 
@@ -48,21 +49,47 @@ class Shard:
         return states
 
 
+@contextmanager
+def recorded(network: Any, layers: Sequence[int]) -> Iterator[list[mx.array]]:
+    """What these layers return in the forward in this block, in their order in the network."""
+    found: list[mx.array] = []
+
+    def record(_layer: Any, run: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        output = run(*arguments, **named)
+        found.append(own_array(output[0] if isinstance(output, tuple) else output))
+        return output
+
+    with hooked([network.layers[layer] for layer in layers], record):
+        yield found
+
+
 class Head:
     """What follows the layers of `network`; its body's output is received, and the body itself never computed.
 
-    Where a forward is to give shapes alone, `receive` returns what it got, as in a stage.
+    `receive` gets the layers, too, whose states are recorded in this forward (`HiddenStates`); they are in each token's
+    row after the body's. Where a forward is to give shapes alone, it returns what it got.
     """
 
-    def __init__(self, network: Any, folder: str, ranks: int, receive: Receive, on_forward: OnForward) -> None:
+    def __init__(
+        self,
+        network: Any,
+        folder: str,
+        ranks: int,
+        receive: Callable[[mx.array, tuple[int, ...]], mx.array],
+        on_forward: OnForward,
+    ) -> None:
         self._network = network
         self._ranks = ranks
         self._body = _body_of(network, folder)
         self._width = self._body(mx.array([[0]])).shape[-1]
         self._receive = receive
         self._on_forward = on_forward
+        self._shape: tuple[int, ...] = ()  # of the tokens of this forward
+        self._states: mx.array | None = None  # of the layer that is called, in place of what it would return
         hooked_for_good(network, self._forward)
         hooked_for_good(self._body, self._in_place_of_body)
+        for layer in network.layers:
+            hooked_for_good(layer, self._in_place_of_layer)
 
     def parameters(self) -> list[Any]:
         """Of the head; that is the embedding in a network that has none of its own."""
@@ -78,12 +105,24 @@ class Head:
 
     def _forward(self, _network: Any, run: Callable[..., Any], tokens: mx.array, cache: Any = None) -> Any:
         self._on_forward(tokens, cache is not None)
+        self._shape = tokens.shape
         return run(tokens, cache=cache)
 
-    def _in_place_of_body(self, _body: Any, run: Callable[..., Any], tokens: mx.array, *rest: Any, **named: Any) -> Any:
-        like = mx.zeros((*tokens.shape, self._width))
-        received = self._receive(like)
-        return run(tokens, *rest, **named) if received is like else received
+    def _in_place_of_body(self, _body: Any, run: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        layers = self._network.layers
+        recorded = tuple(index for index, layer in enumerate(layers) if hooks_on(layer) > 1)
+        like = mx.zeros((*self._shape, self._width * (1 + len(recorded))))
+        received = self._receive(like, recorded)
+        if received is like:
+            return run(*arguments, **named)
+        states, *of_layers = mx.split(received, 1 + len(recorded), axis=-1)
+        for index, self._states in zip(recorded, of_layers, strict=True):
+            layers[index](states)
+        self._states = None
+        return states
+
+    def _in_place_of_layer(self, _layer: Any, run: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        return run(*arguments, **named) if self._states is None else self._states
 
 
 def _body_of(network: Any, folder: str) -> Any:

@@ -11,6 +11,7 @@ import struct
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from types import UnionType
 
 from engine.cluster.operations import NotAValue, Value, decoded, encoded
@@ -101,6 +102,11 @@ class Wire:
         except NotAValue as error:
             raise WireBroken(str(error)) from error
         return value, self._read(more_bytes, until)
+
+    def shut(self) -> None:
+        """The thread that receives reads the end, and closes it."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self._socket.close()

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import mlx.core as mx
 
 from engine.api.types import Acceptance, Sampling
-from engine.decoding.accept import NO_DRAFT, Draft, coupled, likeliest, rejection
+from engine.decoding.accept import NO_DRAFT, Draft, coupled, integers, likeliest, rejection
 from engine.decoding.guide import Guide
 from engine.decoding.scores import Scores
 
@@ -26,6 +27,15 @@ _MASK = 2**64 - 1
 _COIN_OF_XTC = 0xC01C01C01C01C01C
 _COIN_OF_VERIFY = 0x5A5A1234A5A54321
 _NOISE_OF_VERIFY = 0x0F1E2D3C4B5A6978
+
+
+class DrawingLaw(NamedTuple):
+    """All of a Sampler's arguments but the prefix, for one in another process that drafts for it."""
+
+    sampling: Sampling
+    seed: int
+    vocabulary: int
+    spared: tuple[int, ...]
 
 
 class Sampler:
@@ -83,15 +93,35 @@ class Sampler:
             logprobs = normalised(self._processed(logits, _chain(ahead)))
             probability = mx.exp(mx.max(logprobs, axis=-1).astype(mx.float32))
             return Draft(mx.argmax(logprobs, axis=-1), probabilities=probability)
-        before = _chain(ahead)
-        unscaled = self._filtered(self._processed(logits.astype(mx.float32), before), position, self._guessing)
-        sharpened = _column(tuple(scales), 1.0 / self._sampling.temperature) * unscaled
-        noise = self._noises[position] = gumbel_noise(self._seed, position, 1, self._vocabulary)
+        sharpened, noise = self._sharpened(logits, position, ahead, scales)
+        self._noises[position] = noise
         guesses = mx.argmax(sharpened + noise, axis=-1)
         token = guesses[level : level + 1]
         logprobs = sharpened[level : level + 1]
         probability = mx.exp(logprobs[0, token[0]] - mx.logsumexp(logprobs))
         return Draft(token, normalised(logprobs) if self._rejects else None, probability[None], guesses[None])
+
+    def outcomes(
+        self, logits: mx.array, position: int, ahead: mx.array | None, scale: float, count: int
+    ) -> tuple[mx.array, mx.array]:
+        """The `count` tokens that are drawn most probably at `position`, in any order, and their values (higher is
+        likelier), by a draft's `logits` (1, vocabulary) whose log-probabilities are multiplied by `scale`.
+        """
+        if self._sampling.temperature == 0:
+            values = self._processed(logits, _chain(ahead))[0]
+        else:
+            sharpened, noise = self._sharpened(logits, position, ahead, (scale,))
+            values = (sharpened + noise)[0]
+        best = mx.argpartition(-values, kth=count - 1)[:count]
+        return best, values[best]
+
+    def _sharpened(
+        self, logits: mx.array, position: int, ahead: mx.array | None, scales: Sequence[float]
+    ) -> tuple[mx.array, mx.array]:
+        """A draft's log-probabilities at each scale (scales, vocabulary), and the position's noise (1, vocabulary)."""
+        unscaled = self._filtered(self._processed(logits.astype(mx.float32), _chain(ahead)), position, self._guessing)
+        sharpened = _column(tuple(scales), 1.0 / self._sampling.temperature) * unscaled
+        return sharpened, gumbel_noise(self._seed, position, 1, self._vocabulary)
 
     def verify(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
         """The verdicts (n + 1,) on `draft` (n,), whose first token is at `position`."""
@@ -102,6 +132,11 @@ class Sampler:
         uniforms = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_VERIFY, position, drafted + 1, self._vocabulary)
         return rejection(logprobs, draft, uniforms, noise)
+
+    @property
+    def rejects(self) -> bool:
+        """Whether it accepts by rejection sampling, which needs the draft's distributions."""
+        return self._rejects
 
     def draws_alike(self, other: Sampler) -> bool:
         """Whether the two differ only in their seed, and neither uses penalties (they depend on the prefix) or XTC."""
@@ -120,6 +155,10 @@ class Sampler:
             self._logprobs(logits, 0, NO_DRAFT),
             _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary),
         )
+
+    @property
+    def law(self) -> DrawingLaw:
+        return DrawingLaw(self._sampling, self._seed, self._vocabulary, tuple(integers(self._spared)))
 
     def noise_key(self, position: int) -> tuple[int, int]:
         return _key(self._seed, position)

@@ -147,6 +147,7 @@ class History:
     draft_speed: float = 0.0  # while parked: predicted speed with drafts, as a multiple of plain speed
     drafted: set[str] = field(default_factory=set)  # sources that have drafted
     hopes: dict[str, float] = field(default_factory=dict)  # by source, the accept rate that is expected of it
+    same: dict[str, str] = field(default_factory=dict)  # of a source whose draft another one computes as well: that one
     _shared: dict[int, tuple[Calibration, History]] = field(default_factory=dict, repr=False)  # by number of replies
 
     def shared_by(self, replies: int) -> History:
@@ -159,9 +160,11 @@ class History:
             return self
         if self._shared.get(replies, (None,))[0] is not calibration:
             costs = RoundCosts(calibration.shared_by(replies), replies)
-            known = (self.rates, self.worth, self.sharpness)
-            credit = max(self.credit, _START_CREDIT)
-            anew = History(costs, replies, *known, credit=credit, longest=self.longest, hopes=self.hopes)
+            anew = History(
+                costs, replies, self.rates, self.worth, self.sharpness, longest=self.longest, hopes=self.hopes
+            )
+            anew.credit = max(self.credit, _START_CREDIT)
+            anew.same = self.same
             self._shared[replies] = calibration, anew
         return self._shared[replies][1]
 
@@ -172,18 +175,32 @@ class History:
         """
         best = 0.0
         for source in {*self.hopes, *self.costs.calibration.draft_s}:
-            if self.costs.refuses(source):
-                continue
-            seconds = self.costs.prices_s(source, MAX_DRAFT_TOKENS)
-            known = [self.rates_of(source, kind) for kind in kinds]
-            choices = [Choice(Plan(source), rates, seconds, hopeful=self.credit > 0) for rates in known]
-            best = max(best, fmean(choice.fixed.rate for choice in choices))
+            if not self.costs.refuses(source):
+                best = max(best, fmean(self._speed(source, kind) for kind in kinds))
         return best
 
+    def gain_of(self, source: str, kind: int) -> float:
+        """Predicted tokens a second with drafts of `source` over those of the fastest way without; 0: not known."""
+        plain_s = self.costs.plain_s
+        if not plain_s:
+            return 0.0
+        others = [self._speed(each, kind) for each in self.costs.calibration.draft_s if each != source]
+        return self._speed(source, kind) / max([1 / plain_s, *others])
+
+    def _speed(self, source: str, kind: int) -> float:
+        """Tokens a second at the best draft length, by what is known."""
+        seconds = self.costs.prices_s(source, MAX_DRAFT_TOKENS)
+        return Choice(Plan(source), self.rates_of(source, kind), seconds, hopeful=self.credit > 0).fixed.rate
+
     def rates_of(self, source: str, grade: int) -> AcceptRates:
+        source = self.draft_of(source)
         if (source, grade) not in self.rates:
             self.rates[source, grade] = AcceptRates(self.hopes.get(source, 0.0))
         return self.rates[source, grade]
+
+    def draft_of(self, source: str) -> str:
+        """The source by whose name its accept rates are learnt."""
+        return self.same.get(source, source)
 
     def expect(self, source: str, rate: float) -> None:
         """`rate`: the accept rate that is published or measured of this draft; 0: not known."""
@@ -214,17 +231,18 @@ class History:
         self.trusted = False
         self.credit = _START_CREDIT
         for (name, _), rates in self.rates.items():
-            if name == source:
+            if name == self.draft_of(source):
                 rates.doubt()
 
     def learn(self, plan: Plan, outcome: RoundOutcome) -> None:
         """Add the outcome of a drafted round to its source's records."""
-        self.rates_of(plan.source, plan.grade).learn(outcome.drafted, outcome.accepted)
-        self.longest[plan.source] = max(outcome.accepted, self.longest.get(plan.source, _FIRST_TOKENS))
+        draft = self.draft_of(plan.source)
+        self.rates_of(draft, plan.grade).learn(outcome.drafted, outcome.accepted)
+        self.longest[draft] = max(outcome.accepted, self.longest.get(draft, _FIRST_TOKENS))
         if outcome.probabilities:
-            self.worth[plan.source].learn(outcome.probabilities, outcome.accepted)
+            self.worth[draft].learn(outcome.probabilities, outcome.accepted)
         for guesses, truth in zip(outcome.guesses, outcome.truths, strict=False):
-            self.sharpness[plan.source].learn(guesses, truth)
+            self.sharpness[draft].learn(guesses, truth)
 
 
 class FixedController:
@@ -261,7 +279,7 @@ class FixedController:
         offer = next((offer for offer in offers if offer.most), None)
         if offer is None or not self._tokens:
             return PLAIN
-        sharpness = self._history.sharpness[offer.source].level
+        sharpness = self._history.sharpness[self._history.draft_of(offer.source)].level
         length = offer.most if offer.certain else min(self._tokens, offer.most)
         return Plan(offer.source, length, offer.grade, sharpness=sharpness)
 
@@ -295,6 +313,7 @@ class AutoController:
         self._present = _kind(PLAIN)  # plan in use
         self._choices: dict[str, Choice] = {}  # by source, the latest
         self._uncached: dict[str, int] = {}
+        self._offered: dict[str, float] = {}  # tokens a second of the drafts that were ready for the latest plan
         self.parked = self._is_slower()  # as the last reply left it
 
     @property
@@ -349,8 +368,10 @@ class AutoController:
         options = [option for offer in offers if offer.most for option in self._options(offer)]
         chosen = self._choose(options, plain_s)
         free = {offer.source for offer in offers if offer.free}
-        if of_draft := [option.rate for option in options if option.plan.source not in free]:
-            self._history.draft_speed = plain_s * max(of_draft)
+        of_drafts = [option for option in options if option.plan.source not in free]
+        self._offered = {option.plan.source: option.rate for option in sorted(of_drafts, key=lambda each: each.rate)}
+        if of_drafts:
+            self._history.draft_speed = plain_s * max(self._offered.values())
             self.parked = not self.insists and self._history.draft_speed <= (_ADVANTAGE if self.parked else 1.0)
         if chosen is None and self.insists:
             chosen = max(options, key=lambda option: option.rate, default=None)
@@ -426,17 +447,19 @@ class AutoController:
         plain_s = self._costs.plain_s
         expected = max(_TYPICAL_REPLY_TOKENS, self._tokens)
         could = replace(offer, most=MAX_DRAFT_TOKENS, has_probabilities=False)
-        return expected * max(0.0, plain_s - 1 / self._options(could)[0].rate) if plain_s else 0.0
+        others = [1 / rate for source, rate in self._offered.items() if source != offer.source]
+        return expected * max(0.0, min([plain_s, *others]) - 1 / self._options(could)[0].rate) if plain_s else 0.0
 
     def _options(self, offer: Offer) -> list[PricedPlan]:
         """The best fixed length; and a draft of the same source that stops by itself, if it has probabilities."""
         history = self._history
-        longest = history.longest.get(offer.source, _FIRST_TOKENS)
+        draft = history.draft_of(offer.source)
+        longest = history.longest.get(draft, _FIRST_TOKENS)
         limit = MAX_DRAFT_TOKENS if offer.certain else 2 * longest
         most = min(offer.most, self._only or min(self._costs.longest_priced(offer.source), limit))
         rates = history.rates_of(offer.source, offer.grade)
         seconds = self._costs.prices_s(offer.source, most)
-        plan = Plan(offer.source, grade=offer.grade, sharpness=history.sharpness[offer.source].level)
+        plan = Plan(offer.source, grade=offer.grade, sharpness=history.sharpness[draft].level)
         choice = Choice(plan, rates, seconds, hopeful=history.credit > 0)
         self._choices[offer.source] = choice
         if self._only:
@@ -444,7 +467,7 @@ class AutoController:
         fixed = choice.fixed
         if not offer.has_probabilities:
             return [fixed]
-        worth = history.worth[offer.source].by_grade
+        worth = history.worth[draft].by_grade
         stopping = choice.stopping(history.record_of(offer.source), worth, self._costs.plain_s)
         return [stopping, replace(fixed, plan=replace(fixed.plan, stop=StopRule((), worth)))]
 

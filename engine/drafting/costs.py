@@ -97,6 +97,8 @@ class RoundCosts:
         """`replies` share each round; each drafts as many tokens as its price is asked for."""
         self._guessed_token = replies * _GUESSED_TOKEN / (1 + (replies - 1) * _GUESSED_TOKEN)
         self.context_tokens = 0  # of the reply whose round is planned or observed; all prices depend on it
+        # of sources that draft on another device: seconds of a draft besides its tokens, and of each token
+        self.elsewhere: dict[str, tuple[float, float]] = {}
         self.calibration = calibration or Calibration()
 
     @property
@@ -125,7 +127,7 @@ class RoundCosts:
 
     def refuses(self, source: str) -> bool:
         """Whether the calibration lacks this source, because measuring it failed."""
-        return self.calibrated and source not in self._calibration.draft_s
+        return self.calibrated and source not in self._calibration.draft_s and source not in self.elsewhere
 
     def padded(self, width: int) -> int:
         """The fastest width for a forward over `width` tokens: `width`, or a little more."""
@@ -218,7 +220,10 @@ class RoundCosts:
         drafting = self._calibration
         width = self.padded(length + 1)
         token_s = drafting.draft_s.get(source, 0.0) + context_tokens * drafting.draft_deep_s.get(source, 0.0)
-        draft_s = drafting.round_s.get(source, 0.0) + length * token_s if length else 0.0
+        round_s = drafting.round_s.get(source, 0.0)
+        if source in self.elsewhere:
+            round_s, token_s = self.elsewhere[source]
+        draft_s = round_s + length * token_s if length else 0.0
         return self._forward_s[width] + context_tokens * self._deep_s[width] + draft_s
 
     def _learn(self, source: str, drafted: int, excess: float) -> None:

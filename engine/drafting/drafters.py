@@ -25,7 +25,7 @@ from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
 from engine.models.drafter_kinds import KINDS
 from engine.models.drafter_tensors import is_unused, usual
-from engine.models.drafters import BlockConfig, DrafterConfig, EagleConfig, MtpConfig
+from engine.models.drafters import AssistantConfig, BlockConfig, DrafterConfig, EagleConfig, MtpConfig
 from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
 from engine.models.loading import (
@@ -113,7 +113,8 @@ def proposer_of(
 
 def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, aborted: Question, *, light: bool) -> Slices:
     info = inspect_model(path)
-    if main.ranks > 1 and not isinstance(config, MtpConfig):  # the layers that it reads may be elsewhere
+    elsewhere = main.ranks > 1 and isinstance(config, AssistantConfig)  # layers with which it computes keys itself
+    if elsewhere or not (main.has_states or isinstance(config, MtpConfig)):
         raise DrafterDoesNotFit(str(path), "states", 0, 0)
     if problem := draft_problem(main.info, info):
         raise problem

@@ -109,7 +109,11 @@ class Drafting:
 
     def propose(self, plan: Plan, tokens: Sequence[int], sampler: Sampler, *, wait: bool = False) -> Draft:
         """`wait` for the device where other proposers use it too, so that each gets its own failure."""
-        return self._proposers[plan.source].propose(tokens, plan, sampler, wait=wait)
+        started = time.perf_counter()
+        draft = self._proposers[plan.source].propose(tokens, plan, sampler, wait=wait)
+        if not draft.tokens.size:
+            self.reading_s += time.perf_counter() - started  # in vain
+        return draft
 
     def observe(self, plan: Plan, done: Round, *, reads_on: bool = False) -> None:
         """`plan`: of the round; PLAIN if it was put off.
@@ -239,14 +243,14 @@ class Drafting:
 
     def _state(self, offering: set[str]) -> DraftingState:
         """The draft state that is reported, if a draft is loaded."""
-        draft = next((proposer for proposer in self._proposers.values() if not proposer.free), None)
-        if draft is None:
+        drafts = {proposer.name: proposer for proposer in self._proposers.values() if not proposer.free}
+        if not drafts:
             return DraftingState.ACTIVE if self.source else self._without
-        if draft.failed or self._controller.refuses(draft.name):
+        if all(draft.failed or self._controller.refuses(name) for name, draft in drafts.items()):
             return DraftingState.FAILED
         if self._controller.parked:
             return DraftingState.PARKED
-        return DraftingState.ACTIVE if draft.name in offering else DraftingState.CATCHING_UP
+        return DraftingState.ACTIVE if offering & drafts.keys() else DraftingState.CATCHING_UP
 
 
 def _outcome(done: Round, seconds: float) -> RoundOutcome:

@@ -11,9 +11,15 @@ from types import MappingProxyType
 # The first argument of such an app; the rest is for the module's `run`.
 TRY_MODEL = "--try-model"
 RUN_RANK = "--run-rank"
+RUN_STATION = "--run-station"
 LEND = "--lend"
 _MODULES = MappingProxyType(
-    {TRY_MODEL: "engine.models.first_use_child", RUN_RANK: "engine.cluster.worker", LEND: "engine.cluster.lend_child"}
+    {
+        TRY_MODEL: "engine.models.first_use_child",
+        RUN_RANK: "engine.cluster.worker",
+        RUN_STATION: "engine.station.worker",
+        LEND: "engine.cluster.lend_child",
+    }
 )
 CHILDREN = tuple(_MODULES)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from engine.api.errors import EngineError
 from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink, TokensCounted
 from engine.api.ranks import Helping, RankPlan
+from engine.api.station import StationPlace
 from engine.api.stats import RequestStats
 from engine.api.types import CountId, ModelRole, Request, RequestId, Speculation
 
@@ -99,6 +100,13 @@ class SetSparing:
 
 
 @dataclass(frozen=True, slots=True)
+class SetStation:
+    """Have the draft computed there as well, or nowhere else (None)."""
+
+    place: StationPlace | None
+
+
+@dataclass(frozen=True, slots=True)
 class NoteRace:
     """Correct the pass ratios of a source."""
 
@@ -111,9 +119,8 @@ class Close:
     """Finish everything and end the thread. The last command on the queue."""
 
 
-Change = (
-    Cancel | AnswerNow | SetSpeculation | KeepOnly | SetSparing | NoteRace
-)  # of replies, or of how the engine works; no answer
+# of replies, or of how the engine works; no answer
+Change = Cancel | AnswerNow | SetSpeculation | KeepOnly | SetSparing | NoteRace | SetStation
 Command = Load | SetDraft | Unload | Submit | Count | Change | Close
 
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Generator, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.events import DrafterExamined, ModelMeasured
+from engine.api.station import StationPlace, StationState
+from engine.api.types import SpeculationMode
 from engine.decoding.steps import Steps
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
@@ -21,13 +24,16 @@ from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.forced import ForcedProposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.drafting.text_kind import KindReader
-from engine.models.fit import takes_eight_bits
+from engine.models.fit import LEAST_CONTEXT_TOKENS, takes_eight_bits
 from engine.models.memory import is_short, lacks, most_bytes, set_limits
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batching, try_batching
 from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
 from engine.runtime.sharing import Sharing
+from engine.station.connection import CONVERSATIONS, DraftOrder, LentStation, Report, StationConnection, StationProcess
+from engine.station.prices import SOURCE
+from engine.station.proposer import StationProposer
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -47,6 +53,7 @@ class LoadedPair:
         self.store = store
         self.spares = False  # nothing is measured: the machine is hot or saves energy
         self.on_battery = False  # only first prices are measured
+        self.station: StationConnection | None = None  # drafts for this pair as well
         self._tuner = tuner
         self._rates = tuner.rates
         self._reported: bool  # the measurements were posted
@@ -66,6 +73,7 @@ class LoadedPair:
         self.main = main
         self.draft = None
         self._with_eight_bits = None if main is None else main.with_eight_bits(), None
+        self._tell_station()
         self._recall_costs()
         self._set_limits()
 
@@ -75,10 +83,25 @@ class LoadedPair:
         main = self._with_eight_bits[0]
         self._with_eight_bits = main, draft if draft is None or main is self.main else draft.with_eight_bits()
         self._recall_costs()
+        self._tell_station()
         for reply in replies:
             self.draft_for(reply)
         self.store.drop_other_models(self.main, draft, *self._with_eight_bits)
         self._set_limits()
+
+    def set_station(self, place: StationPlace | None, report: Report, replies: Iterable[Reply]) -> None:
+        """`report`: gets each state of the station, on any thread."""
+        if self.station is not None:
+            self.station.close()
+            self.station = None
+            report(StationState())
+        if place is not None:
+            helping = place.helping
+            start = StationProcess if helping is None else partial(LentStation, helping)
+            self.station = StationConnection(start, report, "" if helping is None else helping.machine.name)
+            self._tell_station()
+        for reply in replies:
+            self.draft_for(reply)
 
     def start(self, queued: QueuedReply) -> Reply:
         """Make the reply of a request. A main model has to be loaded."""
@@ -96,6 +119,8 @@ class LoadedPair:
         if reply.sampler.guide is not None:
             proposers.append(ForcedProposer(reply.sampler.guide))
         proposers += reply.predicted()
+        if self.station is not None and not reply.sampler.rejects:
+            proposers.append(self._station_proposer(self.station, reply))
         main, draft = self._with_eight_bits
         draft = draft if chat.model is main else self.draft
         if draft is not None:
@@ -105,6 +130,25 @@ class LoadedPair:
         asked = [message.content for message in reply.request.messages[-_ASKED_MESSAGES:]]
         kind = KindReader(asked, chat.model.tokenizer.decode, reply.stats.prompt_tokens).kind
         reply.draft_with(Drafting(proposers, controller, kind_of=kind), self.history)
+
+    def _tell_station(self) -> None:
+        """The draft of the present pair. A drafter reads the main model's states, so it stays here."""
+        main = self.main
+        draft = self.draft
+        if self.station is None:
+            return
+        if main is None or draft is None or draft.info.drafter is not None or draft.translation is not None:
+            self.station.use(None)
+            return
+        self.history.same[SOURCE] = draft.source
+        needed_bytes = draft.need.at(CONVERSATIONS * LEAST_CONTEXT_TOKENS)
+        ends = tuple(sorted(draft.ends))
+        self.station.use(DraftOrder(draft.info.folder, main.logit_width, ends, needed_bytes))
+
+    def _station_proposer(self, station: StationConnection, reply: Reply) -> StationProposer:
+        reads = reply.request.speculation.mode is not SpeculationMode.OFF and not reply.request.transient
+        tokens = reply.sequence.tokens
+        return StationProposer(station, self.history, reply.sampler, tokens, begins=reads)
 
     def at(self, kv_bits: int | None) -> tuple[LoadedModel | None, LoadedModel | None]:
         """Main model and draft with keys and values of so many bits; None: as many as memory allows."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 
 from engine.api.stats import StatsRecorder
@@ -186,6 +187,8 @@ class Rounds:
             propose = partial(self.drafting.propose, plan, sequence.tokens, sampler)
             timed = self._stats.draft_rounds % TIMED_EVERY_ROUNDS == 0
             done = timed_round(sequence, sampler, propose, ending, timed=timed)
+            if not done.proposed:  # waited for a draft that did not come: no price of a plain round
+                done = replace(done, typical=False)
         else:
             look_ahead = alone and not plan.length and self._next_is_plain()
             done = plain_round(sequence, sampler, ending, look_ahead=look_ahead)

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded, PictureTooLarge
+from engine.api.station import StationPlace
 from engine.api.types import BACKGROUND_PRIORITY, FinishReason, ModelRole, RequestId, Speculation, SpeculationMode
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
@@ -25,6 +26,7 @@ from engine.runtime.pair import LoadedPair
 from engine.runtime.queued import QueuedReply, RequestQueue
 from engine.runtime.reply import Reply
 from engine.runtime.sharing import BatchWay
+from engine.station.connection import Report
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -178,6 +180,10 @@ class Scheduler:
     def set_draft(self, draft: LoadedModel | None) -> None:
         """Set another draft, or none: running replies use it from their next round on."""
         self.pair.set_draft(draft, self._started)
+
+    def set_station(self, place: StationPlace | None, report: Report) -> None:
+        """Have the draft computed there as well: running replies use it from their next round on."""
+        self.pair.set_station(place, report, self._started)
 
     def load_in_background(self, load: BackgroundLoad) -> None:
         """Load a model between the steps of replies. While it is the main model no reply starts."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_error
 from engine.api.events import Event, ModelEvent, OwnThread, Queued, Sink
 from engine.api.ranks import Helping, RankPlan
+from engine.api.station import StationPlace
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
 from engine.models import mlx_build
 from engine.models.published import Published, nothing_published
@@ -37,6 +38,7 @@ from engine.runtime.commands import (
     SetDraft,
     SetSparing,
     SetSpeculation,
+    SetStation,
     Submit,
     Unload,
     refusal,
@@ -163,6 +165,9 @@ class Engine:
 
     def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
         self._send(SetSparing(on, on_battery))
+
+    def set_station(self, place: StationPlace | None) -> None:
+        self._send(SetStation(place))
 
     def note_race(self, source: str, longer: float) -> None:
         self._send(NoteRace(source, longer))

@@ -13,6 +13,8 @@ from pathlib import Path
 import mlx.core as mx
 
 from engine.api.errors import EngineClosed
+from engine.api.events import StationChanged
+from engine.api.station import StationState
 from engine.drafting.calibration import Tuner
 from engine.models.encoding import BETWEEN_S
 from engine.models.first_use import FirstUse
@@ -33,6 +35,7 @@ from engine.runtime.commands import (
     SetDraft,
     SetSparing,
     SetSpeculation,
+    SetStation,
     Submit,
     Unload,
 )
@@ -127,8 +130,13 @@ class EngineThread:
             case SetSparing():
                 self._scheduler.pair.spares = command.on
                 self._scheduler.pair.on_battery = command.on_battery
+            case SetStation():
+                self._scheduler.set_station(command.place, self._report_station)
             case NoteRace():
                 self._scheduler.pair.history.costs.ratios.correct(command.source, command.longer)
+
+    def _report_station(self, state: StationState) -> None:
+        self._post(None, StationChanged(state))
 
     def take_next_draft(self) -> SetDraft | None:
         """The draft's command that waited for a main model, once that is loaded or has failed."""
@@ -158,6 +166,7 @@ class EngineThread:
             self._counting.refuse_all(EngineClosed)
             self._scheduler.cancel_all()
             self._loader.drop(None)
+            self._scheduler.set_station(None, self._report_station)
         finally:
             mx.synchronize()
             mx.clear_streams()  # a thread that ends with streams of its own aborts the process at exit

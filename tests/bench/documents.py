@@ -3,7 +3,8 @@
 The questions are those of the starter pair's guide, in other words than its answers, in four languages. All of its
 facts but those about the assistant itself are put into 40 documents a language, in random order; a passage is right if
 it has the middle half of the answer. The wordings `ask` were looked at while the words that only ask were chosen; the
-wordings `unseen`, which count here, were not. The documents are short, and all about one subject.
+wordings `unseen`, which count here, were not. The documents are short, and all about one subject; `manuals` asks real
+ones, with questions that were written apart.
 """
 
 from __future__ import annotations

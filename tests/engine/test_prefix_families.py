@@ -9,6 +9,7 @@ from typing import cast
 import mlx.core as mx
 import pytest
 
+from engine.caches.eight_bits import EightBitCache
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
 from engine.prefix.disk import PrefixDisk
@@ -17,6 +18,7 @@ from tests.families.configs import FAIR_PART
 from tests.families.harness import PROMPT, build, fresh, loaded, says_next
 
 TURN_END = 20
+AT_8_BITS = ("qwen3", "gemma3_text", "qwen3_5", "falcon_h1")
 BRANCH = [*PROMPT[: TURN_END + 3], 7, 8, 9, 10]
 ROUNDING = 1e-4  # a chunk of a state-space model sums in another order than two chunks do
 
@@ -43,9 +45,12 @@ def assert_equal(sequence: Sequence) -> None:
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("family", FAIR_PART)
-def test_a_branch_a_restart_and_a_return(family: str, tmp_path: Path) -> None:
-    model = cast(LoadedModel, SimpleNamespace(**vars(loaded(build(family))), identity="tiny"))
+@pytest.mark.parametrize(
+    ("family", "eight_bits"),
+    [*((family, None) for family in FAIR_PART), *((family, EightBitCache) for family in AT_8_BITS)],
+)
+def test_a_branch_a_restart_and_a_return(family: str, eight_bits: type[EightBitCache] | None, tmp_path: Path) -> None:
+    model = cast(LoadedModel, SimpleNamespace(**vars(loaded(build(family), eight_bits)), identity="tiny"))
     store = PrefixStore(disk=PrefixDisk(tmp_path))
     keep(store, read(store, model, PROMPT)[0])
 

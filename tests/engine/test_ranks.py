@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 import pytest
@@ -38,6 +39,7 @@ from engine import (
     MachineUnavailable,
     Message,
     MessageRole,
+    ModeChoice,
     ModelFailed,
     ModelLoading,
     ModelReady,
@@ -115,16 +117,17 @@ def asked(text: str = "Hello", *, warm: bool = False, drafted: int = 0, tokens: 
     )
 
 
-def said(client: EngineClient) -> list[tuple[tuple[int, ...], int, int]]:
+def said(client: EngineClient, tokens: int = 8) -> list[tuple[tuple[int, ...], int, int]]:
     """Tokens, cached tokens and drafted tokens of replies of every kind; the last goes on from the one before."""
-    requests = [asked(), asked(warm=True), asked(drafted=3), asked(warm=True, drafted=3)]
+    kinds: list[dict[str, Any]] = [{}, {"warm": True}, {"drafted": 3}, {"warm": True, "drafted": 3}]
+    requests = [asked(**kind, tokens=tokens) for kind in kinds]
     outcomes = [client.run(request) for request in requests]
     answer = outcomes[-1].text()
     more = Request(
         messages=(*requests[-1].messages, Message(MessageRole.ASSISTANT, answer), Message(MessageRole.USER, "More")),
         sampling=requests[-1].sampling,
         speculation=requests[-1].speculation,
-        max_tokens=8,
+        max_tokens=tokens,
     )
     outcomes.append(client.run(more))
     return [(each.tokens, each.stats.cached_tokens, each.stats.drafted) for each in outcomes]
@@ -159,7 +162,7 @@ def test_tensor_mode_writes_the_same_with_any_draft(family: str, engine: Engine,
     ready = client.load(main, draft, plan=plan_ranks(main, SIZES, mode=RankMode.TENSOR))
     assert isinstance(ready, ModelReady)
     assert len(processes_below(os.getpid())) == 2
-    (plain, *_), (warm, *_), (drafted, _, n), (warm_drafted, _, m), (_, cached, _) = said(client)
+    (plain, *_), (warm, *_), (drafted, _, n), (warm_drafted, _, m), (_, cached, _) = said(client, tokens=5)
 
     assert (drafted, warm_drafted) == (plain, warm)
     assert min(n, m, cached) > 0
@@ -395,6 +398,62 @@ def test_what_reads_hidden_states_of_layers_does_not_draft_over_ranks(engine: En
 
     assert isinstance(result, ModelFailed)
     assert isinstance(result.error, DrafterDoesNotFit)
+
+
+@pytest.mark.slow
+def test_a_model_that_sums_would_slow_down_is_loaded_as_a_pipeline(engine: Engine, tmp_path: Path) -> None:
+    """A tiny one does not take as long as three times its sums."""
+    main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    planned = plan_ranks(main, SIZES, mode=RankMode.TENSOR)
+    client = EngineClient(engine)
+    ready = client.load(main, plan=replace(planned, choice=ModeChoice(RankMode.TENSOR, ModeReason.FASTER)))
+
+    assert isinstance(ready, ModelReady)
+    assert ready.choice == engine.state().choice
+    assert ready.choice is not None
+    assert (ready.choice.mode, ready.choice.reason) == (RankMode.PIPELINE, ModeReason.SUMS)
+    assert 0 < ready.choice.forward_s < 3 * ready.choice.sums_s
+    assert len(processes_below(os.getpid())) == 1
+    assert len(client.run(asked()).tokens) == 8
+
+
+@pytest.mark.slow
+@pytest.mark.expect_log("RankLost")
+def test_a_rank_killed_in_tensor_mode_leaves_the_other_waiting_for_nothing(
+    engine: Engine, witness: Witness, tmp_path: Path
+) -> None:
+    """Which its sum does for ever; the drill is `drills/test_tensor_faults.py`."""
+    main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    client = EngineClient(engine)
+    client.load(main, draft, plan=plan_ranks(main, SIZES, mode=RankMode.TENSOR))
+    whole = client.run(asked(drafted=3, tokens=40))
+    witness.kill_before_forward(5)
+    broken = client.run(asked(drafted=3, tokens=40))
+
+    assert isinstance(broken.failed.error, RankLost)
+    assert broken.failed.error.why is RankEnd.ENDED
+    assert whole.text().startswith(broken.text())
+    assert client.run(asked(drafted=3, tokens=40)).tokens == whole.tokens
+    assert len(processes_below(os.getpid())) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["dflash", "eagle3"])
+def test_what_reads_hidden_states_of_layers_drafts_in_tensor_mode(kind: str, engine: Engine, tmp_path: Path) -> None:
+    """A rank hands them over: the same ones as in one process, as far as what is drafted shows."""
+    main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    drafter = save_kind(kind, tmp_path / "drafter", json.loads((main / "config.json").read_text()))
+    client = EngineClient(engine)
+
+    def drafted(plan: RankPlan | None) -> list[tuple[tuple[int, ...], int, int]]:
+        assert isinstance(client.load(main, drafter, plan=plan), ModelReady)
+        outcomes = [client.run(asked(warm=warm, drafted=3, tokens=24)) for warm in (False, True)]
+        return [(each.tokens, each.stats.drafted, each.stats.accepted) for each in outcomes]
+
+    alone = drafted(None)
+
+    assert drafted(plan_ranks(main, SIZES, mode=RankMode.TENSOR)) == alone
+    assert all(drafts > 0 for _, drafts, _ in alone)
 
 
 def test_caches_count_as_in_the_rank_that_holds_most_of_them() -> None:

@@ -20,6 +20,7 @@ from engine.cluster.modes import SHARDED
 from engine.cluster.plan import SPLITTABLE, plan_ranks
 from engine.models import loading
 from engine.models.loading import LoadedModel
+from tests.families.configs import config
 from tests.families.examine import CLOSE, EVERY_LENGTH, LEAST_VARIETY, apart
 from tests.families.harness import GREEDY, PROMPT, WARM, Errant, Told, fresh, reply, says_next
 from tests.helpers.loading import at_once, load_model
@@ -27,7 +28,12 @@ from tests.helpers.ranks import rank_folder
 
 TOKENS = 20
 NO_TOKENIZER = SimpleNamespace(
-    _tokenizer=None, has_thinking=False, tool_parser=None, tool_call_start_tokens=None, eos_token_ids=()
+    _tokenizer=None,
+    has_thinking=False,
+    has_tool_calling=False,
+    tool_parser=None,
+    tool_call_start_tokens=None,
+    eos_token_ids=(),
 )
 
 pytestmark = pytest.mark.families
@@ -62,12 +68,18 @@ def test_ranks_compute_to_the_bit_what_one_process_does(family: str, ranks: int,
 
 
 @pytest.mark.parametrize("family", sorted(SHARDED))
-def test_a_draft_changes_no_bit_in_tensor_mode(family: str, tmp_path: Path) -> None:
-    folder, _ = rank_folder(family, tmp_path)
-    alone = says_next(fresh(load_model(folder), PROMPT))
+def test_a_draft_changes_nothing_in_tensor_mode(family: str, tmp_path: Path) -> None:
+    """No bit, where forwards of all widths agree to the bit in one process; else as little as there."""
+    changes = {}
+    if family == "prism_hadamard_qwen35":  # the tiny one has rows of one group of numbers
+        changes["text_config"] = config(family)["text_config"] | {"intermediate_size": 256}
+    folder, _ = rank_folder(family, tmp_path, **changes)
+    one = load_model(folder)
+    most = 0.0 if apart_by_width(one) == 0 else CLOSE
+    alone = says_next(fresh(one, PROMPT))
     model = at_once(loading_over_ranks(plan_ranks(folder, [1 << 30] * 2, mode=RankMode.TENSOR)))
     try:
-        check_widths(model)
+        assert apart_by_width(model) <= most
         replies = _told(model)
         here = says_next(fresh(model, PROMPT))
     finally:
@@ -78,25 +90,28 @@ def test_a_draft_changes_no_bit_in_tensor_mode(family: str, tmp_path: Path) -> N
     for length in (*EVERY_LENGTH, -2):
         plain = replies[-1 if length == -2 else 0]
         assert replies[length][0] == plain[0], length
-        assert np.array_equal(replies[length][2], plain[2]), length
+        assert apart(replies[length][2], plain[2]) <= most, length
 
 
-def check_widths(model: LoadedModel) -> None:
-    """A forward over 1 to 8 tokens, of which any number is kept, says after each what single tokens say."""
+def apart_by_width(model: LoadedModel) -> float:
+    """How far forwards over 2 to 8 tokens, of which any number is kept, are from single tokens'."""
     caches = model.make_caches()
-    single = [_logits(model, caches, [token], 1)[0] for token in PROMPT]
+    single = mx.stack([_logits(model, caches, [token], 1)[0] for token in PROMPT])
+    most = 0.0
     for width in EVERY_LENGTH:
         caches = model.make_caches()
         for kept in range(width + 1):
             begin = caches.position
             rows = _logits(model, caches, PROMPT[begin : begin + width], kept)
-            assert np.array_equal(rows, single[begin : begin + width]), (width, kept)
+            most = max(most, apart(rows, single[begin : begin + width]))
         assert caches.position == sum(range(width + 1))
+    return most
 
 
-def _logits(model: LoadedModel, caches: CacheSet, tokens: list[int], kept: int) -> Any:
+def _logits(model: LoadedModel, caches: CacheSet, tokens: list[int], kept: int) -> mx.array:
     fed = mx.array([tokens], dtype=mx.uint32)
-    rows = np.array(caches.forward(len(tokens), lambda: model.network(fed, cache=caches.layers))[0])
+    rows = caches.forward(len(tokens), lambda: model.network(fed, cache=caches.layers))[0]
+    mx.eval(rows)
     caches.commit(kept)
     return rows
 

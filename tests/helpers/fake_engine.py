@@ -31,6 +31,7 @@ from engine import (
     LoadAborted,
     Message,
     MessageRole,
+    ModeChoice,
     ModelEvent,
     ModelFailed,
     ModelInfo,
@@ -51,6 +52,7 @@ from engine import (
     SpanKind,
     Speculation,
     SpeculationMode,
+    StationPlace,
     TextDelta,
     TokensCounted,
     ToolCall,
@@ -174,11 +176,13 @@ class FakeEngine:
         self.scripts: deque[Script] = deque()
         self.loads: list[tuple[str, str | None]] = []
         self.helping: list[tuple[Helping, ...]] = []  # machines, of each of the loads
+        self.choice = ModeChoice()  # how models run over several of them
         self.drafts: list[str | None] = []
         self.sparing: list[tuple[bool, bool]] = []  # what it was told of that, and of the battery
         self.kept: list[frozenset[str]] = []  # which conversations it was told to keep, each time
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         self.answers_now: list[RequestId] = []
+        self.station: StationPlace | None = None
         self.races: list[tuple[str, float]] = []  # what it was told of them
         known: Mapping[str, ModelInfo | EngineError] = {MAIN.folder: MAIN, DRAFT.folder: DRAFT}
         self.models = dict(known if models is None else models)
@@ -219,7 +223,8 @@ class FakeEngine:
         if isinstance(self.models.get(str(folder)), ModelInfo) or str(folder) in self.damaged:
             self._end_under_way()
         refusal = ModelFailed(_MAIN, str(folder), EngineClosed(), began=False)
-        self.send(lambda: self._load_main(str(folder), sink), sink, refusal)
+        choice = self.choice if helping else None
+        self.send(lambda: self._load_main(str(folder), sink, choice), sink, refusal)
         if draft is not None:
             refusal = ModelFailed(_DRAFT, str(draft), EngineClosed(), began=False)
             self.send(lambda: self._load_draft_of(str(folder), str(draft), sink), sink, refusal)
@@ -264,6 +269,9 @@ class FakeEngine:
 
     def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
         self.sparing.append((on, on_battery))
+
+    def set_station(self, place: StationPlace | None) -> None:
+        self.station = place
 
     def note_race(self, source: str, longer: float) -> None:
         self.races.append((source, longer))
@@ -328,7 +336,7 @@ class FakeEngine:
 
     # On the engine's thread
 
-    def _load_main(self, folder: str, sink: Sink) -> None:
+    def _load_main(self, folder: str, sink: Sink, choice: ModeChoice | None) -> None:
         self.tell(sink, ModelLoading(_MAIN, folder))
         found = self.models.get(folder, ModelNotFound(folder))
         if isinstance(found, ModelInfo) or folder in self.damaged:
@@ -338,7 +346,7 @@ class FakeEngine:
             self.tell(sink, ModelFailed(_MAIN, folder, found))
         else:
             self._main = found
-            self.tell(sink, ModelReady(_MAIN, found))
+            self.tell(sink, ModelReady(_MAIN, found, choice))
 
     def _load_draft_of(self, main: str, folder: str, sink: Sink) -> None:
         """It is to draft for that main model only."""

@@ -15,8 +15,8 @@ from tests.helpers.malicious_server import MIB, tool
 class HttpToolServer(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, mode: str) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, mode: str, handler: type[BaseHTTPRequestHandler] | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), handler or ToolHandler)
         self.mode = mode
         self.headers_seen: list[dict[str, str]] = []
 
@@ -28,7 +28,7 @@ class HttpToolServer(ThreadingHTTPServer):
         """A client that left is no error of the test."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class ToolHandler(BaseHTTPRequestHandler):
     server: HttpToolServer
 
     def do_GET(self) -> None:

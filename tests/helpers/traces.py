@@ -118,14 +118,14 @@ def about() -> str:
 
 # Forwards by width, in plain ones. PUBLISHED: a 12B model of 4 bits whole on an M5 Max, an M3 Ultra's slope.
 _M5_MAX = {1: 1, 2: 1.03, 3: 1.09, 4: 1.13, 5: 1.22, 6: 1.39, 8: 1.73, 12: 2.6, 33: 7.2}
-_CURVES = {
+CURVES = {
     "cpu": MACHINES["saw"].forward,
     "m1": MACHINES["m1"].forward,
     "m4_pro": MACHINES["metal_4bit"].forward,
     "m5_max": curve(_M5_MAX, 0).forward,
     "m3_ultra": curve({1: 1, 33: 0.83 + 0.17 * 33}, 0).forward,
 }
-PACES = {f"{name} {draft:g}": Machine(forward, draft) for name, forward in _CURVES.items() for draft in (0.06, 0.12)}
+PACES = {f"{name} {draft:g}": Machine(forward, draft) for name, forward in CURVES.items() for draft in (0.06, 0.12)}
 
 
 @dataclass(frozen=True)

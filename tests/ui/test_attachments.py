@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +19,7 @@ from app.controllers.attachments import MOST_FILES, AttachmentController
 from app.documents import reading
 from app.documents.reading import read_file
 from app.storage import Attachment, AttachmentKind
-from app.storage.project_files import FileState
+from app.storage.project_files import FileState, ProjectFiles
 from app.system.limited_child import Stop
 from app.view_models.attached import AttachedRow
 from app.view_models.transcript import EditKind
@@ -254,6 +255,49 @@ def test_what_is_searched_can_be_taken_out_before_it_is_sent(app: AppHarness, qt
     controller(app).remove(rows(app)[0].number)
     qtbot.waitUntil(lambda: not documents.files(0))
     assert not rows(app)
+
+
+def test_what_is_taken_out_costs_no_earlier_message_its_document(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    """Neither one of the same name, nor the same once more."""
+    attached, documents = controller(app), app.chats.documents
+    earlier, later = tmp_path / "2025" / "report.txt", tmp_path / "2026" / "report.txt"
+    for path in (earlier, later):
+        path.parent.mkdir()
+        path.write_text(WORDS)
+    attached.search_in_file(str(earlier))
+    qtbot.waitUntil(lambda: documents.has_text(0) and not attached.model.is_reading)
+    app.engine.scripts.append(Script(("Yes.",)))
+    app.window.composer.send("What is in it?")
+    qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)
+    app.wait_until_quiet(qtbot)
+    place = -app.chats.chat_id
+    qtbot.waitUntil(lambda: [each.path for each in documents.files(place)] == [str(earlier)])
+    for again in (later, earlier):
+        attached.search_in_file(str(again))
+        qtbot.waitUntil(lambda: bool(rows(app)) and rows(app)[0].kind is AttachmentKind.SEARCHED)
+        assert rows(app)[0].name == ("2026/report.txt" if again is later else "report.txt")
+        attached.remove(rows(app)[0].number)
+        attached.search_in_file(str(tmp_path / "none.txt"))  # has another answer come
+        qtbot.waitUntil(lambda: bool(rows(app)) and rows(app)[0].name == "none.txt")
+        attached.remove(rows(app)[0].number)
+        qtbot.waitUntil(lambda: [each.path for each in documents.files(place)] == [str(earlier)])
+
+
+@pytest.mark.expect_log("OperationalError")
+def test_a_pasted_text_stays_attached_where_the_disk_takes_no_document(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: object) -> int:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(ProjectFiles, "add_text", full)
+    attached = controller(app)
+    attached.add_text(WORDS * 1000)
+    refused: list[object] = []
+    app.chats.documents.refused.connect(lambda _place, reason: refused.append(reason))
+    attached.search_in(rows(app)[0].number)
+    qtbot.waitUntil(lambda: bool(refused))
+    assert [row.attachment and row.attachment.text for row in rows(app)] == [WORDS * 1000]
 
 
 def test_the_end_of_what_is_too_large_is_attached(

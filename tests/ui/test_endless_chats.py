@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.system.worker import ignore
 from app.view_models.chat_options import Scope
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.long_chat_menu import LongChatMenu
@@ -119,6 +120,21 @@ def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> N
     assert (asked.kept, asked.truncation, len(asked.messages)) == ((), Truncation.NONE, 6)
 
 
+def test_a_reply_that_goes_on_in_a_larger_context_is_read_from_the_beginning(harness: AppHarness, qtbot: QtBot) -> None:
+    """And so are those after it."""
+    talk(harness, qtbot, Script(), Script(("Half ",), first=2, finish=FinishReason.CONTEXT))
+    half = harness.chats.transcript.messages[-1]
+    sql = "UPDATE messages SET stats = json_set(stats, '$.context_limit_tokens', 1024) WHERE id = ?"
+    harness.application.storage.write(lambda stores: stores.database.execute(sql, (half.id,)), ignore, ignore)
+    harness.engine.scripts.append(Script(("a reply.",)))
+    assert harness.chats.asking.continue_reply(half.id)
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.transcript.messages[-1].text == "Half a reply."
+    talk(harness, qtbot, Script())
+    assert [len(each.messages) for each in harness.engine.requests[-2:]] == [4, 5]
+    assert parts(harness, PartKind.BEGINNING) == []
+
+
 def test_a_chat_that_asks(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.options.put(Scope.CHAT, "long_chats", "ask")
     talk(harness, qtbot, Script(), Script((), error=ContextTooLong(4096, 5000, can_truncate=True)))
@@ -141,6 +157,25 @@ def test_a_reply_that_filled_the_context_goes_on(harness: AppHarness, qtbot: QtB
     notice.button.click()
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[-1].text == "Half a reply."
+
+
+def test_a_summary_of_a_message_that_is_deleted_meanwhile_is_not_kept(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.options.put(Scope.CHAT, "long_chats", "summary")
+    talk(harness, qtbot, Script(), Script())
+    harness.engine.scripts += [Script(first=2), Script(("The secret", " was told."))]
+    asked = len(harness.engine.requests)
+    harness.chats.reply_ended.connect(harness.engine.gate.hold)
+    harness.ask(qtbot, "And now?")
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == asked + 2)
+    harness.chats.reply_ended.disconnect(harness.engine.gate.hold)
+    deleted = harness.chats.transcript.messages[0].id
+    harness.chats.edits.delete(deleted)
+    qtbot.waitUntil(lambda: harness.chats.transcript.row_of(deleted) is None)
+    harness.engine.gate.open()
+    harness.engine.scripts.append(Script())
+    harness.ask(qtbot, "And then?")
+    harness.wait_until_quiet(qtbot)
+    assert "The secret was told." not in [each.text for each in harness.chats.transcript.messages]
 
 
 def test_a_summary_is_a_message_of_its_own(harness: AppHarness, qtbot: QtBot) -> None:

@@ -30,13 +30,16 @@ from engine import (
     MachineRefusal,
     MachineRoute,
     MachineUnavailable,
+    ModeChoice,
     ModelFailed,
     ModelLoading,
     ModelReady,
     ModelRole,
+    ModeReason,
     PeerModel,
     RankEnd,
     RankLost,
+    RankMode,
     RankPlan,
     RankShare,
 )
@@ -72,6 +75,7 @@ class Others:
         self.paired: list[tuple[str, str]] = []
         self.sources: list[HubSource] = []  # of the models that were planned
         self.missing: MachineRefusal | None = None  # why there is no plan
+        self.choice = ModeChoice()  # of plans
         monkeypatch.setattr(controller, "Identity", lambda _folder: self)
         monkeypatch.setattr(controller, "ways", self._ways)
         monkeypatch.setattr("app.controllers.machines.Browsing", self._browse)
@@ -152,7 +156,8 @@ class Others:
         if self.missing is not None:
             self.refuse(self.missing)
         here = RankShare(14, 28, 4 * GB, 5 * GB, 8 * GB)
-        return RankPlan(folder, 4096, (here, RankShare(0, 14, 4 * GB, 4 * GB, self.memory_bytes, helping[0])))
+        there = RankShare(0, 14, 4 * GB, 4 * GB, self.memory_bytes, helping[0])
+        return RankPlan(folder, 4096, (here, there), self.choice)
 
 
 @pytest.fixture
@@ -320,6 +325,42 @@ def test_a_model_runs_over_two_machines_and_again_after_a_restart(
         assert second.engine.helping[-1] == ()
 
 
+def test_a_model_that_both_compute_together(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    others.choice = ModeChoice(RankMode.TENSOR, ModeReason.FASTER)
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: machines.plan.choice == others.choice)
+    assert page.plan.plan.text().replace("\N{NO-BREAK SPACE}", " ").splitlines() == [
+        "Studio: half of every layer, 4.0 GB of 9.0 GB",
+        "This Mac: half of every layer, 5.0 GB of 8.0 GB",
+        "Fits, with room for a chat.",
+    ]
+    assert page.plan.mode.text().startswith("Both Macs compute every layer together, if that proves faster.")
+    assert page.plan.mode.toolTip() == ""  # nothing is measured before the model is loaded
+    harness.engine.choice = ModeChoice(RankMode.TENSOR, ModeReason.FASTER, 0.08, 0.0256)
+    page.plan.run.click()
+    qtbot.waitUntil(lambda: machines.running == harness.engine.choice)
+    assert page.plan.mode.text().splitlines()[0] == "Both Macs compute every layer together: faster."
+    assert "about 80.0 ms on one Mac" in page.plan.mode.toolTip()
+    assert "25.6 ms for the exchange" in page.plan.mode.toolTip()
+    assert "Studio holds half of every layer." in harness.window.header.chip.toolTip()
+
+    harness.engine.choice = ModeChoice(RankMode.PIPELINE, ModeReason.SUMS, 0.08, 0.3)  # slower than it looked
+    machines.run_plan()
+    qtbot.waitUntil(lambda: machines.running == harness.engine.choice)
+    assert page.plan.plan.text() == "Runs over both Macs now."
+    assert "the exchange takes too long" in page.plan.mode.text()
+    assert "300.0 ms" in page.plan.mode.toolTip()
+    assert "Studio holds some of its layers." in harness.window.header.chip.toolTip()
+
+    others.choice, others.memory_bytes = ModeChoice(), GB
+    harness.models.eject()
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: "Not enough memory" in page.plan.plan.text())
+    assert not page.plan.mode.isVisible()
+
+
 def test_a_model_that_is_not_there(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
@@ -442,8 +483,8 @@ def test_a_lost_machine_is_asked_again(
 def test_a_model_that_is_too_large_leads_to_two_machines(tmp_path: Path, qtbot: QtBot, others: Others) -> None:
     """One whose layers cannot be divided says why, there and in the picker."""
     huge = model_info("/models/Huge-4T", 4_000_000_000_000)
-    whole = replace(model_info("/models/Whole-4T", 4_000_000_000_000), model_type="gpt_oss")
-    reason = "Model cannot be divided · The layers of Whole-4T (“gpt_oss”) cannot run apart from each other."
+    whole = replace(model_info("/models/Whole-4T", 4_000_000_000_000), model_type="gemma3")
+    reason = "Model cannot be divided · The layers of Whole-4T (“gemma3”) cannot run apart from each other."
     models = [installed(each) for each in (MAIN, DRAFT, huge, whole)]
     with open_app(tmp_path, qtbot, installed=models) as harness:
         rows = {row.folder: row for row in harness.show_models("yours").yours.installed.rows}

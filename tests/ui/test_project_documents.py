@@ -11,8 +11,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.project_files import ProjectFilesController
-from app.storage.project_files import FileState, Passage, open_files
-from tests.helpers.controller_harness import ControllerHarness, open_harness
+from app.storage.project_files import FileState, Passage, ProjectFiles, open_files
+from app.tools.builtin.offered import call as call_built_in
+from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.documents import read_all
 from tests.helpers.fake_engine import MAIN, Script
 from tests.helpers.pdf_files import pdf_bytes
@@ -45,7 +46,7 @@ def search(documents: ProjectFilesController, qtbot: QtBot, question: str, *plac
 
 
 def test_files_are_listed_at_once_and_searched_when_they_are_read(
-    documents: ProjectFilesController, tmp_path: Path, qtbot: QtBot
+    documents: ProjectFilesController, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.txt").write_text("About zebras.")
     (tmp_path / "b.pdf").write_bytes(pdf_bytes(["About whales", "About tigers"]))
@@ -55,6 +56,16 @@ def test_files_are_listed_at_once_and_searched_when_they_are_read(
     qtbot.waitUntil(lambda: states(documents) == [FileState.READY] * 2)
     assert heard[0] == [FileState.WAITS] * 2
     assert [(each.name, each.page) for each in search(documents, qtbot, "tigers")] == [("b.pdf", 2)]
+    read: list[int] = []
+
+    def database(place: int) -> Path:
+        read.append(place)
+        return tmp_path
+
+    with monkeypatch.context() as patched:
+        patched.setattr(documents, "database", database)
+        assert set(documents.by_name((PROJECT,))) == {"a.txt", "b.pdf"}
+    assert read == [PROJECT], "its path was made once for each of its files, which may be thousands"
     texts: list[str] = []
     documents.text(PROJECT, documents.files(PROJECT)[1].id, texts.append, 1)
     qtbot.waitUntil(lambda: bool(texts))
@@ -122,6 +133,129 @@ def test_a_chat_that_is_stored_takes_its_documents_along_and_ends_with_them(
     assert documents.database(PROJECT).exists()
 
 
+def test_a_document_that_waits_to_be_read_goes_with_its_chat(
+    harness: ControllerHarness, tmp_path: Path, qtbot: QtBot
+) -> None:
+    documents = harness.controller.documents
+    harness.load_pair()
+    (tmp_path / "a.txt").write_text("About zebras. " * 30_000)
+    documents.add(0, [tmp_path / "a.txt"])
+    harness.say("Hello")
+    chat_id = harness.chat.chat_id
+    qtbot.waitUntil(lambda: states(documents, -chat_id) == [FileState.READY])
+    assert documents.files(0) == ()
+    assert not documents.database(0).exists()
+
+
+def test_documents_go_with_their_chat_though_another_is_open_by_then(harness: ControllerHarness, qtbot: QtBot) -> None:
+    documents = harness.controller.documents
+    harness.load_pair()
+    documents.add_text(0, "notes", "About zebras.")
+    qtbot.waitUntil(lambda: documents.has_text(0))
+    assert harness.controller.send("Hello")
+    harness.controller.new_chat()
+    qtbot.waitUntil(lambda: not documents.files(0))
+    chat_id = harness.controller.conversations.rows[-1].chat_id
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(-chat_id)] == ["notes"])
+    harness.wait_until_quiet()
+
+
+def test_a_copy_of_a_chat_has_its_documents(harness: ControllerHarness, qtbot: QtBot) -> None:
+    documents = harness.controller.documents
+    harness.load_pair()
+    documents.add_text(0, "notes", "About zebras.")
+    qtbot.waitUntil(lambda: documents.has_text(0))
+    harness.say("Hello")
+    chat_id = harness.chat.chat_id
+    harness.chat.duplicate(chat_id)
+    copy = harness.chat.chat_id
+    assert copy != chat_id
+    qtbot.waitUntil(lambda: documents.database(-copy).exists())
+    documents.remove(-chat_id, [documents.files(-chat_id)[0].id])
+    qtbot.waitUntil(lambda: not documents.files(-chat_id))
+    assert [each.name for each in search(documents, qtbot, "zebras", -copy)] == ["notes"]
+    assert documents.database(-copy).stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_deleted_is_not_made_again(harness: ControllerHarness, tmp_path: Path, qtbot: QtBot) -> None:
+    documents = harness.controller.documents
+    (tmp_path / "a.txt").write_text("About zebras. " * 30_000)
+    documents.add(PROJECT, [tmp_path / "a.txt"])
+    qtbot.waitUntil(lambda: states(documents) == [FileState.READING])
+    documents.delete(PROJECT)
+    documents.add_text(0, "notes", "About whales.")
+    qtbot.waitUntil(lambda: documents.has_text(0))
+    qtbot.waitUntil(lambda: not documents.database(PROJECT).exists())
+    documents.add_text(0, "more", "About tigers.")
+    qtbot.waitUntil(lambda: len(documents.files(0)) == 2)
+    assert (documents.files(PROJECT), documents.database(PROJECT).exists()) == ((), False)
+
+
+def damage(path: Path, table: str) -> None:
+    data = path.read_bytes()
+    connection = sqlite3.connect(path)
+    (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
+    connection.close()
+    path.write_bytes(data[: (root - 1) * 4096] + b"nonsense" * 512 + data[root * 4096 :])
+
+
+def test_a_list_that_cannot_be_read_costs_no_other_project_its_documents(
+    harness: ControllerHarness, qtbot: QtBot
+) -> None:
+    documents = harness.controller.documents
+    harness.change(lambda stores: stores.folders.make("Other", None))
+    for place in (PROJECT, 2):
+        files = open_files(documents.database(place))
+        files.add_text("given", "About zebras.")
+        files.close()
+    damage(documents.database(PROJECT), "files")
+    documents.start()
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(2)] == ["given"])
+    documents.add_text(PROJECT, "later", "About whales.")
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(PROJECT)] == ["later"])
+
+
+@pytest.mark.expect_log("OperationalError")
+def test_texts_of_a_damaged_database_stay_while_the_disk_refuses_them(
+    harness: ControllerHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = harness.controller.documents
+    path = documents.database(PROJECT)
+    files = open_files(path)
+    files.add_text("given", "About zebras. " * 3000)
+    files.close()
+    damage(path, "words_data")
+    documents.start()
+    qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
+
+    def full(*_given: object) -> int:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    refused = recorded(documents.refused)
+    with monkeypatch.context() as patched:
+        patched.setattr(ProjectFiles, "add_text", full)
+        assert search(documents, qtbot, "zebras") == []
+        qtbot.waitUntil(lambda: bool(refused))
+    qtbot.waitUntil(lambda: bool(search(documents, qtbot, "zebras")))
+
+
+def test_a_tool_that_meets_damage_says_so_and_has_it_mended(harness: ControllerHarness, qtbot: QtBot) -> None:
+    documents = harness.controller.documents
+    harness.load_pair()
+    path = documents.database(PROJECT)
+    files = open_files(path)
+    files.add_text("given", "About zebras. " * 3000)
+    files.close()
+    damage(path, "words_data")
+    documents.start()
+    qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
+    harness.controller.new_chat_in(PROJECT)
+    reach = harness.controller.tools.reach(0, frozenset())
+    found = call_built_in("search_files", '{"query": "zebras"}', reach)
+    assert (found.failed, found.text) == (True, "Error: the documents cannot be read at present")
+    qtbot.waitUntil(lambda: not call_built_in("search_files", '{"query": "zebras"}', reach).failed)
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_damaged_database_is_made_again(tmp_path: Path, qtbot: QtBot, whole: bool) -> None:
     """With the files that can still be read from it."""
@@ -156,11 +290,7 @@ def test_damage_in_one_database_costs_no_other_its_texts_and_its_own_are_saved(t
         files = open_files(path)
         files.add_text("given", "About zebras. " * 3000)
         files.close()
-        data = path.read_bytes()
-        connection = sqlite3.connect(path)
-        (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'words_data'").fetchone()
-        connection.close()
-        path.write_bytes(data[: (root - 1) * 4096] + b"nonsense" * 512 + data[root * 4096 :])
+        damage(path, "words_data")
         documents.start()
         qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
         documents.add_text(0, "other", "About whales.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Folder
-from app.storage.project_files import FileState
+from app.storage.project_files import FileState, ProjectFiles
 from app.view_models.chat_options import Scope
 from engine import MessageRole, Request
 from tests.helpers.controller_harness import ControllerHarness, open_harness
@@ -225,6 +226,80 @@ def test_small_files_are_read_whole_by_all_its_chats_and_large_ones_are_not(
     harness.qtbot.waitUntil(lambda: len(harness.controller.documents.files(tea)) == 2)
     harness.say("And now?")
     assert "Assam" not in told(harness)[0]
+
+
+def test_a_chat_has_no_more_of_them_because_another_with_more_room_is_open(
+    harness: ControllerHarness, tmp_path: Path
+) -> None:
+    tea = project(harness)
+    (tmp_path / "a.txt").write_text("茶" * 700)
+    read_files(harness, tea, tmp_path / "a.txt")
+    harness.controller.new_chat_in(tea)
+    harness.controller.options.put(Scope.CHAT, "context_tokens", 2000)
+    harness.say("How?")
+    assert told(harness) == ("", 0)
+    reply = harness.rows[-1].id
+    harness.controller.new_chat_in(tea)
+    made: list[Request | None] = []
+    harness.controller.asking.request_of(reply, made.append)
+    harness.qtbot.waitUntil(lambda: bool(made))
+    assert [each and each.shared_characters for each in made] == [0]
+
+
+def test_a_chat_has_words_of_files_also_where_another_has_no_room_for_them(
+    harness: ControllerHarness, tmp_path: Path
+) -> None:
+    """Consents depend on it."""
+    tea = project(harness)
+    (tmp_path / "a.txt").write_text("茶" * 700)
+    read_files(harness, tea, tmp_path / "a.txt")
+    asking = harness.controller.asking
+    harness.controller.new_chat_in(tea)
+    harness.say("How?")
+    chat_id = harness.chat.chat_id
+    assert asking.begins_with_files(chat_id)
+    harness.controller.new_chat_in(tea)
+    harness.controller.options.put(Scope.CHAT, "context_tokens", 2000)
+    harness.say("And here?")
+    assert (asking.begins_with_files(chat_id), asking.begins_with_files(harness.chat.chat_id)) == (True, False)
+
+
+def test_a_file_that_changes_unseen_is_read_as_it_is_now(harness: ControllerHarness, tmp_path: Path) -> None:
+    """Its size is the same, and it is read so soon after others that nothing of it was shown in between."""
+    documents = harness.controller.documents
+    tea, coffee = project(harness), project(harness, "Coffee")
+    for folder_id, name in ((tea, "tea.txt"), (coffee, "coffee.txt")):
+        (tmp_path / name).write_text("It costs 4.")
+        read_files(harness, folder_id, tmp_path / name)
+    harness.controller.new_chat_in(tea)
+    harness.say("How much?")
+    assert "costs 4" in told(harness)[0]
+    for folder_id, name in ((coffee, "coffee.txt"), (tea, "tea.txt")):
+        (tmp_path / name).write_text("It costs 5.")
+        documents.look(0, folder_id)
+    before = documents.files(tea)
+    harness.qtbot.waitUntil(lambda: documents.files(tea) != before)
+    harness.qtbot.waitUntil(lambda: [each.state for each in documents.files(tea)] == [FileState.READY])
+    harness.say("And now?")
+    assert "costs 5" in told(harness)[0]
+
+
+def test_files_that_cannot_be_read_for_a_moment_are_there_again_at_the_next_question(
+    harness: ControllerHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_given: object) -> None:
+        raise sqlite3.OperationalError("database is locked")
+
+    tea = project(harness)
+    (tmp_path / "tea.txt").write_text("It costs 4.")
+    with monkeypatch.context() as patched:
+        patched.setattr(ProjectFiles, "text_of", busy)
+        read_files(harness, tea, tmp_path / "tea.txt")
+        harness.controller.new_chat_in(tea)
+        harness.say("How much?")
+        assert "costs" not in told(harness)[0]
+    harness.say("And now?")
+    assert "costs 4" in told(harness)[0]
 
 
 def test_files_take_a_quarter_of_the_context_at_most(harness: ControllerHarness, tmp_path: Path) -> None:

@@ -79,7 +79,14 @@ def test_the_time_in_two_zones() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(BY_NAME))
-@pytest.mark.parametrize("arguments", ["{}", '{"path": 3, "query": [], "address": {}, "expression": null, "at": 1}'])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "{}",
+        '{"path": 3, "query": [], "address": {}, "expression": null, "at": 1}',
+        '{"path": ["x"], "query": {}, "address": ["x"], "expression": {}, "at": []}',
+    ],
+)
 def test_arguments_that_no_schema_allows_are_answered(name: str, arguments: str) -> None:
     built_in = BY_NAME[name]
     assert isinstance(built_in.is_free(json.loads(arguments), Reach()), bool)

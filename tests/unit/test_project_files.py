@@ -10,9 +10,11 @@ import subprocess
 import sys
 import threading
 import time
+import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -129,7 +131,7 @@ def test_a_pdf_is_found_by_page(files: ProjectFiles, tmp_path: Path) -> None:
     assert (found.state, found.pages, found.characters) == (FileState.READY, 2, len(files.text_of(found.id)))
     (passage,) = files.search("tigers", 5)
     assert (passage.name, passage.page, passage.text.strip()) == ("a.pdf", 2, "About tigers")
-    assert files.text_between(found.id, passage.start, passage.end) == passage.text
+    assert files.text_of(found.id)[passage.start : passage.end] == passage.text
     assert files.text_of(found.id, 1).strip() == "About whales"
     assert files.text_of(found.id, 1, 2) == files.text_of(found.id)
 
@@ -149,9 +151,9 @@ def test_a_long_text_is_kept_in_parts_that_are_the_whole(files: ProjectFiles, tm
     text = "".join(f"Line {number} of the long file.\n" for number in range(9000)) + "y" * 70_000
     found = one(files, write(tmp_path, "long.log", text))
     assert files.text_of(found.id) == text
-    at = text.index("Line 8000 ")
-    assert files.text_between(found.id, at, at + 9) == "Line 8000"
-    assert "Line 8000 " in files.search("8000", 1)[0].text
+    passage = files.search("8000", 1)[0]
+    assert "Line 8000 " in passage.text
+    assert text[passage.start : passage.end] == passage.text
 
 
 @pytest.mark.parametrize(
@@ -227,9 +229,14 @@ def test_two_files_of_one_name_are_told_apart(files: ProjectFiles, tmp_path: Pat
     files.add(paths)
     assert [each.name for each in files.all()] == ["report.txt", "2025/report.txt", "2025/report.txt 2"]
     assert files.add(paths).ids == ()
-    found = files.named(" 2025/REPORT.txt")
+    found = files.at(paths[1])
     assert found is not None
-    assert found.path == str(paths[1])
+    assert found.name == "2025/report.txt"
+
+
+def test_a_name_is_as_it_is_typed_whatever_the_disk_makes_of_it(files: ProjectFiles, tmp_path: Path) -> None:
+    one(files, write(tmp_path, unicodedata.normalize("NFD", "보고서.txt"), "About zebras."))
+    assert [each.name for each in files.all()] == ["보고서.txt"]
 
 
 def test_a_project_has_limits(files: ProjectFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,6 +280,56 @@ def test_a_file_that_vanishes_while_it_is_read_keeps_nothing_half(files: Project
     assert files.all()[0].state in (FileState.MISSING, FileState.UNREADABLE, FileState.READY)
     indexing.look()
     assert (files.all()[0].state, files.search("whales", 5)) == (FileState.MISSING, [])
+
+
+def test_a_file_that_was_lost_before_it_was_read_again_comes_back_whole(files: ProjectFiles, tmp_path: Path) -> None:
+    """Even as it was before: its text has been taken out."""
+    path = write(tmp_path, "a.txt", "About zebras.")
+    one(files, path)
+    before = path.stat()
+    indexing = Indexing(files)
+    path.write_text("About giraffes, now.")
+    indexing.look()
+    path.unlink()
+    read_all(files, indexing)
+    assert [each.state for each in files.all()] == [FileState.MISSING]
+    path.write_text("About zebras.")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    indexing.look()
+    read_all(files, indexing)
+    assert [each.text for each in files.search("zebras", 5)] == ["About zebras."]
+
+
+def test_files_that_are_missing_keep_no_others_from_being_found(files: ProjectFiles, tmp_path: Path) -> None:
+    missing = [write(tmp_path, f"{number}.txt", "zebra zebra") for number in range(300)]
+    files.add([*missing, write(tmp_path, "kept.txt", "A zebra, among many words that make it the last one found.")])
+    indexing = read_all(files)
+    for path in missing:
+        path.unlink()
+    indexing.look()
+    assert [each.name for each in files.search("zebra", 5)] == ["kept.txt"]
+
+
+def test_a_disk_that_is_full_for_a_moment_leaves_no_gap(
+    files: ProjectFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, "a.txt", "".join(f"word{number} and more\n" for number in range(30_000)))
+    files.add([path])
+    indexing = Indexing(files)
+    put_pages = files.put_pages
+    refused = iter((False, True))
+
+    def put(*pages: Any) -> bool:
+        if next(refused, False):
+            raise sqlite3.OperationalError("database or disk is full")
+        return put_pages(*pages)
+
+    monkeypatch.setattr(files, "put_pages", put)
+    with pytest.raises(sqlite3.OperationalError):
+        read_all(files, indexing)
+    read_all(files, indexing)
+    assert files.text_of(files.all()[0].id) == path.read_text()
+    assert len(files.search("word29999", 5)) == 1
 
 
 def test_what_is_removed_leaves_no_word_in_the_file(files: ProjectFiles, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any, get_type_hints
@@ -24,9 +24,14 @@ from engine.cluster.operations import (
     Commit,
     Drop,
     Forward,
+    Gather,
+    Gathered,
     Hello,
+    Join,
+    Joined,
     Loaded,
     LoadLayers,
+    LoadShard,
     NotAValue,
     Operation,
     Ping,
@@ -37,12 +42,14 @@ from engine.cluster.operations import (
     Reply,
     Stepped,
     decoded,
+    digest_of_states,
     encoded,
 )
 from engine.cluster.rank_group import RankGroup, hello_here
 from engine.cluster.versions import versions_here
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.server.problems import problem_of
+from tests.helpers.loading import at_once
 
 Script = Callable[[Wire, socket.socket], None]
 STATES = b"12345678"
@@ -213,6 +220,118 @@ def test_a_rank_that_is_lost_ends_all_with_the_reason(
     assert str(again.value) == str(lost.value)
     assert group.lost is not None
     assert group.lost.__traceback__ is None
+    assert all(peer.ended for peer in peers)
+
+
+def part(
+    digest: str | None = None, states: tuple[bytes, bytes] = (STATES, b""), dtype: str = "float32", most: int = 1
+) -> Script:
+    """A rank of tensor mode, whose one step has these results, by its place."""
+
+    def run(wire: Wire, raw: socket.socket) -> None:
+        wire.send(hello_here())
+        asked = received(wire)[0]
+        assert isinstance(asked, Join)
+        assert asked.links == (f"to {asked.place}",)
+        wire.send(Gather(), bytes([asked.place]) * most)
+        assert received(wire) == (Gathered(), bytearray([0, 1]))
+        wire.send(Joined(5 + asked.place, 9))
+        assert received(wire)[0] == LoadShard("folder")
+        wire.send(Loaded("files", False))
+        assert received(wire)[0] == Forward(1, 0, (1, 2), layers=(3,))
+        wire.send(Stepped(dtype, digest=digest_of_states(STATES) if digest is None else digest), states[asked.place])
+        never_again(wire, raw)
+
+    return run
+
+
+def step_of(group: RankGroup) -> tuple[tuple[float, int], bytes]:
+    def joined() -> Generator[None, None, tuple[float, int]]:
+        yield from group.greet()
+        return (yield from group.join("ring", lambda place: (f"to {place}",)))
+
+    speeds = at_once(joined())
+    group.load("folder", ())
+    list(group.loaded("files"))
+    return speeds, bytes(group.forward(1, 0, [1, 2], 2, (3,))[0])
+
+
+def test_in_tensor_mode_one_hands_over_what_both_have(peers: list[Peer]) -> None:
+    assert step_of(started(peers, part(), part())) == ((6e-9, 9), STATES)
+
+
+def instead_of_joining(script: Script) -> Script:
+    def run(wire: Wire, raw: socket.socket) -> None:
+        wire.send(hello_here())
+        received(wire)
+        script(wire, raw)
+
+    return run
+
+
+def instead_of_a_step(script: Script) -> Script:
+    """After joining, beside one that waits for it in a sum."""
+
+    def run(wire: Wire, raw: socket.socket) -> None:
+        wire.send(hello_here())
+        place = getattr(received(wire)[0], "place", 0)
+        wire.send(Gather(), bytes([place]))
+        received(wire)
+        wire.send(Joined(5, 9))
+        received(wire)
+        wire.send(Loaded("files", False))
+        received(wire)
+        script(wire, raw)
+
+    return run
+
+
+def waiting(wire: Wire, _: socket.socket) -> None:
+    while True:
+        received(wire)
+
+
+def goes(_wire: Wire, _raw: socket.socket) -> None:
+    pass
+
+
+def fails(wire: Wire, _: socket.socket) -> None:
+    wire.send(RankBroken("RuntimeError", "a sum"))
+
+
+WAITS = instead_of_a_step(waiting)
+APART: dict[str, tuple[Script, Script, int, RankEnd]] = {
+    "the second has other states": (part(), part("other"), 2, RankEnd.MISBEHAVED),
+    "the first has others than it sends": (part("other"), part(), 1, RankEnd.MISBEHAVED),
+    "the second has another type": (part(), part(dtype="float16"), 2, RankEnd.MISBEHAVED),
+    "both send states": (part(), part(states=(STATES, STATES)), 2, RankEnd.MISBEHAVED),
+    "the first sends none": (part(states=(b"", b"")), part(), 1, RankEnd.MISBEHAVED),
+    "one goes, for which the other waits": (WAITS, instead_of_a_step(goes), 2, RankEnd.ENDED),
+    "one goes, and the other's sum fails": (instead_of_a_step(fails), instead_of_a_step(goes), 2, RankEnd.ENDED),
+    "one fails": (instead_of_a_step(fails), WAITS, 1, RankEnd.FAILED),
+    "one goes while it joins": (instead_of_joining(waiting), instead_of_joining(goes), 2, RankEnd.ENDED),
+    "one joins no group": (instead_of_joining(waiting), instead_of_joining(waiting), 1, RankEnd.STALLED),
+    "one gathers too much": (part(), part(most=rank_group.MOST_GATHERED + 1), 2, RankEnd.MISBEHAVED),
+    "one has joined by itself": (
+        part(),
+        instead_of_joining(lambda wire, _: wire.send(Joined(1, 1))),
+        2,
+        RankEnd.MISBEHAVED,
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "lost", "why"), APART.values(), ids=APART)
+def test_a_rank_that_is_lost_in_tensor_mode_is_named(
+    first: Script, second: Script, lost: int, why: RankEnd, peers: list[Peer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the other one waits for."""
+    monkeypatch.setattr(rank_group, "JOIN_S", 0.5)
+    group = started(peers, first, second)
+    with pytest.raises(RankLost) as error:
+        step_of(group)
+
+    assert (error.value.rank, error.value.why) == (lost, why)
     assert all(peer.ended for peer in peers)
 
 

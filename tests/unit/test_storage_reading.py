@@ -9,7 +9,7 @@ import pytest
 
 from app.portable import own
 from app.portable.markdown import markdown_of
-from app.storage import ReplyStatus, ReplyText, Stores, portable
+from app.storage import Attachment, AttachmentKind, ReplyStatus, ReplyText, Stores, portable
 from app.storage.parts import Summary
 from engine import MessageRole, RequestStats
 from tests.helpers.portable_chat import WORDS
@@ -116,6 +116,13 @@ def test_a_copy_and_a_file_keep_it(stores: Stores, chat: int) -> None:
     imported = portable.add(stores, own.chat_of(json.loads(line)))
     for each in (copy, imported):
         assert read(stores, number(stores, each, "d.")) == "a? a.|b? b. c? c. d? d."
+
+
+def test_a_document_that_is_not_here_is_not_said_to_be_searched(stores: Stores, chat: int) -> None:
+    stores.messages.add_user(chat, None, "x?", (Attachment("a.pdf", AttachmentKind.SEARCHED, "", 9),))
+    (line,) = (own.line_of(each) for each in portable.chats(stores.database, [chat], "here"))
+    imported = portable.add(stores, own.chat_of(json.loads(line)))
+    assert [each.kind for each in stores.messages.shown_branch(imported)[0].attachments] == [AttachmentKind.NOTE]
 
 
 def test_a_summary_is_read_before_the_message_that_it_ends_at(stores: Stores, chat: int) -> None:

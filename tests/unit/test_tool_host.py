@@ -485,7 +485,7 @@ def test_only_public_addresses_are_reached_unless_this_machine_was_typed(
     async def look() -> str | None:
         asyncio.get_running_loop().getaddrinfo = resolve  # type: ignore[method-assign,assignment]
         try:
-            return await LimitedTransport()._resolve(host, 443)
+            return await LimitedTransport(f"https://{host}/")._resolve(host, 443)
         except ServerFault as failure:
             return None if failure.problem is ServerProblem.ADDRESS else failure.problem
 

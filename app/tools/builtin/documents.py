@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
+
 from app.storage.project_files import reading, search_in
 from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, text_of
 from app.tools.citing import CITING, passages_text
@@ -11,6 +14,7 @@ _MOST_PASSAGES = 8
 _MOST_WORDS = 1_000  # characters of the query
 _LISTED = 100
 _LONGEST_NAME = 255
+_BROKEN = "the documents cannot be read at present"
 
 
 def _search(arguments: Arguments, reach: Reach) -> ToolResult:
@@ -19,9 +23,17 @@ def _search(arguments: Arguments, reach: Reach) -> ToolResult:
         raise Refusal(f"a query of 1 to {_MOST_WORDS} characters is needed")
     if not reach.documents:
         raise Refusal("there are no documents here")
-    found = search_in({path for path, _ in reach.documents.values()}, query, _MOST_PASSAGES)
+    broken: list[Path] = []
+
+    def failed(path: Path, error: sqlite3.Error) -> None:
+        broken.append(path)
+        reach.failed(path, error)
+
+    found = search_in(dict.fromkeys(path for path, _ in reach.documents.values()), query, _MOST_PASSAGES, failed)
     if found:
         return ToolResult(passages_text(found), outside=True)
+    if broken:
+        raise Refusal(_BROKEN)
     names = [cleaned(name, _LONGEST_NAME, lines=False) for name in list(reach.documents)[:_LISTED]]
     return ToolResult("No passage has these words. The documents are:\n" + "\n".join(names), outside=True)
 
@@ -32,13 +44,17 @@ def text_in(name: str, first_page: int | None, last_page: int | None, reach: Rea
     if place is None:
         return None
     path, file_id = place
-    with reading(path) as files:
-        file = None if files is None else files.get(file_id)
-        if files is None or file is None:
-            raise Refusal("it is not there any more")
-        if not file.pages and first_page is not None:
-            raise Refusal("it has no pages; use start")
-        text = files.text_of(file_id, first_page, last_page or first_page)
+    try:
+        with reading(path) as files:
+            file = None if files is None else files.get(file_id)
+            if files is None or file is None:
+                raise Refusal("it is not there any more")
+            if not file.pages and first_page is not None:
+                raise Refusal("it has no pages; use start")
+            text = files.text_of(file_id, first_page, last_page or first_page)
+    except sqlite3.Error as error:
+        reach.failed(path, error)
+        raise Refusal(_BROKEN) from None
     if not text:
         raise Refusal(f"it has {file.pages} pages")
     return text

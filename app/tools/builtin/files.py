@@ -185,6 +185,6 @@ TOOLS = (
             },
         ),
         _read,
-        is_free=lambda arguments, reach: arguments.get("path") in reach.documents,
+        is_free=lambda arguments, reach: str(arguments.get("path")) in reach.documents,
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -13,6 +14,10 @@ from app.system.limited_child import Stop
 from app.tools.definitions import Tool, ToolResult
 
 BUILT_IN = ""  # the id of their server
+
+
+def ignore_failed(_path: Path, _error: sqlite3.Error) -> None:
+    """Where damage is not repaired."""
 
 
 class Refusal(Exception):
@@ -27,6 +32,7 @@ class Reach:
     typed: frozenset[str] = frozenset()  # addresses in the user's own words, in the branch
     folders: tuple[Path, ...] = ()  # files and folders that the user chose for the chat
     documents: Mapping[str, tuple[Path, int]] = field(default_factory=dict)  # by name: a database, the id in it
+    failed: Callable[[Path, sqlite3.Error], None] = ignore_failed  # called for a database that cannot be read
     stores: Callable[[], AbstractContextManager[Stores]] | None = None  # opens a reader
     stop: Stop = field(default_factory=Stop)
 

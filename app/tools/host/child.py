@@ -1,8 +1,9 @@
 """The tool host's main: reads requests as lines on stdin, writes what happens on stdout, and ends with its stdin.
 
 Requests have "do" and perhaps a number "n", and "reach" where the server may not be connected; answers have that number
-and one of "tool", "listed", "piece" (of a picture), "result" and "failed". Without a number come "connected", "family"
-(processes of a server), "stderr" (the last lines of one) and "ended".
+and one of "tool", "listed", "piece" (of a picture), "result", "browse" (where the user signs in), "granted" (by a
+sign-in) and "failed". Without a number come "connected", "family" (processes of a server), "stderr" (the last lines of
+one), "granted" (a grant that was refreshed or refused) and "ended".
 """
 
 from __future__ import annotations
@@ -21,8 +22,17 @@ from io import FileIO
 from typing import Any
 
 from app.system.limited_child import TOO_MUCH, most_resident_bytes
-from app.tools.host.session import ToolServer
-from app.tools.wire import MOST_REQUEST_BYTES, PIECE_CHARACTERS, Patience, ServerFault, ServerProblem, ServerReach
+from app.tools.host.oauth import revoke, sign_in
+from app.tools.host.session import ServerEvents, ToolServer
+from app.tools.wire import (
+    MOST_REQUEST_BYTES,
+    PIECE_CHARACTERS,
+    Patience,
+    ServerFault,
+    ServerProblem,
+    ServerReach,
+    SignInPages,
+)
 
 _MOST_REQUESTS = 256
 _MOST_BYTES = 1 << 30  # of memory; no limit of the system, which the servers would inherit
@@ -76,6 +86,8 @@ class Host:
                 self._start(number, self._list(number, server))
             case "call" if server is not None:
                 self._start(number, self._call(number, server, request["name"], request["arguments"]))
+            case "sign_in" | "revoke":
+                self._start(number, self._grant(number, ServerReach(**request["at"]), request.get("pages")))
             case "cancel" if task := self._requests.pop(number, None):
                 task.cancel()
                 self._fail(number, ServerFault(ServerProblem.STOPPED))
@@ -110,9 +122,12 @@ class Host:
         server = ToolServer(
             reach,
             f"{self._mark}{self._started}.",
-            partial(self._on_failure, name),
-            self._on_family(name, self._started),
-            lambda lines: self.say({"server": name, "stderr": lines}),
+            ServerEvents(
+                partial(self._on_failure, name),
+                self._on_family(name, self._started),
+                lambda lines: self.say({"server": name, "stderr": lines}),
+                lambda grant: self.say({"server": name, "granted": grant}),
+            ),
             self._version,
             self._patience,
         )
@@ -159,6 +174,19 @@ class Host:
                 piece = data[begin : begin + PIECE_CHARACTERS]
                 self.say({"n": number, "piece": piece, "last": last, "size": len(picture)})
         self.say({"n": number, "result": result.text, "left_out": result.left_out, "is_error": result.failed})
+
+    async def _grant(self, number: int, reach: ServerReach, pages: dict[str, str] | None) -> None:
+        """A sign-in brings one; without pages the present one is revoked."""
+
+        def browse(url: str) -> None:
+            self.say({"n": number, "browse": url})
+
+        grant = ""
+        if pages is None:
+            await revoke(reach)
+        else:
+            grant = await sign_in(reach, SignInPages(**pages), browse, self._patience.sign_in)
+        self.say({"n": number, "granted": grant})
 
     async def _end(self) -> None:
         for task in self._requests.values():

@@ -1,4 +1,4 @@
-"""HTTP for the SDK's transport: public addresses by https, this machine where that was typed; bodies with a limit."""
+"""HTTP for the SDK: public addresses by https, this machine where that was typed; bodies with a limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
-from app.tools.public import is_loopback, is_public
+from app.tools.public import is_loopback, is_public, may_lead_to
 from app.tools.wire import MESSAGE_BYTES, ServerFault, ServerProblem
 
 _CONNECT_S = 20.0
@@ -16,15 +16,19 @@ _READ_S = 600.0  # a response may be a stream that says nothing for long
 
 
 class LimitedTransport(httpx2.AsyncBaseTransport):
-    """Connects to the address that was checked, whatever the name resolves to at the next moment."""
+    """Connects to the address that was checked, whatever the name resolves to at the next moment.
 
-    def __init__(self) -> None:
+    `server`: the address of the tool server, which leads to this machine only if it is there itself.
+    """
+
+    def __init__(self, server: str) -> None:
+        self._server = server
         self.failure: ServerFault | None = None
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         host = request.url.host
-        address = await self._resolve(host, request.url.port or 443)
+        address = await self.check(str(request.url))
         inner = httpx2.Request(
             request.method,
             request.url.copy_with(host=address),
@@ -34,8 +38,6 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         )
         inner.headers["accept-encoding"] = "identity"  # a body has the length that was counted
         response = await self._inner.handle_async_request(inner)
-        if response.status_code in (401, 403):
-            self.failure = ServerFault(ServerProblem.SIGN_IN, str(response.status_code))
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
             self.failure = ServerFault(ServerProblem.UNREACHABLE, "the body is compressed")
@@ -52,6 +54,13 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+    async def check(self, address: str) -> str:
+        """What it resolves to. Raises ServerFault, and ConnectError."""
+        if not may_lead_to(self._server, address):
+            raise ServerFault(ServerProblem.ADDRESS, address.partition("?")[0])
+        url = httpx2.URL(address)
+        return await self._resolve(url.host, url.port or 443)
 
     async def _resolve(self, host: str, port: int) -> str:
         try:
@@ -86,6 +95,8 @@ class _Limited(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-def new_client(headers: dict[str, str], transport: LimitedTransport) -> httpx2.AsyncClient:
+def new_client(
+    headers: dict[str, str], transport: LimitedTransport, auth: httpx2.Auth | None = None
+) -> httpx2.AsyncClient:
     timeout = httpx2.Timeout(_CONNECT_S, read=_READ_S)
-    return httpx2.AsyncClient(headers=headers, transport=transport, timeout=timeout, trust_env=False)
+    return httpx2.AsyncClient(headers=headers, transport=transport, auth=auth, timeout=timeout, trust_env=False)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
 from app.tools.host.http import LimitedTransport, new_client
+from app.tools.host.oauth import SignedIn
 from app.tools.host.results import HostResult, result_of, tool_of
 from app.tools.host.stdio import StdioTransport
 from app.tools.public import may_be_address
@@ -39,6 +41,16 @@ _LOOK_AT_FAMILY_S = 2.0  # while a call runs
 _ANY_RESULT: TypeAdapter[Any] = TypeAdapter(dict[str, Any])  # the values are checked when they are read
 
 
+@dataclass(frozen=True, slots=True)
+class ServerEvents:
+    """What is called. `failure`: once, before the server's processes are ended."""
+
+    failure: Callable[[ToolServer], None]
+    family: Callable[[dict[int, str]], None]
+    stderr: Callable[[list[str]], None]
+    grant: Callable[[str], None]
+
+
 class ToolServer:
     """`run` connects, and ends when `stop` is called or the server fails; all else waits until it is connected."""
 
@@ -46,16 +58,14 @@ class ToolServer:
         self,
         reach: ServerReach,
         mark: str,
-        on_failure: Callable[[ToolServer], None],
-        on_family: Callable[[dict[int, str]], None],
-        on_stderr: Callable[[list[str]], None],
+        events: ServerEvents,
         version: str,
         patience: Patience,
     ) -> None:
-        """`on_failure` is called once, before the server's processes are ended. `version`: of this app."""
+        """`version`: of this app."""
         self.reach = reach
         self.failure: ServerFault | None = None
-        self._on_failure = on_failure
+        self._events = events
         self._version = version
         self._patience = patience
         self._stop = asyncio.Event()
@@ -65,7 +75,7 @@ class ToolServer:
         self._stdio: StdioTransport | None = None
         self._http: LimitedTransport | None = None
         if reach.command:
-            self._stdio = StdioTransport(reach, mark, self.fail, on_family, on_stderr)
+            self._stdio = StdioTransport(reach, mark, self.fail, events.family, events.stderr)
 
     @property
     def tail(self) -> list[str]:
@@ -90,7 +100,7 @@ class ToolServer:
             self._connected.set_exception(failure)
             self._connected.exception()  # it was looked at, whether or not anything waits for it
             self._connecting.cancel()
-        self._on_failure(self)
+        self._events.failure(self)
 
     async def run(self) -> None:
         """Until it fails or is stopped. Raises nothing."""
@@ -179,14 +189,15 @@ class ToolServer:
     async def _over_http(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
         if not may_be_address(self.reach.address):
             raise ServerFault(ServerProblem.ADDRESS, self.reach.address)
-        self._http = http = LimitedTransport()
+        self._http = http = LimitedTransport(self.reach.address)
+        auth = SignedIn(self.reach, http, self.fail, self._events.grant)
         if urlsplit(self.reach.address).path.endswith("/sse"):  # the protocol's first way over HTTP
 
             def factory(headers: dict[str, str] | None = None, *_: object, **__: object) -> httpx2.AsyncClient:
-                return new_client(headers or {}, http)
+                return new_client(headers or {}, http, auth)
 
             return sse_client(self.reach.address, self.reach.headers, httpx_client_factory=factory)
-        client = await stack.enter_async_context(new_client(self.reach.headers, http))
+        client = await stack.enter_async_context(new_client(self.reach.headers, http, auth))
         return streamable_http_client(self.reach.address, http_client=client, max_sse_event_size=MESSAGE_BYTES)
 
     @property

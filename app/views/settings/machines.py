@@ -23,6 +23,7 @@ from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.progress_line import ProgressLine
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text
 from app.words.formats import fill
@@ -32,6 +33,8 @@ from app.words.machines import (
     helping_words,
     lending_words,
     machine_words,
+    mode_figures,
+    mode_words,
     nearby_words,
     plan_words,
     refusal_words,
@@ -343,11 +346,13 @@ class PlanCard(Translated, Card):
         self.run = PillButton(theme, Emphasis.PRIMARY)
         self.alone = PillButton(theme)
         self.plan = TextLabel(theme, TextStyle.FINE)
+        self.mode = TextLabel(theme, TextStyle.FINE)
         self._model_row = SettingRow(theme, self.model)
         self._machine_row = SettingRow(theme, self.machine)
         self.add(self._model_row)
         self.add(self._machine_row)
         self.column.addWidget(self.plan)
+        self.column.addWidget(self.mode)
         foot = QWidget()
         buttons = Flow(foot)
         for button in (self.run, self.alone):
@@ -385,20 +390,22 @@ class PlanCard(Translated, Card):
 
     def _show(self) -> None:
         view = self._machines.plan
-        pair = self._models.pair
-        helper = pair.helper.fingerprint if pair.helper is not None and pair.state == PairState.READY else ""
-        is_so = bool(helper) and (pair.main_folder, helper) == (view.folder, view.fingerprint)
-        self.plan.setText(self._plan_text(view, is_so))
+        running = self._machines.running
+        self.plan.setText(self._plan_text(view))
         self.plan.setVisible(bool(self.plan.text()))
-        self.run.setVisible(not is_so)
+        choice = running or view.choice
+        self.mode.setText("" if choice is None else mode_words(choice))
+        self.mode.setVisible(bool(self.mode.text()))
+        set_tooltip(self.mode, "" if choice is None else mode_figures(choice))
+        self.run.setVisible(running is None)
         self.run.setEnabled(view.fits)
         self.alone.setVisible(self._machines.is_helped(view.folder))
 
-    def _plan_text(self, view: PlanView, is_so: bool) -> str:
+    def _plan_text(self, view: PlanView) -> str:
         if view.error is not None:
             return refusal_words(view.error, self._models.library.source(view.folder).repository)
         if view.plan is not None:
-            return plan_words(view.plan, is_so)
+            return plan_words(view.plan, self._machines.running)
         return self.tr("Planning…") if view.state is AskingState.ASKING else ""
 
     def _retranslate(self) -> None:

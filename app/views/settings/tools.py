@@ -15,8 +15,8 @@ from app.controllers.tool_servers import ToolServersController
 from app.controllers.tools import ToolsController
 from app.theme import Theme
 from app.tools.wire import ConnectionState
-from app.view_models.tools import AddedServers, ServerRow, ToolRow
-from app.views.link_dialog import ask_to_open
+from app.view_models.tools import AddedServers, ServerRow, SignIn, ToolRow
+from app.views.link_dialog import ask_to_open, open_page
 from app.views.settings.options import PromptField
 from app.views.settings.server import PastedText
 from app.views.widgets.arrange import arrange
@@ -37,9 +37,11 @@ from app.words.tools import (
     problem_text,
     program_name,
     program_page,
+    sign_in_pages,
     state_text,
     tokens_text,
     tool_words,
+    waits_for_sign_in_text,
 )
 
 _FIELD_PX = 220  # whatever the text's size, so that large text leaves a page its width
@@ -62,6 +64,7 @@ class ToolsPage(Translated, Page):
         self._arrange()
         tools.changed.connect(self._show)
         servers.changed.connect(self._show)
+        servers.browse.connect(open_page)
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -190,13 +193,14 @@ class ServerCard(Translated, Card):
         self._offered = QVBoxLayout()
         self.last_words = OpeningLine(theme)
         self.stderr = PastedText(theme, self)
-        self.get_program, self.restart, self.remove = (PillButton(theme) for _ in range(3))
+        self.get_program, self.sign_in, self.restart, self.remove = (PillButton(theme) for _ in range(4))
         self._arrange()
         self.on.chosen.connect(self._switch)
         for fold, show in ((self.offers, self._show_offers), (self.last_words, self._show_last_words)):
             fold.clicked.connect(lambda _checked=False, fold=fold: fold.set_opened(not fold.opened))
             fold.clicked.connect(show)
         self.get_program.clicked.connect(self._open_page)
+        self.sign_in.clicked.connect(self._sign_in)
         self.restart.clicked.connect(lambda: servers.restart(self._row.id))
         self.remove.clicked.connect(lambda: servers.remove(self._row.id))
 
@@ -205,7 +209,7 @@ class ServerCard(Translated, Card):
             layout.setSpacing(8)
         foot = QWidget()
         buttons = Flow(foot)
-        for button in (self.get_program, self.restart, self.remove):
+        for button in (self.get_program, self.sign_in, self.restart, self.remove):
             buttons.addWidget(button)
         self.column.setSpacing(8)
         for part in (self.head, self.place, self.fault):
@@ -269,6 +273,15 @@ class ServerCard(Translated, Card):
     def _open_page(self) -> None:
         ask_to_open(program_page(self._row.detail), self.theme, self)
 
+    def _sign_in(self) -> None:
+        match self._row.sign_in:
+            case SignIn.OFFERED:
+                self._servers.sign_in(self._row.id, sign_in_pages())
+            case SignIn.WAITS:
+                self._servers.cancel_sign_in(self._row.id)
+            case SignIn.DONE:
+                self._servers.sign_out(self._row.id)
+
     def _show_offers(self) -> None:
         clear(self._offered)
         if not self.offers.opened:
@@ -286,11 +299,13 @@ class ServerCard(Translated, Card):
     def _retranslate(self) -> None:
         row = self._row
         is_off = row.state is ConnectionState.OFF
-        failed = row.state is ConnectionState.FAILED
+        waits = row.sign_in is SignIn.WAITS
+        failed = row.state is ConnectionState.FAILED and not waits
+        state = waits_for_sign_in_text(row.sign_in_at) if waits else state_text(row.state, row.problem, row.detail)
         self.on.set_value(not is_off)
-        self.head.set_words(row.name, "" if failed else state_text(row.state, row.problem, row.detail))
+        self.head.set_words(row.name, "" if failed else state)
         self.place.setText(row.place)
-        self.fault.setText(state_text(row.state, row.problem, row.detail) if failed else "")
+        self.fault.setText(state if failed else "")
         self.fault.setVisible(failed)
         self._name_secrets(row)
         tokens = sum(tool.tokens for tool in self._tools)
@@ -304,11 +319,22 @@ class ServerCard(Translated, Card):
         page = program_page(row.detail) if row.problem == "no_command" else ""
         self.get_program.setVisible(failed and bool(page))
         self.get_program.setText(fill(self.tr("Get %1…"), program_name(row.detail)))
+        self._name_sign_in(row)
         self.restart.setVisible(not is_off)
         self.restart.setText(self.tr("Restart"))
         self.restart.setAccessibleName(fill(self.tr("Restart %1"), row.name))
         self.remove.setText(self.tr("Remove"))
         self.remove.setAccessibleName(fill(self.tr("Remove %1"), row.name))
+
+    def _name_sign_in(self, row: ServerRow) -> None:
+        text = {
+            SignIn.OFFERED: self.tr("Sign In…"),
+            SignIn.WAITS: self.tr("Cancel Sign-In"),
+            SignIn.DONE: self.tr("Sign Out"),
+        }.get(row.sign_in, "")
+        self.sign_in.setVisible(bool(text))
+        self.sign_in.setText(text)
+        self.sign_in.setAccessibleName(labelled(row.name, text))
 
     def _name_secrets(self, row: ServerRow) -> None:
         for name, setting in self._secret_rows.items():

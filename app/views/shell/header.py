@@ -15,6 +15,7 @@ from app.views.widgets.labels import ElidedLabel, TextStyle
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, percent, sentences
+from app.words.machines import part_words
 from app.words.model_names import human_name
 from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
@@ -155,8 +156,8 @@ class PairChip(Translated, PaintedButton):
             return notice_for(self._pair.error).sentence
         if self._pair.state == PairState.UNLOADED:
             return self.tr("Unloaded; your next message reloads it.")
-        helper = self._pair.helper
-        helped = "" if helper is None else fill(self.tr("%1 holds some of its layers."), helper.name)
+        pair = self._pair
+        helped = "" if pair.helper is None else part_words(pair.helper.name, pair.choice)
         drafting = drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
         return sentences(helped, drafting)
 

@@ -1,0 +1,311 @@
+"""Signing in to tool servers by OAuth 2.1: the SDK's flow, within limits of ours.
+
+A sign-in registers a client for it alone, and brings a grant: its tokens, that client, and where they are for. A
+connection uses and refreshes the grant, and never begins a sign-in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider, OAuthFlowError, OAuthRegistrationError
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from pydantic import AnyUrl, BaseModel, ValidationError
+
+from app.tools.host.http import LimitedTransport, new_client
+from app.tools.host.loopback import Callback
+from app.tools.public import same_origin
+from app.tools.wire import LONGEST_GRANT, ServerFault, ServerProblem, ServerReach, SignInPages
+
+_WITH_RESOURCE = "2025-06-18"  # from this version of the protocol on a token is asked for one resource
+_EARLY_S = 10.0  # before a token expires it is refreshed
+_REVOKE_S = 10.0
+_PKCE = "S256"
+_HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": _WITH_RESOURCE, "capabilities": {}, "clientInfo": {"name": "hunch", "version": ""}},
+}
+
+_CLIENT = ("client_id", "client_secret", "token_endpoint_auth_method")  # what is kept of it
+_METADATA = ("issuer", "authorization_endpoint", "token_endpoint", "revocation_endpoint")
+
+Browse = Callable[[str], None]
+
+
+class Grant(BaseModel):
+    """`tokens` None: they were refused. Where the sign-in was is still known."""
+
+    address: str  # of the tool server
+    resource: str
+    client: OAuthClientInformationFull
+    metadata: OAuthMetadata
+    tokens: OAuthToken | None
+    expires: float | None
+
+    @classmethod
+    def read(cls, text: str, address: str) -> Grant | None:
+        """None for one that is damaged, or for another address."""
+        try:
+            grant = cls.model_validate_json(text)
+        except ValidationError:
+            return None
+        return grant if grant.address == address else None
+
+    def text(self) -> str:
+        """With what is needed alone. Raises ServerFault."""
+        kept = self.model_dump(mode="json")
+        kept["client"] = {name: kept["client"][name] for name in _CLIENT}
+        kept["metadata"] = {name: kept["metadata"][name] for name in _METADATA}
+        text = json.dumps(kept)
+        token = self.tokens.access_token if self.tokens is not None else "-"
+        if len(text) > LONGEST_GRANT or not (token.isascii() and token.isprintable() and token):
+            raise ServerFault(ServerProblem.SIGN_IN_FAILED)
+        return text
+
+
+class _Memory:
+    """The SDK's storage. Tokens are also given to `keep`, if there is one."""
+
+    def __init__(self, keep: Callable[[OAuthToken], None] | None = None) -> None:
+        self._keep = keep
+
+    async def get_tokens(self) -> None:
+        return None
+
+    async def get_client_info(self) -> None:
+        return None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        if self._keep is not None:
+            self._keep(tokens)
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        """With the tokens."""
+
+
+def _metadata(address: str | None = None) -> OAuthClientMetadata:
+    return OAuthClientMetadata(
+        redirect_uris=[AnyUrl(address or "http://127.0.0.1/")],
+        client_name="Hunch",
+        token_endpoint_auth_method="none",
+    )
+
+
+def _plain(address: str) -> str:
+    """Without its query, which may be a secret."""
+    return address.partition("?")[0]
+
+
+class SignedIn(OAuthClientProvider):
+    """What a connection authenticates by: a grant that is refreshed when it has expired or is refused once.
+
+    `fail` is called when the user has to sign in, `keep` with each changed grant. Without a grant requests go as they
+    are, and with a key of the user's that is refused there is no sign-in to offer.
+    """
+
+    def __init__(
+        self,
+        reach: ServerReach,
+        http: LimitedTransport,
+        fail: Callable[[ServerFault], None],
+        keep: Callable[[str], None],
+    ) -> None:
+        super().__init__(_plain(reach.address), _metadata(), _Memory(self._keep_tokens))
+        self._http = http
+        self._fail = fail
+        self._keep = keep
+        self._has_key = "authorization" in map(str.lower, reach.headers)
+        self._refused = False
+        grant = Grant.read(reach.grant, self.context.server_url) if reach.grant and not self._has_key else None
+        self._grant = grant
+        if grant is not None:
+            self.context.oauth_metadata = grant.metadata
+            self.context.client_info = grant.client
+            self.context.current_tokens = grant.tokens
+            self.context.token_expiry_time = None if grant.expires is None else grant.expires - _EARLY_S
+            about = {"resource": grant.resource, "authorization_servers": [str(grant.metadata.issuer)]}
+            self.context.protected_resource_metadata = ProtectedResourceMetadata.model_validate(about)
+
+    async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        if not same_origin(str(request.url), self.context.server_url):
+            yield request
+            return
+        used = self._token
+        if self.context.current_tokens is not None and not self.context.is_token_valid():
+            async with self.context.lock:
+                if self._token == used and self.context.can_refresh_token():
+                    await self._take_refreshed((yield await self._refresh_token()))
+        used = self._sign(request)
+        response = yield request
+        if response.status_code == 401 and used:
+            async with self.context.lock:
+                if self._token == used and self.context.can_refresh_token():
+                    await self._take_refreshed((yield await self._refresh_token()))
+            if self._token not in ("", used):
+                self._sign(request)
+                response = yield request
+        self._judge(response)
+
+    @property
+    def _token(self) -> str:
+        return self.context.current_tokens.access_token if self.context.current_tokens is not None else ""
+
+    def _sign(self, request: httpx2.Request) -> str:
+        if self._token:
+            request.headers["authorization"] = f"Bearer {self._token}"
+        return self._token
+
+    async def _take_refreshed(self, response: httpx2.Response) -> None:
+        """A server that cannot answer now leaves the tokens as they are; one that refuses them ends them."""
+        if response.status_code in (400, 401, 403):
+            self.context.clear_tokens()
+            self._keep_tokens(None)
+        elif response.status_code != 200:
+            raise httpx2.ConnectError(f"HTTP {response.status_code}")
+        else:
+            await self._handle_refresh_response(response)
+
+    def _keep_tokens(self, tokens: OAuthToken | None) -> None:
+        if self._grant is not None:
+            expires = self.context.token_expiry_time
+            if expires is not None:
+                self.context.token_expiry_time = expires - _EARLY_S
+            self._grant = self._grant.model_copy(update={"tokens": tokens, "expires": expires})
+            self._keep(self._grant.text())
+
+    def _judge(self, response: httpx2.Response) -> None:
+        challenge = response.headers.get("www-authenticate", "bearer").lower()
+        if response.status_code == 403 or (
+            response.status_code == 401 and (self._has_key or "bearer" not in challenge)
+        ):
+            self._http.failure = ServerFault(ServerProblem.SIGN_IN, str(response.status_code))
+        elif response.status_code == 401:
+            self._fail(ServerFault(ServerProblem.SIGNED_OUT))
+
+
+class _BrowserSignIn(OAuthClientProvider):
+    """The SDK's flow, which stops at what is not safe, or not where the sign-in was before."""
+
+    def __init__(
+        self, address: str, callback: Callback, former: Grant | None, show: Callable[[str], Awaitable[None]]
+    ) -> None:
+        async def browse(url: str) -> None:
+            self._state = parse_qs(urlsplit(url).query).get("state", [""])[-1]
+            if not self._state:
+                raise ServerFault(ServerProblem.SIGN_IN_FAILED)
+            await show(url)
+
+        async def answer() -> AuthorizationCodeResult:
+            found = await callback.answer(self._state)
+            if "error" in found:
+                raise ServerFault(ServerProblem.SIGN_IN_REFUSED, found["error"])
+            return AuthorizationCodeResult(code=found.get("code", ""), state=self._state, iss=found.get("iss"))
+
+        super().__init__(address, _metadata(callback.address), _Memory(), browse, answer)
+        self._former = former
+        self._state = ""
+
+    async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        flow = super()._auth_flow(request)
+        try:
+            outgoing = await anext(flow)
+            while True:
+                if outgoing is not request:
+                    self._check(outgoing)
+                outgoing = await flow.asend((yield outgoing))
+        except StopAsyncIteration:
+            return
+        finally:
+            await flow.aclose()
+
+    def _check(self, outgoing: httpx2.Request) -> None:
+        """Of the flow's own requests, before each. Raises ServerFault."""
+        if self.context.protected_resource_metadata is None and not same_origin(
+            str(outgoing.url), self.context.server_url
+        ):
+            raise ServerFault(ServerProblem.NO_SIGN_IN)  # only its own origin says where its sign-in is
+        metadata = self.context.oauth_metadata
+        if outgoing.method == "GET":
+            return
+        if metadata is None or _PKCE not in (metadata.code_challenge_methods_supported or ()):
+            raise ServerFault(ServerProblem.NO_SIGN_IN)
+        if self._former is not None and self._former.metadata.issuer != metadata.issuer:
+            raise ServerFault(ServerProblem.SIGN_IN_MOVED, metadata.issuer.host or "")
+        if metadata.registration_endpoint is None:
+            raise ServerFault(ServerProblem.NO_REGISTRATION)
+
+    def grant(self) -> Grant:
+        context = self.context
+        assert context.client_info is not None
+        assert context.oauth_metadata is not None
+        return Grant(
+            address=context.server_url,
+            resource=context.get_resource_url(),
+            client=context.client_info,
+            metadata=context.oauth_metadata,
+            tokens=context.current_tokens,
+            expires=context.token_expiry_time,
+        )
+
+
+async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within_s: float) -> str:
+    """The grant; "" from a server that wants none. `browse` gets the page for the user. Raises ServerFault."""
+    address = _plain(reach.address)
+    http = LimitedTransport(reach.address)
+
+    async def show(url: str) -> None:
+        await http.check(url)
+        browse(url)
+
+    try:
+        async with asyncio.timeout(within_s), Callback(pages) as callback:
+            provider = _BrowserSignIn(address, callback, Grant.read(reach.grant, address), show)
+            headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": _WITH_RESOURCE}
+            async with (
+                new_client(reach.headers, http, provider) as client,
+                client.stream("POST", reach.address, json=_HELLO, headers=headers) as response,
+            ):
+                is_refused = response.status_code == 401
+    except TimeoutError:
+        raise ServerFault(ServerProblem.SIGN_IN_LATE, f"{max(1, round(within_s / 60))}") from None
+    except OAuthRegistrationError:
+        raise ServerFault(ServerProblem.NO_REGISTRATION) from None
+    except (OAuthFlowError, ValueError):
+        raise ServerFault(ServerProblem.SIGN_IN_FAILED) from None
+    except (httpx2.HTTPError, OSError) as error:
+        raise http.failure or ServerFault(ServerProblem.UNREACHABLE, str(error) or type(error).__name__) from None
+    if is_refused:
+        raise ServerFault(ServerProblem.SIGN_IN_FAILED)
+    return provider.grant().text() if provider.context.current_tokens is not None else ""
+
+
+async def revoke(reach: ServerReach) -> None:
+    """Have the server forget the tokens, if it offers that. Raises nothing."""
+    grant = Grant.read(reach.grant, _plain(reach.address))
+    if grant is None or grant.tokens is None or grant.metadata.revocation_endpoint is None:
+        return
+    http = LimitedTransport(reach.address)
+    provider = SignedIn(reach, http, _ignore, _ignore)
+    data = {"token": grant.tokens.refresh_token or grant.tokens.access_token, "client_id": grant.client.client_id}
+    with suppress(OAuthFlowError, ServerFault, httpx2.HTTPError, OSError, TimeoutError):
+        data, headers = provider.context.prepare_token_auth(data, {})
+        async with asyncio.timeout(_REVOKE_S), new_client({}, http) as client:
+            await client.post(str(grant.metadata.revocation_endpoint), data=data, headers=headers)
+
+
+def _ignore(_: object) -> None:
+    """Of a connection that is none."""

@@ -1,0 +1,311 @@
+"""The engine's side of a station: its process, what it has answered, and what it brings. No MLX.
+
+Orders are sent by a thread of their own, so the engine's never waits for a network, but for an answer and only as long
+as it chooses. A station that is lost is started again, after a wait that doubles each time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import queue
+import struct
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from engine.api.events import OwnThread
+from engine.api.ranks import Helping
+from engine.api.station import StationPhase, StationState
+from engine.cluster.lent import THIS_PROCESS, digest_of, started_on
+from engine.cluster.operations import Hello, Ping, RankBroken, StartStation, Value
+from engine.cluster.process import end_rank, start_child
+from engine.cluster.rank_group import hello_here
+from engine.cluster.wire import Wire, WireBroken, WireEnded, socket_pair
+from engine.models.children import RUN_STATION
+from engine.station.messages import (
+    Answer,
+    Begin,
+    CaughtUp,
+    Commit,
+    DraftLoaded,
+    End,
+    LoadDraft,
+    Propose,
+    Proposed,
+)
+from engine.station.prices import StationPrices
+
+if TYPE_CHECKING:
+    from engine.decoding.sampling import DrawingLaw
+
+Report = Callable[[StationState], None]
+
+CONVERSATIONS = 4  # that a station holds
+BEAT_S = 1.0
+FIRST_WAIT_S = 1.0  # before a lost one is started again
+MOST_WAIT_S = 300.0
+_HELD_S = 60.0  # after which one that is lost is started again soon
+_END_S = 2.0
+_FRAME_S = 8.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftOrder:
+    """The draft that a station is to load, for a main model with so many tokens, of which `ends` end a reply.
+
+    `memory_bytes`: that it needs with as many conversations as a station holds, of useful length.
+    """
+
+    folder: str
+    vocabulary: int
+    ends: tuple[int, ...]
+    memory_bytes: int
+
+
+class Helper(Protocol):
+    """A station's process, here or elsewhere."""
+
+    wire: Wire
+
+    def end(self, patience_s: float) -> None: ...
+
+
+class StationProcess:
+    """On this machine. When this process ends, however that may be, its socket closes and it ends, too."""
+
+    def __init__(self, _draft: DraftOrder) -> None:
+        ours, theirs = socket_pair()
+        try:
+            self._process: subprocess.Popen[bytes] = start_child(theirs, RUN_STATION)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self.wire = Wire(ours, Answer, _FRAME_S, most_bytes=0)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def end(self, patience_s: float) -> None:
+        self.wire.close()
+        end_rank(self._process, patience_s)
+
+
+class LentStation:
+    """On a paired machine, which ends it when the connection closes."""
+
+    def __init__(self, helping: Helping, draft: DraftOrder) -> None:
+        # not this process's own number: a rank that is there would be ended
+        order = StartStation(digest_of(Path(draft.folder)), f"{THIS_PROCESS} drafts", draft.memory_bytes)
+        self.wire = Wire(started_on(helping, order), Answer, _FRAME_S, most_bytes=0)
+
+    def end(self, patience_s: float) -> None:
+        self.wire.close()
+
+
+class StationConnection:
+    """Any thread. Its own two threads last until it is closed, whatever becomes of the station."""
+
+    def __init__(self, start: Callable[[DraftOrder], Helper], report: Report, machine: str = "") -> None:
+        """`report`: called with each new state, on one of its threads or the caller's."""
+        self._start = start
+        self._report = report
+        self._machine = machine
+        self._orders: queue.SimpleQueue[tuple[Wire, Value, bytes] | None] = queue.SimpleQueue()
+        self._numbers = itertools.count(1)
+        self._changed = threading.Condition()
+        self._draft: DraftOrder | None = None
+        self._drafts = 0  # how many there were
+        self._helper: Helper | None = None
+        self._closed = False
+        self._caught_up: set[int] = set()
+        self._answers: dict[int, Proposed | None] = {}  # of all orders that wait for one, by number
+        self._why = ""
+        self.loaded: DraftLoaded | None = None  # None: not ready
+        self.prices = StationPrices()
+        self.gain = 0.0
+        self.generation = 0  # of its process: conversations of an earlier one have ended
+        OwnThread(target=self._run, name="station", daemon=True).start()
+        threading.Thread(target=self._send_all, name="station sends", daemon=True).start()
+
+    def use(self, draft: DraftOrder | None) -> None:
+        """Draft with this one from now on; None: with none, and the process ends."""
+        with self._changed:
+            self._draft = draft
+            self._drafts += 1
+            self._forget()
+            self._shut()
+
+    @property
+    def state(self) -> StationState:
+        phase = StationPhase.OFF if self._draft is None else StationPhase.STARTING
+        if self.loaded is not None:
+            phase = StationPhase.READY
+        prices = self.prices
+        return StationState(phase, self._machine, prices.drafts, prices.hits, self.gain, self._why)
+
+    def post_state(self) -> None:
+        if not self._closed:
+            self._report(self.state)
+
+    def begin(self, tokens: Sequence[int], law: DrawingLaw) -> int:
+        """Returns the conversation's number."""
+        sequence = next(self._numbers)
+        known = {"sampling": asdict(law.sampling), "seed": law.seed, "spared": law.spared}
+        data = struct.pack(f">{len(tokens)}I", *tokens) + json.dumps(known).encode()
+        self._send(Begin(sequence, len(tokens)), data)
+        return sequence
+
+    def commit(self, sequence: int, position: int, tokens: Sequence[int]) -> None:
+        self._send(Commit(sequence, position, tuple(tokens)))
+
+    def end(self, sequence: int) -> None:
+        self._caught_up.discard(sequence)
+        self._send(End(sequence))
+
+    def propose(self, order: Propose) -> None:
+        self._answers[order.number] = None
+        self._send(order)
+
+    def new_number(self) -> int:
+        return next(self._numbers)
+
+    def is_caught_up(self, sequence: int) -> bool:
+        return sequence in self._caught_up
+
+    def answer(self, number: int, within_s: float) -> Proposed | None:
+        """The answer to a Propose; None if it has not come in time. It may be fetched later."""
+        generation = self.generation
+        until = time.monotonic() + within_s
+        with self._changed:
+            while self._answers.get(number) is None and generation == self.generation:
+                left_s = until - time.monotonic()
+                if left_s <= 0 or self.loaded is None:
+                    return None
+                self._changed.wait(left_s)
+            return self._answers.pop(number, None)
+
+    def lose(self, why: str) -> None:
+        """What it sent makes no sense: it is started again."""
+        _log.warning("the station misbehaved: %s", why)
+        with self._changed:
+            self._forget()
+            self._shut()
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._forget()
+            self._shut()
+
+    def _send(self, order: Value, data: bytes = b"") -> None:
+        helper = self._helper
+        if helper is not None and self.loaded is not None:
+            self._orders.put((helper.wire, order, data))
+
+    def _run(self) -> None:
+        wait_s = 0.0
+        while (wanted := self._next_draft(wait_s)) is not None:
+            number, draft = wanted
+            self.post_state()
+            began = time.monotonic()
+            try:
+                helper = self._start(draft)
+            except Exception as error:  # noqa: BLE001  a machine that is away, or no memory for a process
+                self._why = type(error).__name__
+                _log.info("no station could be started: %s", error)
+            else:
+                self._serve(helper, number, draft)
+            self.post_state()
+            held = time.monotonic() - began > _HELD_S
+            wait_s = FIRST_WAIT_S if held or not wait_s else min(2 * wait_s, MOST_WAIT_S)
+            if number != self._drafts:
+                wait_s = 0.0
+        self._orders.put(None)
+
+    def _next_draft(self, wait_s: float) -> tuple[int, DraftOrder] | None:
+        """What to load, after a wait that another draft ends; None once it is closed."""
+        with self._changed:
+            before = self._drafts
+            self._changed.wait_for(lambda: self._closed or self._drafts != before, wait_s)
+            self._changed.wait_for(lambda: self._closed or self._draft is not None)
+            return None if self._closed or self._draft is None else (self._drafts, self._draft)
+
+    def _serve(self, helper: Helper, number: int, draft: DraftOrder) -> None:
+        try:
+            with self._changed:
+                self._helper = helper
+                if self._closed or self._drafts != number:
+                    return
+            self._orders.put((helper.wire, LoadDraft(draft.folder, draft.vocabulary, draft.ends), b""))
+            while True:
+                helper.wire.arrives(None)
+                self._take(helper.wire.receive()[0])
+        except (WireEnded, WireBroken) as error:
+            self._why = str(error)
+            _log.info("the station has ended: %s", error)
+        finally:
+            with self._changed:
+                self._helper = None
+                self._forget()
+            helper.end(_END_S)
+
+    def _take(self, value: Value) -> None:
+        match value:
+            case Hello():
+                if value != hello_here():
+                    raise WireBroken(f"another version: {value}")
+            case DraftLoaded():
+                self.prices = StationPrices()
+                self._why = ""
+                self.loaded = value
+                self.post_state()
+            case CaughtUp(sequence=sequence):
+                self._caught_up.add(sequence)
+            case Proposed():
+                with self._changed:
+                    if value.number not in self._answers:
+                        raise WireBroken("an answer that was not asked for")
+                    self._answers[value.number] = value
+                    self._changed.notify_all()
+            case RankBroken():
+                _log.warning("the station failed: %s %s", value.error, value.detail)
+                raise WireEnded(value.error)
+
+    def _forget(self) -> None:
+        """Under the condition."""
+        self.loaded = None
+        self.generation += 1
+        self._caught_up = set()
+        self._answers = {}
+        self._changed.notify_all()
+
+    def _shut(self) -> None:
+        """The thread that receives reads the end, and starts it again."""
+        if self._helper is not None:
+            self._helper.wire.shut()
+
+    def _send_all(self) -> None:
+        """A remote machine wants to get something each second."""
+        while True:
+            with suppress(queue.Empty, WireEnded, WireBroken):  # the thread that receives notices the end, too
+                order = self._orders.get(timeout=BEAT_S)
+                if order is None:
+                    return
+                order[0].send(*order[1:])
+                continue
+            helper = self._helper
+            if helper is not None:
+                with suppress(WireEnded, WireBroken):
+                    helper.wire.send(Ping())
