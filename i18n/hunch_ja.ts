@@ -3526,6 +3526,10 @@
         <translation>古いメッセージを省いて続けるか、新しいチャットを始めてください。</translation>
     </message>
     <message>
+        <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
+        <translation>複数の Mac で %1（%2）を実行できるのは、同じチップの Mac 2 台を Thunderbolt 5 ケーブルでつないだときだけです。</translation>
+    </message>
+    <message>
         <source>%1 could not run its layers.</source>
         <translation>%1 は受け持つレイヤーを実行できませんでした。</translation>
     </message>

@@ -3526,6 +3526,10 @@
         <translation>오래된 메시지를 빼고 계속하거나 새 채팅을 시작하세요.</translation>
     </message>
     <message>
+        <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
+        <translation>%1(‘%2’)의 여러 Mac 실행은 칩이 같은 Mac 두 대를 Thunderbolt 5 케이블로 연결해야 가능해요.</translation>
+    </message>
+    <message>
         <source>%1 could not run its layers.</source>
         <translation>%1에서 맡은 레이어를 실행하지 못했어요.</translation>
     </message>

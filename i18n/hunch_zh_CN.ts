@@ -3526,6 +3526,10 @@
         <translation>略去最早的消息继续，或新建对话。</translation>
     </message>
     <message>
+        <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
+        <translation>%1（“%2”）只能在两台芯片相同、用雷雳 5 线缆相连的 Mac 上分开运行。</translation>
+    </message>
+    <message>
         <source>%1 could not run its layers.</source>
         <translation>%1 无法运行其承担的层。</translation>
     </message>

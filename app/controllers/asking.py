@@ -123,6 +123,7 @@ class Asking(QObject):
         self._tools = tools
         self._shared = shared
         self._offered: dict[int, dict[str, Tool]] = {}  # to the latest request of each running reply, by its name there
+        self._with_files: set[int] = set()  # chats whose latest prompt began with files of their project
         self._storing: set[int] = set()  # chats with a question that is being stored
         self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # calls until that is done
         for signal in (options.changed, models.pair_changed, replies.slowdown_changed):
@@ -375,8 +376,8 @@ class Asking(QObject):
             self._read(reply, partial(self._submit, reply), may_call=may_call)
 
     def begins_with_files(self, chat_id: int) -> bool:
-        """Whether the chat's prompt begins with files of its project."""
-        return bool(self._shared.whole_files(self._options.folder_of(chat_id)).ids)
+        """Whether the chat's latest prompt began with files of its project."""
+        return chat_id in self._with_files
 
     def offered_to(self, message_id: int) -> dict[str, Tool]:
         """The tools of a running reply's latest request, by their names there."""
@@ -437,6 +438,9 @@ class Asking(QObject):
         may_call: bool,
     ) -> None:
         """A long branch, or one with pictures, is read by the storage's thread."""
+        if with_reply:
+            has_files = self._shared.whole_files(self._options.folder_of(reply.chat_id)).ids
+            (self._with_files.add if has_files else self._with_files.discard)(reply.chat_id)
         system_prompt = self._generation(reply.chat_id, shared).system_prompt
         seen = self._pixels(reply.chat_id)
         with_calls = self._tools.can_call() is CanCall.YES

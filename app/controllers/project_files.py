@@ -115,9 +115,10 @@ class ProjectFilesController(QObject):
         """The database and the id of each that can be searched; of two with a name the first."""
         found: dict[str, tuple[Path, int]] = {}
         for place in places:
+            database = self.database(place)
             for file in self.files(place):
                 if _has_text(file):
-                    found.setdefault(file.name, (self.database(place), file.id))
+                    found.setdefault(file.name, (database, file.id))
         return found
 
     def database(self, place: int) -> Path:

@@ -80,7 +80,7 @@ class LiveReply:
     sources: tuple[int, ...] = ()  # the stored message of each of the request's
 
     def saved_form(self) -> ReplyText:
-        return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s, reads_from=self.reads_from)
+        return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s, reads_from=self.reads_from or 0)
 
     def end_step(self) -> None:
         """Its thinking, text and calls become parts."""

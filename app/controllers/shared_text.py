@@ -58,10 +58,6 @@ class SharedText(QObject):
         self._known: dict[int, tuple[_Key, WholeFiles]] = {}  # by folder
         documents.changed.connect(self._on_files)
 
-    def now(self, folder_id: int | None) -> str:
-        """As far as it is known without reading files again."""
-        return self._joined(folder_id, self.whole_files(folder_id))
-
     def whole_files(self, folder_id: int | None) -> WholeFiles:
         """Those that were read whole when it was looked at last."""
         return self._known[folder_id][1] if folder_id in self._known else WholeFiles()

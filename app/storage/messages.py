@@ -216,7 +216,7 @@ class MessageStore:
 
     def _save_text(self, reply: ReplyText) -> None:
         sql = (
-            "UPDATE messages SET text = ?, thinking = ?, thinking_s = ?, reads_from = ifnull(?, reads_from)"
+            "UPDATE messages SET text = ?, thinking = ?, thinking_s = ?, reads_from = nullif(ifnull(?, reads_from), 0)"
             " WHERE id = ?"
         )
         values = (reply.text, reply.thinking, reply.thinking_s, reply.reads_from, reply.message_id)

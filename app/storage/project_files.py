@@ -412,14 +412,6 @@ class ProjectFiles:
         last = (first_page or MOST_BYTES) if last_page is None else last_page
         return "".join(row[0] for row in self._db.rows(sql, (file_id, first_page or 0, last)))
 
-    def text_between(self, file_id: int, start: int, end: int) -> str:
-        """Characters of its text, without reading all of it."""
-        sql = (
-            "SELECT start, text FROM parts WHERE file_id = ? AND start < ? AND start + length(text) > ? ORDER BY start"
-        )
-        rows = self._db.rows(sql, (file_id, end, start))
-        return "".join(row[1][max(0, start - row[0]) : end - row[0]] for row in rows)
-
     def search(self, question: str, limit: int) -> list[Passage]:
         """The passages that have most of the question's rarer words, the best first."""
         terms = self._telling(terms_of(question)[:_MOST_TERMS])

@@ -178,7 +178,7 @@ class ReplyText:
     thinking: str
     thinking_s: float
     parts: Parts | None = None  # what comes before that; None: as it is on disk
-    reads_from: int | None = None  # None: as it is on disk
+    reads_from: int | None = None  # 0: the branch's first; None: as it is on disk
 
 
 @dataclass(frozen=True, slots=True)

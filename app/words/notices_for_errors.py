@@ -482,6 +482,15 @@ TABLE = (
     NoticeRow(
         engine.ModelNotSplittable,
         QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
+        QT_TRANSLATE_NOOP("Messages", "%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable."),
+        QT_TRANSLATE_NOOP("Messages", "Choose another model family."),
+        NoticeAction.CHOOSE_MODEL,
+        values=("model", "model_type"),
+        when=lambda error: error.why is engine.SplitRefusal.TENSOR_ONLY,
+    ),
+    NoticeRow(
+        engine.ModelNotSplittable,
+        QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
         QT_TRANSLATE_NOOP("Messages", "The layers of %1 (“%2”) cannot run apart from each other."),
         QT_TRANSLATE_NOOP("Messages", "Choose another model family."),
         NoticeAction.CHOOSE_MODEL,

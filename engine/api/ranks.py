@@ -18,6 +18,7 @@ class SplitRefusal(StrEnum):
     SPLIT = "split"  # it can, but only in equal parts, and memory is not equal
     ROLLBACK = "rollback"  # what is drafted and rejected cannot be taken back in it
     UNTRIED = "untried"  # it needs Metal, and has not been run so yet
+    TENSOR_ONLY = "tensor only"  # its layers can be divided, not run apart: these ranks are not what that takes
     FEW_LAYERS = "few layers"  # fewer than ranks
 
 
@@ -89,7 +90,8 @@ class LendingState:
     phase: LendingPhase = LendingPhase.OFF
     error: str = ""
     offered_bytes: int = 0
-    user: str = ""  # the name of the machine that has a rank here; "": none
+    user: str = ""  # the name of the machine that has a rank or a station here; "": none
+    drafts: bool = False  # it is a station, which drafts for that machine
     folder: str = ""  # of that rank's model
     used_bytes: int = 0  # of memory, by that rank; 0: not known
     promised_bytes: int = 0  # of memory, to that rank, which may not have taken it yet

@@ -201,7 +201,8 @@ class _Spoken:
         if wanted is not None:
             needs = f"{wanted.machine.name} would use {wanted.source.repository}, which is not here"
         if lending is not None:
-            use = f"{lending.machine.name} uses this machine: {lending.folder}"
+            how = "has this machine draft" if lending.drafts else "uses this machine"
+            use = f"{lending.machine.name} {how}: {lending.folder}"
         with self._lock:
             if needs and needs != self._wanted:
                 self._say(needs)

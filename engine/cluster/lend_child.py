@@ -113,7 +113,7 @@ class _Child:
         if lending is not None:
             used = memory_of(lending.pid) if lending.pid else 0
             state = replace(state, user=lending.machine.name, folder=lending.folder, used_bytes=_rounded(used))
-            state = replace(state, promised_bytes=lending.memory_bytes)
+            state = replace(state, promised_bytes=lending.memory_bytes, drafts=lending.drafts)
         return state
 
 

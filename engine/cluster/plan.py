@@ -25,7 +25,7 @@ from engine.api.ranks import (
 )
 from engine.api.types import CacheSizes, ModelInfo
 from engine.cluster.computers import Computer
-from engine.cluster.modes import family_problem, link_problem
+from engine.cluster.modes import SHARDED, family_problem, link_problem
 from engine.models.families import SAME_AS
 from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD
 from engine.models.inspect import inspect_model, read_config, text_tensors
@@ -167,10 +167,17 @@ def _with(rest: tuple[RankShare, ...], share: RankShare, fullest: float) -> tupl
 
 def split_problem(info: ModelInfo) -> ModelNotSplittable | None:
     """Why it cannot run over several machines, by its family alone; None: it may."""
+    if info.drafter is None and _family(info) in SHARDED:
+        return None
+    return _pipeline_problem(info)
+
+
+def _pipeline_problem(info: ModelInfo) -> ModelNotSplittable | None:
     family = _family(info)
     if info.drafter is None and family in SPLITTABLE:
         return None
-    return ModelNotSplittable(info.folder, info.model_type, REFUSED.get(family, SplitRefusal.LAYERS))
+    why = SplitRefusal.TENSOR_ONLY if family in SHARDED else SplitRefusal.LAYERS
+    return ModelNotSplittable(info.folder, info.model_type, REFUSED.get(family, why))
 
 
 def _family(info: ModelInfo) -> str:
@@ -178,7 +185,7 @@ def _family(info: ModelInfo) -> str:
 
 
 def _together(info: ModelInfo, path: Path) -> int:
-    if problem := split_problem(info):
+    if problem := _pipeline_problem(info):
         raise problem
     try:
         return max(1, whole(read_config(path), _GROUP, 1)) if _family(info) == "bailing_hybrid" else 1

@@ -39,6 +39,7 @@ class StationProposer:
         self._generation = 0
         self._sent = 0  # tokens that the station has
         self._owed = 0  # number of an answer that was late
+        self._station.prices.apply_to(self._costs)  # without a price it would not be asked
         if begins:
             self._follow(tokens)
 

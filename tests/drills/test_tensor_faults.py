@@ -19,6 +19,7 @@ import pytest
 from engine import (
     Engine,
     Failed,
+    Finished,
     ModelFailed,
     ModelReady,
     RankEnd,
@@ -106,7 +107,11 @@ def test_after_any_fault_the_same_text_comes_again(faults: int, pair: Pair, monk
             if isinstance(loaded, ModelFailed):
                 pair.load()
         check(broken, whole, why)
-        assert pair.client.run(REQUEST).tokens == whole.tokens, (number, kind)
+        again = pair.client.run(REQUEST)
+        if isinstance(broken.events[-1], Finished) and isinstance(again.events[-1], Failed):
+            check(again, whole, why)  # the fault came after the last step of the reply
+            again = pair.client.run(REQUEST)
+        assert again.tokens == whole.tokens, (number, kind)
     assert open_sockets() == sockets
     assert len(processes_below(os.getpid())) == 2
 

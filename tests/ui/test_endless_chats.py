@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.system.worker import ignore
 from app.view_models.chat_options import Scope
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.long_chat_menu import LongChatMenu
@@ -117,6 +118,21 @@ def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> N
     talk(harness, qtbot, Script())
     asked = harness.engine.requests[-1]
     assert (asked.kept, asked.truncation, len(asked.messages)) == ((), Truncation.NONE, 6)
+
+
+def test_a_reply_that_goes_on_in_a_larger_context_is_read_from_the_beginning(harness: AppHarness, qtbot: QtBot) -> None:
+    """And so are those after it."""
+    talk(harness, qtbot, Script(), Script(("Half ",), first=2, finish=FinishReason.CONTEXT))
+    half = harness.chats.transcript.messages[-1]
+    sql = "UPDATE messages SET stats = json_set(stats, '$.context_limit_tokens', 1024) WHERE id = ?"
+    harness.application.storage.write(lambda stores: stores.database.execute(sql, (half.id,)), ignore, ignore)
+    harness.engine.scripts.append(Script(("a reply.",)))
+    assert harness.chats.asking.continue_reply(half.id)
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.transcript.messages[-1].text == "Half a reply."
+    talk(harness, qtbot, Script())
+    assert [len(each.messages) for each in harness.engine.requests[-2:]] == [4, 5]
+    assert parts(harness, PartKind.BEGINNING) == []
 
 
 def test_a_chat_that_asks(harness: AppHarness, qtbot: QtBot) -> None:

@@ -483,8 +483,8 @@ def test_a_lost_machine_is_asked_again(
 def test_a_model_that_is_too_large_leads_to_two_machines(tmp_path: Path, qtbot: QtBot, others: Others) -> None:
     """One whose layers cannot be divided says why, there and in the picker."""
     huge = model_info("/models/Huge-4T", 4_000_000_000_000)
-    whole = replace(model_info("/models/Whole-4T", 4_000_000_000_000), model_type="gpt_oss")
-    reason = "Model cannot be divided · The layers of Whole-4T (“gpt_oss”) cannot run apart from each other."
+    whole = replace(model_info("/models/Whole-4T", 4_000_000_000_000), model_type="gemma3")
+    reason = "Model cannot be divided · The layers of Whole-4T (“gemma3”) cannot run apart from each other."
     models = [installed(each) for each in (MAIN, DRAFT, huge, whole)]
     with open_app(tmp_path, qtbot, installed=models) as harness:
         rows = {row.folder: row for row in harness.show_models("yours").yours.installed.rows}

@@ -46,7 +46,7 @@ def search(documents: ProjectFilesController, qtbot: QtBot, question: str, *plac
 
 
 def test_files_are_listed_at_once_and_searched_when_they_are_read(
-    documents: ProjectFilesController, tmp_path: Path, qtbot: QtBot
+    documents: ProjectFilesController, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.txt").write_text("About zebras.")
     (tmp_path / "b.pdf").write_bytes(pdf_bytes(["About whales", "About tigers"]))
@@ -56,6 +56,16 @@ def test_files_are_listed_at_once_and_searched_when_they_are_read(
     qtbot.waitUntil(lambda: states(documents) == [FileState.READY] * 2)
     assert heard[0] == [FileState.WAITS] * 2
     assert [(each.name, each.page) for each in search(documents, qtbot, "tigers")] == [("b.pdf", 2)]
+    read: list[int] = []
+
+    def database(place: int) -> Path:
+        read.append(place)
+        return tmp_path
+
+    with monkeypatch.context() as patched:
+        patched.setattr(documents, "database", database)
+        assert set(documents.by_name((PROJECT,))) == {"a.txt", "b.pdf"}
+    assert read == [PROJECT], "its path was made once for each of its files, which may be thousands"
     texts: list[str] = []
     documents.text(PROJECT, documents.files(PROJECT)[1].id, texts.append, 1)
     qtbot.waitUntil(lambda: bool(texts))

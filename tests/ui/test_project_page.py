@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.chat_options import Scope
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.composing import compose
 from tests.helpers.stillness import still
 
 
@@ -72,6 +73,23 @@ def test_the_page_is_in_place_of_the_chat_and_keeps_what_is_typed(app: AppHarnes
     assert form.settings.fields["temperature"].leave.isVisible()
     form.settings.fields["temperature"].leave.click()
     assert dict(app.chats.projects.get(tea).options) == {}
+
+
+def test_what_is_composed_in_one_project_stays_out_of_the_next(app: AppHarness, qtbot: QtBot, tea: int) -> None:
+    made: list[int] = []
+    app.chats.folders.made.connect(made.append)
+    app.chats.folders.make()
+    qtbot.waitUntil(lambda: bool(made))
+    page = app.window.project_page
+    page.show(tea)
+    still()
+    QTest.keyClicks(page.form.instructions, "We sell ")
+    compose(page.form.instructions, "차")
+    page.show(made[0])
+    still()
+    compose(page.form.instructions, "", "!")
+    instructions = [app.chats.projects.get(each).instructions for each in (tea, made[0])]
+    assert instructions == ["We sell 차", "!"]
 
 
 def test_a_new_chat_says_in_the_composer_where_it_is(app: AppHarness, qtbot: QtBot, tea: int) -> None:

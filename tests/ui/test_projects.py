@@ -246,6 +246,24 @@ def test_a_chat_has_no_more_of_them_because_another_with_more_room_is_open(
     assert [each and each.shared_characters for each in made] == [0]
 
 
+def test_a_chat_has_words_of_files_also_where_another_has_no_room_for_them(
+    harness: ControllerHarness, tmp_path: Path
+) -> None:
+    """Consents depend on it."""
+    tea = project(harness)
+    (tmp_path / "a.txt").write_text("茶" * 700)
+    read_files(harness, tea, tmp_path / "a.txt")
+    asking = harness.controller.asking
+    harness.controller.new_chat_in(tea)
+    harness.say("How?")
+    chat_id = harness.chat.chat_id
+    assert asking.begins_with_files(chat_id)
+    harness.controller.new_chat_in(tea)
+    harness.controller.options.put(Scope.CHAT, "context_tokens", 2000)
+    harness.say("And here?")
+    assert (asking.begins_with_files(chat_id), asking.begins_with_files(harness.chat.chat_id)) == (True, False)
+
+
 def test_a_file_that_changes_unseen_is_read_as_it_is_now(harness: ControllerHarness, tmp_path: Path) -> None:
     """Its size is the same, and it is read so soon after others that nothing of it was shown in between."""
     documents = harness.controller.documents

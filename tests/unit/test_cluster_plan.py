@@ -64,7 +64,8 @@ def test_what_does_not_fit_is_a_plan_that_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"model_type": "gpt_oss"}, SplitRefusal.LAYERS),
+        ({"model_type": "gpt_oss"}, SplitRefusal.TENSOR_ONLY),
+        ({"model_type": "gemma3"}, SplitRefusal.LAYERS),
         ({"model_type": "phi-msft"}, SplitRefusal.LAYERS),
         ({"model_type": "deepseek_v41"}, SplitRefusal.ROLLBACK),
         ({"model_type": "kimi_k3"}, SplitRefusal.SPLIT),

@@ -198,6 +198,7 @@ class ProjectPage(PlacePage):
         """Does nothing before the chats are bound."""
         if self._chats is None:
             return
+        self.form.instructions.commit()
         self._chats.projects.keep()
         self._folder_id = folder_id
         self.form.name.setText(self._name(folder_id))

@@ -139,8 +139,10 @@ class PartContext(QObject):
 
     def cite(self, names: Iterable[str]) -> None:
         """Names of the documents whose citations are links, in what is laid out from now on."""
-        self._cited = frozenset(names)
-        self._styles.clear()
+        cited = frozenset(names)
+        if cited != self._cited:
+            self._cited = cited
+            self._styles.clear()
 
     def follow(self, text: object, address: str) -> None:
         """Request what a click on a link of this text means."""

@@ -1,0 +1,139 @@
+"""Stations end to end, in a process of this machine: kept beginnings, their ends, and what they report."""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from engine import (
+    Engine,
+    Event,
+    ModelReady,
+    Request,
+    Sampling,
+    Speculation,
+    StationChanged,
+    StationPhase,
+    StationPlace,
+    StationState,
+)
+from engine.runtime import pair
+from engine.station import connection
+from engine.station.connection import DraftOrder, StationProcess
+from tests.engine.conftest import Zoo
+from tests.engine.test_exactness import PROMPTS
+from tests.helpers.engine_client import PATIENCE_S, EngineClient
+from tests.helpers.lent import Lent
+from tests.helpers.ranks import runs
+from tests.helpers.stations import await_stations
+
+
+@dataclass
+class Stationed:
+    client: EngineClient
+    states: queue.SimpleQueue[StationState]
+    started: list[StationProcess]
+
+    def until(self, holds: Callable[[StationState], object]) -> StationState:
+        while not holds(state := self.states.get(timeout=PATIENCE_S)):
+            pass
+        return state
+
+
+@pytest.fixture
+def lent(tmp_path: Path) -> Iterator[Lent]:
+    made = Lent(tmp_path)
+    yield made
+    assert made.process.stop(PATIENCE_S)
+
+
+@pytest.fixture
+def stationed(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stationed]:
+    await_stations(monkeypatch)
+    monkeypatch.setattr(connection, "FIRST_WAIT_S", 0.01)
+    states: queue.SimpleQueue[StationState] = queue.SimpleQueue()
+    started: list[StationProcess] = []
+
+    def start(draft: DraftOrder) -> StationProcess:
+        started.append(StationProcess(draft))
+        return started[-1]
+
+    def note(event: Event) -> None:
+        if isinstance(event, StationChanged):
+            states.put(event.station)
+
+    monkeypatch.setattr(pair, "StationProcess", start)
+    engine = Engine()
+    engine.subscribe(note)
+    engine.set_station(StationPlace())
+    client = EngineClient(engine)
+    assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)
+    yield Stationed(client, states, started)
+    assert engine.close()
+    until = time.monotonic() + PATIENCE_S
+    while any(runs(each.pid) for each in started) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not any(runs(each.pid) for each in started)
+
+
+def test_a_station_drafts_reports_and_comes_back_after_its_end(stationed: Stationed) -> None:
+    """The same text before, without it, and after; once it is switched off nothing of it is left."""
+    request = Request(
+        tokens=PROMPTS[0],
+        sampling=Sampling(temperature=0.8, seed=5),
+        speculation=Speculation.fixed(4),
+        max_tokens=30,
+    )
+    stationed.until(lambda state: state.phase is StationPhase.READY)
+    first = stationed.client.run(request)
+    told = stationed.until(lambda state: state.drafts)
+    os.kill(stationed.started[0].pid, signal.SIGKILL)
+    stationed.until(lambda state: state.phase is StationPhase.STARTING)
+    again = stationed.client.run(request)  # waits for the next one
+    stationed.client.engine.set_station(None)
+    stationed.until(lambda state: state.phase is StationPhase.OFF)
+    without = stationed.client.run(request)
+
+    assert [each.stats.proposer for each in (first, again, without)] == ["station", "station", "draft"]
+    assert first.tokens == again.tokens == without.tokens
+    assert 0 <= told.hits <= told.drafts == first.stats.draft_rounds
+    assert len(stationed.started) == 2
+
+
+@pytest.mark.slow
+def test_a_paired_machine_drafts_until_it_is_taken_back(
+    stationed: Stationed, lent: Lent, zoo: Zoo, tmp_path: Path
+) -> None:
+    """Over TLS between two homes; its copy of the draft lies elsewhere. What it lends shows who has it draft."""
+    shutil.copytree(zoo.drafts["close"], elsewhere := tmp_path / "elsewhere")
+    lent.offer(elsewhere)
+    helping = lent.paired(tmp_path / "here")
+    request = Request(
+        tokens=PROMPTS[0],
+        sampling=Sampling(temperature=0.8, seed=6),
+        speculation=Speculation.fixed(4),
+        max_tokens=30,
+    )
+    here = stationed.client.run(request)
+    stationed.client.engine.set_station(StationPlace(helping))
+    stationed.until(lambda state: state.phase is StationPhase.READY and state.machine == helping.machine.name)
+    there = stationed.client.run(request)
+    used = lent.until(lambda state: state.user and state.used_bytes)
+    lent.process.take_back()
+    assert lent.until(lambda state: not state.user).drafts is False
+    stationed.until(lambda state: state.phase is StationPhase.STARTING)
+    stationed.client.engine.set_station(None)
+    without = stationed.client.run(request)
+
+    assert (used.drafts, used.folder) == (True, str(elsewhere))
+    assert [each.stats.proposer for each in (here, there, without)] == ["station", "station", "draft"]
+    assert here.tokens == there.tokens == without.tokens
+    assert len(stationed.started) == 1, "no process of this machine"
