@@ -234,6 +234,15 @@ def test_two_files_of_one_name_are_told_apart(files: ProjectFiles, tmp_path: Pat
     assert found.name == "2025/report.txt"
 
 
+def test_thousands_of_files_of_one_name_take_no_longer_each(files: ProjectFiles) -> None:
+    asked: list[str] = []
+    files._db.connection.set_trace_callback(asked.append)
+    files.add(Path(f"/{number}/lib/index.js") for number in range(300))
+    files._db.connection.set_trace_callback(None)
+    assert files.all()[-1].name == "lib/index.js 299"
+    assert len(asked) < 300 * 5
+
+
 def test_a_name_is_as_it_is_typed_whatever_the_disk_makes_of_it(files: ProjectFiles, tmp_path: Path) -> None:
     one(files, write(tmp_path, unicodedata.normalize("NFD", "보고서.txt"), "About zebras."))
     assert [each.name for each in files.all()] == ["보고서.txt"]
@@ -246,6 +255,11 @@ def test_a_project_has_limits(files: ProjectFiles, tmp_path: Path, monkeypatch: 
     paths = [write(tmp_path, f"{number}.txt", "x") for number in range(3)]
     added = files.add([tmp_path / "large", *paths])
     assert (len(added.ids), added.left_out) == (2, 2)
+    for folder in ("one", "other"):
+        (tmp_path / "more" / folder).mkdir(parents=True)
+        for path in paths:
+            write(tmp_path / "more" / folder, path.name, "x")
+    assert files.add(files_within([tmp_path / "more"])).left_out == 6
 
 
 # Changes
