@@ -147,6 +147,15 @@ def test_word_and_html_files_are_read_as_their_readers_see_them(files: ProjectFi
     assert files.text_of(html.id) == "# T\n\nSeen\n\nToo"
 
 
+def test_tab_stops_are_no_text_and_a_text_box_is_there_once(files: ProjectFiles, tmp_path: Path) -> None:
+    stops = '<w:pPr><w:tabs><w:tab w:val="left" w:pos="720"/></w:tabs></w:pPr>'
+    box = "<m:AlternateContent xmlns:m='m'><m:Choice>{0}</m:Choice><m:Fallback>{0}</m:Fallback></m:AlternateContent>"
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    body = f"<w:p>{stops}{run.format('One')}<w:r><w:tab/></w:r>{box.format(run.format('two'))}</w:p>"
+    found = one(files, write(tmp_path, "a.docx", word_bytes("Zero", body=body)))
+    assert files.text_of(found.id).strip() == "Zero\n\nOne\ttwo"
+
+
 def test_a_long_text_is_kept_in_parts_that_are_the_whole(files: ProjectFiles, tmp_path: Path) -> None:
     text = "".join(f"Line {number} of the long file.\n" for number in range(9000)) + "y" * 70_000
     found = one(files, write(tmp_path, "long.log", text))
