@@ -12,7 +12,7 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -44,7 +44,7 @@ from engine.api.errors import (
 from engine.api.modes import ModeChoice, RankMode
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
-from engine.caches.making import CacheMaker, eight_bits_of
+from engine.caches.making import CacheMaker, eight_bits_of, wide_layers
 from engine.models.access import NoAccess
 from engine.models.compatibility import token_map
 from engine.models.control_words import ControlWords
@@ -375,6 +375,8 @@ def reading(
     for weights, progress in handfuls(network if held is None else held):
         yield progress
         read(partial(mx.eval, weights))
+    if eight_bits is not None:
+        eight_bits = read(lambda: _eight_bits(network, tower, wide_layers(network)))
     return LoadedPart(network, make_caches, need, identity, eight_bits)
 
 
@@ -382,11 +384,11 @@ def _tower_need(path: Path, vision: VisionConfig) -> tuple[int, int]:
     return (2 if widens() else 1) * tower_bytes(path), encoding_bytes(vision)
 
 
-def _eight_bits(network: Any, tower: tuple[int, int]) -> EightBits | None:
+def _eight_bits(network: Any, tower: tuple[int, int], wide: Collection[int] = ()) -> EightBits | None:
     kind = eight_bits_of(network)
     if kind is None:
         return None
-    make_caches = CacheMaker(network, kind)
+    make_caches = CacheMaker(network, kind, wide)
     return EightBits(make_caches, memory_need(network, make_caches().layers).with_tower(*tower))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import mlx.core as mx
 import pytest
@@ -16,12 +17,14 @@ from engine.caches.eight_bits import CODED_TAIL_TOKENS, CodedCache, EightBitCach
 from engine.caches.making import CacheMaker, eight_bits_of
 from engine.caches.window import SLACK_TOKENS, WindowCache
 from engine.models.loading import LoadedModel
+from engine.models.memory import memory_need
 from engine.runtime import pair
 from tests.engine import batch_harness as batches
-from tests.families.configs import FAIR_PART, FAMILIES
+from tests.families.configs import FAIR_PART, FAMILIES, config
 from tests.families.harness import GREEDY, PROMPT, WARM, Errant, build, loaded, reply
 from tests.helpers.engine_client import EngineClient
-from tests.helpers.tiny_models import make_pair
+from tests.helpers.loading import load_model
+from tests.helpers.tiny_models import make_pair, save
 
 NO_KEYS = {"mamba2", "recurrent_gemma", "deepseek_v41", "falcon_mamba", "mamba", "rwkv7"}
 AS_THEY_ARE = {"deepseek_v32", "glm_moe_dsa", "minimax_m3_vl"}  # they write to the arrays of their caches
@@ -92,6 +95,19 @@ def test_windows_and_states_stay_as_they_are() -> None:
 def test_which_families_have_rows_at_8_bits(family: str) -> None:
     kind = eight_bits_of(build(family))
     assert kind is (None if family in NO_KEYS | AS_THEY_ARE else EightBitCache)
+
+
+def test_layers_with_very_large_keys_keep_16_bits(tmp_path: Path) -> None:
+    """As in Qwen2.5, where a bias makes them: found as the model is loaded, and counted in what it needs."""
+    network = build("qwen2")
+    bias = network.layers[1].self_attn.k_proj.bias
+    network.layers[1].self_attn.k_proj.bias = mx.where(mx.arange(bias.size) == 3, 150.0, bias)
+    model = load_model(save(network, config("qwen2"), tmp_path))
+
+    kinds = [type(layer) for layer in model.with_eight_bits().make_caches().layers]
+    assert kinds == [KVCache if at == 1 else EightBitCache for at in range(len(network.layers))]
+    need = memory_need(network, CacheMaker(network, EightBitCache, [1])().layers)
+    assert model.with_eight_bits().need == need != memory_need(network, CacheMaker(network, EightBitCache)().layers)
 
 
 def check(family: str, kind: type[EightBitCache]) -> None:

@@ -364,7 +364,7 @@ def test_one_that_does_not_fit_beside_its_main_model_is_refused(
 ) -> None:
     """One that reads short texts only does not make the main model's chat shorter."""
     folder, _ = save("dspark", tmp_path, max_position_embeddings=512)
-    both = main.need.at(2048) + load(folder, main).need.at(512)
+    both = main.with_eight_bits().need.at(2048) + load(folder, main).need.at(512)
     monkeypatch.setattr(loading, "available_bytes", lambda: both)
     load(folder, main)
     monkeypatch.setattr(loading, "available_bytes", lambda: both - 1)
