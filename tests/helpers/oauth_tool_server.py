@@ -59,7 +59,7 @@ class SignInServer(ThreadingHTTPServer):
             "no_pkce": {"code_challenge_methods_supported": None},
             "plain_pkce": {"code_challenge_methods_supported": ["plain"]},
             "another_issuer": {"issuer": "http://127.0.0.1:9"},
-            "file_page": {"authorization_endpoint": "http://192.168.1.2/authorize"},
+            "page_elsewhere": {"authorization_endpoint": "http://192.168.1.2/authorize"},
         }
         return {name: value for name, value in (found | changed.get(self.mode, {})).items() if value is not None}
 
@@ -166,6 +166,7 @@ class OAuthToolServer(HttpToolServer):
         self.oauth_mode = mode
         self.sign_in = sign_in
         self.taken: list[str] = []  # paths of other requests
+        self.refusals = 0
         sign_in.resource = self.address
 
 
@@ -190,7 +191,9 @@ class _OAuthToolHandler(ToolHandler):
             super().do_POST()
         else:
             self.rfile.read(int(self.headers["content-length"]))
-            self._send(401, b"", www_authenticate=self._challenge())
+            self.server.refusals += 1
+            status = 403 if self.server.oauth_mode == "forbidden" else 401
+            self._send(status, b"", www_authenticate=self._challenge())
 
     def _challenge(self) -> str:
         mode = self.server.oauth_mode

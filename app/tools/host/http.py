@@ -58,7 +58,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
     async def check(self, address: str) -> str:
         """What it resolves to. Raises ServerFault, and ConnectError."""
         if not may_lead_to(self._server, address):
-            raise ServerFault(ServerProblem.ADDRESS, address)
+            raise ServerFault(ServerProblem.ADDRESS, address.partition("?")[0])
         url = httpx2.URL(address)
         return await self._resolve(url.host, url.port or 443)
 
