@@ -145,15 +145,15 @@ class ProjectFilesController(QObject):
         self._change(place, lambda files: files.add_text(name, text))
 
     def add_one(
-        self, place: int, given: Path | tuple[str, str], done: Callable[[ProjectFile | None, bool], None]
+        self, place: int, path: str, name: str, text: str, done: Callable[[ProjectFile | None, bool], None]
     ) -> None:
-        """A file, or a text with a name. `done` gets what it is here, and whether it is new; None: it was refused."""
+        """A file; or its text, if it is not there. `done`: what it is here (None: refused), and whether that is new."""
 
         def add(files: ProjectFiles) -> tuple[ProjectFile | None, bool]:
-            if isinstance(given, Path):
-                new = bool(files.add([given]).ids)
-                return files.at(given), new
-            return files.get(files.add_text(*given)), True
+            if text and not (path and Path(path).is_file()):
+                return files.get(files.add_text(name, text)), True
+            new = bool(files.add([Path(path)]).ids)
+            return files.at(Path(path)), new
 
         self._change(place, add, lambda found: done(*found), lambda: done(None, False))
 
