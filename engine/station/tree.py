@@ -70,14 +70,19 @@ class Node:
     children: dict[int, Node] = field(default_factory=dict)
 
     @property
-    def path(self) -> list[int]:
-        """The tokens from the committed ones to here."""
-        tokens: list[int] = []
+    def ancestry(self) -> list[Node]:
+        """The nodes from after the committed tokens to here."""
+        nodes: list[Node] = []
         node = self
         while node.parent is not None:
-            tokens.append(node.token)
+            nodes.append(node)
             node = node.parent
-        return tokens[::-1]
+        return nodes[::-1]
+
+    @property
+    def path(self) -> list[int]:
+        """Their tokens."""
+        return [node.token for node in self.ancestry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +143,22 @@ class Tree:
         assert node.prediction is not None
         return self._child(node, node.prediction.draw(sharpness))
 
-    def commit(self, tokens: Sequence[int]) -> None:
-        """The main model wrote `tokens`: what was prepared for other texts is dropped."""
+    def commit(self, tokens: Sequence[int]) -> list[Node]:
+        """The main model wrote `tokens`, whose nodes are returned: what was prepared for other texts is dropped."""
         node = self.root
+        written = []
         for token in tokens:
             if node.prediction is not None:
                 self._beliefs.learn(node.prediction, token)
             node = node.children.get(token) or Node()
+            written.append(node)
         node.parent = None
         node.token = -1
         self.root = node
         self._open = []
         self._predicted = 0
         self._count(node, 1.0)
+        return written
 
     def _child(self, node: Node, token: int) -> Node:
         child = node.children.get(token)
