@@ -31,7 +31,6 @@ from app.storage.project_files import (
     ProjectFile,
     ProjectFiles,
     copy_database,
-    database_of,
     delete_database,
     make_anew,
     open_files,
@@ -52,9 +51,9 @@ T = TypeVar("T")
 Files = tuple[ProjectFile, ...]
 
 
-def project_database(chats: Path, folder_id: int) -> Path:
-    """Of a project, beside the database of the chats."""
-    return database_of(chats.parent / _FOLDER, str(folder_id))
+def database_of(chats: Path, place: int) -> Path:
+    """Beside the database of the chats."""
+    return chats.parent / _FOLDER / (f"{place}.db" if place > 0 else f"chat-{-place}.db")
 
 
 def files_in(database: Path) -> Files:
@@ -122,9 +121,7 @@ class ProjectFilesController(QObject):
         return found
 
     def database(self, place: int) -> Path:
-        if place > 0:
-            return project_database(self._storage.path, place)
-        return database_of(self._folder, f"chat-{-place}")
+        return database_of(self._storage.path, place)
 
     def look(self, chat_id: int, folder_id: int | None) -> None:
         """Read what has changed since of the documents of a chat in that folder."""

@@ -113,11 +113,6 @@ class Added:
     left_out: int = 0  # how many exceed the limits of a project
 
 
-def database_of(folder: Path, key: str) -> Path:
-    """`key`: a project's id, or the name of what else has documents."""
-    return folder / f"{key}.db"
-
-
 def delete_database(path: Path, suffixes: Iterable[str] = _SUFFIXES) -> None:
     for suffix in suffixes:
         path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -22,7 +22,7 @@ from app.tools.host_process import ServerFailed, ToolHost
 from app.tools.public import may_lead_to
 from app.tools.servers import ServerConfig, ToolServers
 from app.tools.wire import ServerFault, ServerProblem, ServerReach, SignInPages
-from tests.helpers.oauth_tool_server import OAuthToolServer, SignInServer, browse, oauth_tool_server
+from tests.helpers.oauth_tool_server import OAuthToolServer, SignInServer, browse, oauth_tool_server, serving
 from tests.helpers.tool_hosts import PATIENCE_S, SHORT, HostUnderTest, wait_until
 
 PAGES = SignInPages("Close <this> page", "Refused page", "Other page", "en")
@@ -243,19 +243,15 @@ def test_after_its_time_or_its_end_nothing_listens() -> None:
 
 def test_another_place_to_sign_in_is_shown_to_nobody_before_signing_out() -> None:
     pages: list[str] = []
-    with oauth_tool_server() as server, SignInServer("right") as other:
+    with oauth_tool_server() as server, SignInServer("right") as other, serving(other):
         grant = signed_in(server)
-        thread = threading.Thread(target=other.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
         other.resource = server.address
         server.sign_in = other
         with pytest.raises(ServerFault) as caught:
-            signed_in(server, pages.append, grant=grant)
+            signed_in(server, pages.append, 5, grant)
         assert (caught.value.problem, caught.value.detail) == (ServerProblem.SIGN_IN_MOVED, "127.0.0.1")
         assert (pages, other.clients) == ([], {})
         assert other.issuer in signed_in(server)
-        other.shutdown()
-        thread.join()
 
 
 def test_a_server_that_wants_no_sign_in_gets_none() -> None:
