@@ -175,6 +175,10 @@ class _OAuthToolHandler(ToolHandler):
 
     def do_GET(self) -> None:  # noqa: N802
         about = f"/.well-known/oauth-protected-resource{urlsplit(self.server.address).path}"
+        if self.path == "/sse":
+            is_in = self.headers.get(_AUTHORIZED, "").removeprefix("Bearer ") in self.server.sign_in.access
+            self._send(200 if is_in else 401, b"", www_authenticate=self._challenge())
+            return
         if self.path != about or self.server.oauth_mode == "no_oauth":
             self._send(404, b"")
             return

@@ -36,7 +36,7 @@ class User:
         self.folder = folder
         self.servers = ToolServers(folder / "tools.json", Secrets(folder / "token", lambda: None))
         self.host = HostUnderTest(folder)
-        self.host.host = ToolHost(folder, self.servers.reach, self.servers.keep_grant, patience=SHORT)
+        self.host.host = ToolHost(folder, self.servers.reach, self.servers.renew_grant, patience=SHORT)
 
     def add(self, server: OAuthToolServer, query: str = "") -> ServerConfig:
         added = self.servers.add(ServerConfig("", "Notes", address=server.address + query))
@@ -146,6 +146,10 @@ def test_what_is_removed_takes_its_tokens_with_it(tmp_path: Path) -> None:
         user.servers.write()
         assert "secret" in (tmp_path / "token").read_text()
         assert "secret" not in repr(user.servers.reach(config))
+        user.servers.keep_grant(config.id, "")
+        user.servers.renew_grant(config.id, "late")
+        assert user.servers.grant(config.id) == ""
+        user.servers.keep_grant(config.id, "secret")
         user.servers.remove(config.id)
         user.servers.keep_grant(config.id, "late")
         user.servers.write()
@@ -178,6 +182,7 @@ def signed_in(
     [
         ("no_oauth", ServerProblem.NO_SIGN_IN, ""),
         ("leads_away", ServerProblem.NO_SIGN_IN, ""),
+        ("forbidden", ServerProblem.NO_SIGN_IN, ""),
         ("no_pkce", ServerProblem.NO_SIGN_IN, ""),
         ("plain_pkce", ServerProblem.NO_SIGN_IN, ""),
         ("no_registration", ServerProblem.NO_REGISTRATION, ""),
@@ -258,6 +263,14 @@ def test_a_server_that_wants_no_sign_in_gets_none() -> None:
     with oauth_tool_server() as server:
         server.sign_in.access.append("")
         assert signed_in(server) == ""
+
+
+def test_a_server_that_speaks_by_a_stream_is_asked_for_it() -> None:
+    with oauth_tool_server() as server:
+        server.path = "/sse"
+        server.sign_in.resource = server.address
+        assert server.sign_in.issuer in signed_in(server)
+        assert (server.sign_in.faults, server.taken) == ([], [])
 
 
 class Connection:
