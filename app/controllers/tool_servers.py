@@ -133,6 +133,7 @@ class ToolServersController(QObject):
         self._write()
 
     def restart(self, server: str) -> None:
+        self._listings.pop(server, None)  # it is answered by the stop
         self._host.stop(server)
         self.list_tools(server)
 
@@ -220,7 +221,7 @@ class ToolServersController(QObject):
         """On the host's thread."""
 
         def keep() -> None:
-            self._servers.keep_grant(server, grant)
+            self._servers.renew_grant(server, grant)
             self._write()
 
         self._deliver(keep)
@@ -299,16 +300,17 @@ class ToolServersController(QObject):
         if server in self._listings:
             self._listings[server].append(done)
             return
-        self._listings[server] = [done]
-        self._host.list_tools(config, lambda outcome: self._deliver(lambda: self._on_listed(server, outcome)))
+        waiting = self._listings[server] = [done]
+        self._host.list_tools(config, lambda outcome: self._deliver(partial(self._on_listed, server, waiting, outcome)))
         if self._host.state(server).phase is not ConnectionState.READY:
             self.changed.emit()
 
-    def _on_listed(self, server: str, outcome: tuple[Tool, ...] | ServerFailed) -> None:
+    def _on_listed(self, server: str, waiting: list[Listed], outcome: tuple[Tool, ...] | ServerFailed) -> None:
         tools = () if isinstance(outcome, ServerFailed) else outcome
         if not isinstance(outcome, ServerFailed):
             self._tools[server] = tools
-        waiting = self._listings.pop(server, [])
+        if self._listings.get(server) is waiting:
+            del self._listings[server]
         self.changed.emit()
         for done in waiting:
             done(tools)

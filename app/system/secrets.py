@@ -89,8 +89,10 @@ class Secrets:
     def keep_tool_secret(self, server_id: str, kind: str, name: str, value: str) -> None:
         self.keep(json.dumps(value), f"{_TOOL}{server_id} {kind} {name}")
 
-    def forget_tool(self, server_id: str) -> None:
-        for each in [key for key in self._known("") if key.startswith(f"{_TOOL}{server_id} ")]:
+    def forget_tool(self, server_id: str, kind: str = "") -> None:
+        """All that it gets, or what is of one kind."""
+        prefix = f"{_TOOL}{server_id} {kind} " if kind else f"{_TOOL}{server_id} "
+        for each in [key for key in self._known("") if key.startswith(prefix)]:
             self.keep("", each)
 
     def keep(self, token: str, address: str) -> None:

@@ -35,7 +35,7 @@ _LONGEST_WORD = 4_000
 _LONGEST_VALUE = 20_000
 _LONGEST_NAME = 80
 _LONGEST_ID = 24
-_GRANT = "grant", ""  # the kind and name of the secret that a sign-in brings
+_GRANT = "grant"  # the kind of secret that a sign-in brings
 _MOST_BYTES = 4 << 20
 _REMOVED = "removed"  # in the file: ids of servers that were removed
 _MOST_REMOVED = 500
@@ -172,13 +172,20 @@ class ToolServers:
 
     def grant(self, server_id: str) -> str:
         """What a sign-in has brought; "" if there is none."""
-        return self._secrets.tool_secret(server_id, *_GRANT) or ""
+        return self._secrets.tool_secret(server_id, _GRANT, "") or ""
 
     def keep_grant(self, server_id: str, grant: str) -> None:
         """ "": forget it."""
         with self._lock:
-            if server_id in self._known() and len(grant) <= LONGEST_GRANT:
-                self._secrets.keep_tool_secret(server_id, *_GRANT, grant)
+            if not grant:
+                self._secrets.forget_tool(server_id, _GRANT)
+            elif server_id in self._known() and len(grant) <= LONGEST_GRANT:
+                self._secrets.keep_tool_secret(server_id, _GRANT, "", grant)
+
+    def renew_grant(self, server_id: str, grant: str) -> None:
+        """After a refresh; not where it was forgotten meanwhile."""
+        if self.grant(server_id):
+            self.keep_grant(server_id, grant)
 
     def confirm(self, server_id: str, shown: str) -> bool:
         """Switch a server on. False, and off, if `shown`, which the user has seen, is not what would run."""

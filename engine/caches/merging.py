@@ -1,8 +1,7 @@
 """Caches of several conversations as rows of one batch, and back: joining, leaving, and undoing the last step.
 
-A step may be wider than a token, and of it each row keeps any number of its tokens. Rows of keys and values are shifted
-(mlx-lm's `BatchKVCache`), windows move an offset, and recurrent states are replayed once for each number of kept
-tokens.
+A step may be wider than a token, and of it each row keeps any number of its tokens: keys and values (`ragged.py`) by
+moving a length, recurrent states by a replay of the rows that do not keep all.
 """
 
 from __future__ import annotations
@@ -14,14 +13,13 @@ import mlx.core as mx
 from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.base import CacheSet
-from engine.caches.batch_window import BatchWindowCache
 from engine.caches.kinds import leaves, require
-from engine.caches.replay import ModuleCall, Replay
+from engine.caches.ragged import RaggedCache
+from engine.caches.replay import ModuleCall, Replay, Rows
 from engine.caches.window import WindowCache
 
 # Exactly these can become rows; chunked, quantized and a family's own caches cannot.
 _MERGING = (mlx_cache.KVCache, mlx_cache.ArraysCache, WindowCache)
-_MOST_PADDING = 64  # tokens of every row
 
 
 def can_merge(layers: Sequence[Any]) -> bool:
@@ -66,7 +64,7 @@ class MergedCaches:
             return
         for layer in self.layers:
             layer.filter(rows)
-        self._before = [[slot if slot is None else slot[rows] for slot in slots] for slots in self._before]
+        self._before = [[_rows(slot, rows) for slot in slots] for slots in self._before]
 
     def commit(self, kept: Sequence[int]) -> None:
         """Keep the first `kept[i]` tokens of row i in the last step, and drop the rest."""
@@ -74,14 +72,9 @@ class MergedCaches:
         if any(dropped):
             self._restore(kept)
         for leaf in leaves(self.layers):
-            if isinstance(leaf, BatchWindowCache):
+            if isinstance(leaf, RaggedCache):
                 leaf.forget(dropped)
-            elif isinstance(leaf, mlx_cache.BatchKVCache):
-                _shift(leaf, dropped)
         self._close()
-        padded: list[Any] = [leaf for leaf in leaves(self.layers) if isinstance(leaf, mlx_cache.BatchKVCache)]
-        if padded and min(padded[0].left_padding.tolist()) >= _MOST_PADDING:
-            self.keep(list(range(len(kept))))  # drops columns that are padding in all rows
 
     def copy_first(self, rows: int) -> None:
         """Append a copy of the first of `rows` rows."""
@@ -94,16 +87,20 @@ class MergedCaches:
         known = handed == set(map(id, recurrent))
         partly = any(0 < tokens < self._width for tokens in kept)
         require(known or not partly, "what changes the states is not known, or is handed other caches too")
-        states = {self._width: [list(leaf.cache) for leaf in recurrent]}  # by kept tokens
-        for tokens in set(kept) - {self._width}:
-            for leaf, slots in zip(recurrent, self._before, strict=True):
-                leaf.cache = list(slots)
-            if tokens and self._replay is not None:
-                self._replay.run(self._calls, self._width, tokens)
-            states[tokens] = [list(leaf.cache) for leaf in recurrent]
-        for index, leaf in enumerate(recurrent):
-            by_row = [states[tokens][index] for tokens in kept]
-            leaf.cache = [_joined(slots) for slots in zip(*by_row, strict=True)]
+        after = [list(leaf.cache) for leaf in recurrent]
+        order: list[int] = []
+        parts: list[list[list[Any]]] = []  # by kept tokens, cache and slot
+        for tokens in set(kept):
+            rows = [row for row, of_row in enumerate(kept) if of_row == tokens]
+            for leaf, slots in zip(recurrent, after if tokens == self._width else self._before, strict=True):
+                leaf.cache = [_rows(slot, rows) for slot in slots]
+            if 0 < tokens < self._width and self._replay is not None:
+                self._replay.run(self._calls, self._width, tokens, Rows(rows, len(kept), self._width))
+            parts.append([list(leaf.cache) for leaf in recurrent])
+            order += rows
+        places = [order.index(row) for row in range(len(kept))]
+        for leaf, *by_tokens in zip(recurrent, *parts, strict=True):
+            leaf.cache = [_rows(_joined(slots), places) for slots in zip(*by_tokens, strict=True)]
 
     def _close(self) -> None:
         self._before = []
@@ -130,11 +127,7 @@ def _merged(parts: Sequence[Any]) -> Any:
     first = parts[0]
     if isinstance(first, mlx_cache.CacheList):
         return type(first)(*(_merged(inner) for inner in zip(*(part.caches for part in parts), strict=True)))
-    if isinstance(first, mlx_cache.ArraysCache):
-        return _stacked(parts)
-    if isinstance(first, WindowCache):
-        return BatchWindowCache.merge(parts)
-    return type(first).merge(parts)
+    return _stacked(parts) if isinstance(first, mlx_cache.ArraysCache) else RaggedCache.merge(parts)
 
 
 def _stacked(parts: Sequence[Any]) -> Any:
@@ -146,28 +139,23 @@ def _stacked(parts: Sequence[Any]) -> Any:
     return merged
 
 
-def _pour(row: Any, leaf: Any, back: int) -> None:
+def _pour(row: tuple[mx.array, mx.array, int], leaf: Any, back: int) -> None:
     """Fill the fresh cache `leaf` with `row`, without its last `back` tokens."""
-    end = row.keys.shape[2] - back
+    keys, values, tokens = row
+    end = keys.shape[2] - back
     first = max(0, end - leaf.max_size + 1) if isinstance(leaf, WindowCache) else 0
     if end > first:
-        leaf.update_and_fetch(row.keys[..., first:end, :], row.values[..., first:end, :])
-    leaf.offset = row.offset - back
+        leaf.update_and_fetch(keys[..., first:end, :], values[..., first:end, :])
+    leaf.offset = tokens - back
 
 
-def _shift(leaf: Any, dropped: Sequence[int]) -> None:
-    """Rows end at the same column, so a row that drops more than others is shifted right and padded on the left."""
-    least = min(dropped)
-    leaf.trim(least)
-    leaf.prepare(right_padding=[tokens - least for tokens in dropped])
-    leaf.finalize()
+def _joined(slots: Sequence[mx.array | None]) -> mx.array | None:
+    held = [slot for slot in slots if slot is not None]
+    return mx.concatenate(held) if held else None
 
 
-def _joined(slots: Sequence[Any]) -> Any:
-    """Row i of `slots[i]`."""
-    if slots[0] is None:
-        return None
-    return mx.concatenate([slot[row : row + 1] for row, slot in enumerate(slots)])
+def _rows(slot: mx.array | None, rows: list[int]) -> mx.array | None:
+    return slot if slot is None else slot[rows]
 
 
 def _row(slot: mx.array | None, row: int) -> mx.array | None:

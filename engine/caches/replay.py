@@ -31,6 +31,37 @@ _LINEAR = (nn.Linear, nn.QuantizedLinear)
 Outputs = dict[int, list[tuple[tuple[int, ...], mx.array]]]  # by id of a linear map: (input shape, output)
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some rows of a step of `count` rows and `width` tokens."""
+
+    chosen: list[int]
+    count: int
+    width: int
+
+    def of(self, value: Any) -> Any:
+        """Theirs of `value`, if it has something for each row: tokens, hidden states, masks, or positions (count,)."""
+        if isinstance(value, list | tuple):
+            return type(value)(map(self.of, value))
+        if not isinstance(value, mx.array):
+            return value
+        positions = value.shape == (self.count,) and mx.issubdtype(value.dtype, mx.integer)
+        return value[self.chosen] if positions or self._has(value.shape) else value
+
+    def of_outputs(self, outputs: Outputs) -> Outputs:
+        """Where it is not clear which rows are theirs, a linear map is computed again."""
+        return {
+            module: [
+                ((len(self.chosen), *shape[1:]), output[self.chosen]) if self._has(shape) else ((), output)
+                for shape, output in given
+            ]
+            for module, given in outputs.items()
+        }
+
+    def _has(self, shape: tuple[int, ...]) -> bool:
+        return shape[:1] == (self.count,) and self.width in shape[1:3]
+
+
 @dataclass(slots=True)
 class ModuleCall:
     """One module's call in a step."""
@@ -42,10 +73,14 @@ class ModuleCall:
     changed: set[tuple[int, int]] = field(default_factory=set)  # (id of the cache, slot) that it replaced
     outputs: Outputs = field(default_factory=dict)  # of the linear maps called in it
 
-    def again(self, width: int, kept: int) -> None:
+    def again(self, width: int, kept: int, rows: Rows | None) -> None:
         """Call it over the first `kept` of the step's `width` tokens, for its effect on the caches."""
-        arguments = [_first(value, width, kept) for value in self.arguments]
-        self.module(*arguments, **{name: _first(value, width, kept) for name, value in self.keywords.items()})
+        values = [*self.arguments, *self.keywords.values()]
+        if rows is not None:
+            values = [rows.of(value) for value in values]
+        values = [_first(value, width, kept) for value in values]
+        arguments = values[: len(self.arguments)]
+        self.module(*arguments, **dict(zip(self.keywords, values[len(arguments) :], strict=True)))
 
 
 class Replay:
@@ -65,12 +100,16 @@ class Replay:
         with hooked(self._takers, step.on_call), hooked(self._linear, step.on_linear):
             yield step.calls
 
-    def run(self, calls: Sequence[ModuleCall], width: int, kept: int) -> None:
-        """Feed the first `kept` of the step's `width` tokens to the caches of `calls`, restored to before the step."""
+    def run(self, calls: Sequence[ModuleCall], width: int, kept: int, rows: Rows | None = None) -> None:
+        """Feed the first `kept` of the step's `width` tokens to the caches of `calls`, restored to before the step.
+
+        `rows`: those of the step's rows that the caches have.
+        """
         for call in calls:
             linear = [module for module in self._linear if id(module) in call.outputs]
-            with hooked(linear, _Answers(call.outputs)):
-                call.again(width, kept)
+            outputs = call.outputs if rows is None else rows.of_outputs(call.outputs)
+            with hooked(linear, _Answers(outputs)):
+                call.again(width, kept, rows)
 
 
 class _Step:

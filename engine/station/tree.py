@@ -70,14 +70,19 @@ class Node:
     children: dict[int, Node] = field(default_factory=dict)
 
     @property
-    def path(self) -> list[int]:
-        """The tokens from the committed ones to here."""
-        tokens: list[int] = []
+    def ancestry(self) -> list[Node]:
+        """The nodes from after the committed tokens to here."""
+        nodes: list[Node] = []
         node = self
         while node.parent is not None:
-            tokens.append(node.token)
+            nodes.append(node)
             node = node.parent
-        return tokens[::-1]
+        return nodes[::-1]
+
+    @property
+    def path(self) -> list[int]:
+        """Their tokens."""
+        return [node.token for node in self.ancestry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +100,11 @@ class Tree:
         self._open = [self.root]  # nodes without a prediction
         self._predicted = 0
 
-    def next(self, count: int, first: Node | None = None) -> list[Node]:
-        """Up to `count` nodes to predict next, `first` and then the likeliest; none where nothing is worth it."""
-        room = 0 if self._predicted >= MOST_NODES else count - (first is not None)
-        likely = (node for node in self._open if node.chance >= LEAST_CHANCE and node is not first)
-        best = heapq.nlargest(room, likely, key=lambda node: node.chance)
-        return best if first is None else [first, *best]
+    def next(self, count: int) -> list[Node]:
+        """Up to `count` nodes to predict next, the likeliest first; none where nothing is worth it."""
+        room = 0 if self._predicted >= MOST_NODES else count
+        likely = (node for node in self._open if node.chance >= LEAST_CHANCE)
+        return heapq.nlargest(room, likely, key=lambda node: node.chance)
 
     def predict(self, node: Node, prediction: Prediction) -> None:
         node.prediction = prediction
@@ -138,19 +142,22 @@ class Tree:
         assert node.prediction is not None
         return self._child(node, node.prediction.draw(sharpness))
 
-    def commit(self, tokens: Sequence[int]) -> None:
-        """The main model wrote `tokens`: what was prepared for other texts is dropped."""
+    def commit(self, tokens: Sequence[int]) -> list[Node]:
+        """The main model wrote `tokens`, whose nodes are returned: what was prepared for other texts is dropped."""
         node = self.root
+        written = []
         for token in tokens:
             if node.prediction is not None:
                 self._beliefs.learn(node.prediction, token)
             node = node.children.get(token) or Node()
+            written.append(node)
         node.parent = None
         node.token = -1
         self.root = node
         self._open = []
         self._predicted = 0
         self._count(node, 1.0)
+        return written
 
     def _child(self, node: Node, token: int) -> Node:
         child = node.children.get(token)

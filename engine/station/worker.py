@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 _MOST_WAITING = 4096  # orders
 _TIMED_FORWARDS = 5
-_PROBE_TOKENS = 8
+_ROWS = (1, 2, 4)
+_ROWS_COST = 1.7  # as long as one row, at most
 
 Post = Callable[[Value], None]
 
@@ -162,7 +163,8 @@ class Station:
         """With forwards for what is missing, until the time is up."""
         until = came_at + order.within_us / 1e6
         while (missing := self._missing(order, time.perf_counter() < until)) is not None:
-            self._predict(*missing)
+            conversation, node = missing
+            self._predict(conversation, node)
 
     def _missing(self, order: Propose, may_wait: bool) -> tuple[Conversation, Node] | None:
         with self._lock:
@@ -195,36 +197,36 @@ class Station:
             wanted = self._wanted()
         if wanted is None:
             return False
-        conversation, node = wanted
-        if node is None:
-            conversation.prefill()
+        if wanted.lags:
+            wanted.prefill()
         else:
-            self._predict(conversation, node)
+            self._predict(wanted)
         return True
 
-    def _wanted(self) -> tuple[Conversation, Node | None] | None:
-        """The conversation and the node that are next; no node: it has to prefill."""
+    def _wanted(self) -> Conversation | None:
+        """The conversation that is next: it has to prefill, or something to predict."""
         for number, conversation in reversed(self._conversations.items()):
             if number in self._waiting and conversation.caught_up:
                 self._waiting.remove(number)
                 self._post(CaughtUp(number))
             if conversation.ended or not conversation.has_room:
                 continue
-            if conversation.lags:
-                return conversation, None
-            if nodes := conversation.tree.next(1):
-                return conversation, nodes[0]
+            if conversation.lags or conversation.next():
+                return conversation
         return None
 
-    def _predict(self, conversation: Conversation, node: Node) -> None:
+    def _predict(self, conversation: Conversation, wanted: Node | None = None) -> None:
+        """A forward for `wanted`, which a reply waits for; else for what is likeliest."""
         with self._lock:
-            if not conversation.tree.holds(node):
+            nodes = conversation.next() if wanted is None else [wanted]
+            if not all(conversation.tree.holds(node) for node in nodes) or not nodes:
                 return
-            computed = conversation.forward(node.path)
-        prediction = computed()
+            computed = conversation.forward(nodes)
+        predictions = computed()
         with self._lock:
-            if conversation.tree.holds(node):  # else the main model has written something else meanwhile
-                conversation.tree.predict(node, prediction)
+            for node, prediction in zip(nodes, predictions, strict=True):
+                if conversation.tree.holds(node):  # else the main model has written something else meanwhile
+                    conversation.tree.predict(node, prediction)
 
     def _used(self, number: int) -> Conversation | None:
         conversation = self._conversations.pop(number, None)
@@ -236,9 +238,9 @@ class Station:
         from engine.station.conversation import StationDraft
 
         part, info, width = _loaded(Path(self._folder or order.folder), self._memory_bytes)
-        self._draft = StationDraft(part, width, info.context_tokens, frozenset(order.ends))
+        draft = StationDraft(part.network, part.make_caches, width, info.context_tokens, frozenset(order.ends))
         self._vocabulary = order.vocabulary
-        self._token_us = _token_us(self._draft)
+        self._draft, self._token_us = _timed(draft)
         self._post(DraftLoaded(self._token_us, info.context_tokens))
 
     def _begin(self, order: Begin, data: bytearray) -> None:
@@ -261,19 +263,17 @@ class Station:
 
     def _caches_of(self, tokens: list[int]) -> CacheSet | None:
         """Of the ended conversation with the longest common beginning; makes room for one more."""
-        from engine.caches.checkpoints import can_truncate, truncate
+        from engine.caches.checkpoints import truncate
         from engine.decoding.sequence import common_prefix
 
         ended = {number: each for number, each in self._conversations.items() if each.ended}
         shared = {number: common_prefix(each.tokens, tokens) for number, each in ended.items()}
         best = max(shared, key=lambda number: shared[number], default=None)
         if best is not None and shared[best]:
-            caches = self._conversations.pop(best).caches
-            end = min(shared[best], len(tokens) - 1, caches.position)
-            if can_truncate(caches, end):
-                truncate(caches, end)
-                return caches
-        elif best is not None and len(self._conversations) >= CONVERSATIONS:
+            caches = self._conversations.pop(best).release()
+            truncate(caches, min(shared[best], len(tokens) - 1, caches.position))
+            return caches
+        if best is not None and len(self._conversations) >= CONVERSATIONS:
             del self._conversations[next(iter(ended))]
         return None
 
@@ -304,23 +304,19 @@ def _width(network: Any) -> int:
     return int(network(mx.array([[0]])).shape[-1])
 
 
-def _token_us(draft: StationDraft) -> int:
-    """Microseconds of a drafted token. Raises ValueError if its caches cannot drop single tokens."""
-    from engine.caches.checkpoints import can_truncate
-    from engine.decoding.sampling import Sampler
-    from engine.station.conversation import Conversation
+def _timed(draft: StationDraft) -> tuple[StationDraft, int]:
+    """With as many rows as take little longer than one; and microseconds of a forward of one.
 
-    sampler = Sampler(Sampling(temperature=0), 0, draft.width, ())
-    trial = Conversation(draft, [0] * _PROBE_TOKENS, sampler, Beliefs(), None)
-    taken = []
-    for _ in range(_TIMED_FORWARDS):
-        began = time.perf_counter()
-        trial.forward([0])()
-        trial.commit([0])
-        taken.append(time.perf_counter() - began)
-    if not can_truncate(trial.caches, trial.caches.position - 1):
+    Raises ValueError if its caches are of another kind, or rows are computed differently.
+    """
+    from engine.station.conversation import Conversation
+    from engine.station.rows import can_hold_rows
+
+    if not can_hold_rows(draft.make_caches()):
         raise ValueError("what is drafted and rejected cannot be taken back in this draft")
-    return max(1, int(1e6 * min(taken)))
+    seconds = {rows: min(Conversation.try_rows(draft, rows) for _ in range(_TIMED_FORWARDS)) for rows in _ROWS}
+    most = max(rows for rows in _ROWS if seconds[rows] <= _ROWS_COST * seconds[1])
+    return replace(draft, rows=most), max(1, int(1e6 * seconds[1]))
 
 
 if __name__ == "__main__":

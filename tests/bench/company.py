@@ -29,10 +29,31 @@ def pair4_vs_best(setup: BenchSetup, runs: int) -> Row:
     return _replies(setup, runs, 4)
 
 
+def batch4_windows(setup: BenchSetup, runs: int) -> Row:
+    return _drafted(setup, runs, "engine.batch4.windows", setup.windowed)
+
+
+def batch4_states(setup: BenchSetup, runs: int) -> Row:
+    return _drafted(setup, runs, "engine.batch4.states", setup.with_states)
+
+
+def _drafted(setup: BenchSetup, runs: int, name: str, engine: Ours) -> Row:
+    """Four replies whose drafts are verified together, beside the better of taking turns and sharing plain steps."""
+    groups = [setup.guide[at : at + 4] for at in (0, 4)]
+    engine.run_together(groups[0], LENGTH)
+    results = list(interleaved(runs, *(partial(_rate, engine, groups, way) for way in (None, *BatchWay))))
+    chosen, *rates = (statistics.median(rates) for rates in zip(*results, strict=True))
+    by_way = dict(zip(BatchWay, rates, strict=True))
+    drafted = by_way.pop(BatchWay.DRAFTED)
+    said = ", ".join(f"{way.name.lower()} {rate:.1f}" for way, rate in by_way.items())
+    detail = f"drafted {drafted:.1f}, {said}, chosen {chosen:.1f} tok/s"
+    return Row(name, drafted / max(by_way.values()), "ratio", "≥ 1.2", detail)
+
+
 def _replies(setup: BenchSetup, runs: int, count: int) -> Row:
     groups = [setup.guide[at : at + count] for at in range(0, 4 * count, count)]
     setup.ours.run_together(groups[0], LENGTH)  # how often drafts stand has to be seen once
-    results = list(interleaved(runs, *(partial(_rate, setup, groups, way) for way in (None, *BatchWay))))
+    results = list(interleaved(runs, *(partial(_rate, setup.ours, groups, way) for way in (None, *BatchWay))))
     chosen, *rates = (statistics.median(rates) for rates in zip(*results, strict=True))
     said = ", ".join(f"{way.name.lower()} {rate:.1f}" for way, rate in zip(BatchWay, rates, strict=True))
     detail = f"chosen {chosen:.1f}, {said} tok/s"
@@ -41,10 +62,10 @@ def _replies(setup: BenchSetup, runs: int, count: int) -> Row:
     return Row(f"engine.pair{count}.vs_best", chosen / max(rates), "ratio", "≥ 0.97", detail, each)
 
 
-def _rate(setup: BenchSetup, groups: Sequence[Sequence[Sequence[int]]], way: BatchWay | None) -> float:
+def _rate(engine: Ours, groups: Sequence[Sequence[Sequence[int]]], way: BatchWay | None) -> float:
     """Tokens per second; `way` None leaves the choice to the scheduler."""
     with patch.object(Sharing, "choose", lambda *_: way) if way is not None else nullcontext():
-        return statistics.mean(setup.ours.run_together(group, LENGTH) for group in groups)
+        return statistics.mean(engine.run_together(group, LENGTH) for group in groups)
 
 
 def company_first(setup: BenchSetup, runs: int) -> Row:
@@ -93,4 +114,4 @@ def _first_rate(setup: BenchSetup, draft: Path, kept: Path, group: Sequence[Sequ
     return rate
 
 
-COMPANY: tuple[Measure, ...] = (pair2_vs_best, pair4_vs_best, company_first)
+COMPANY: tuple[Measure, ...] = (pair2_vs_best, pair4_vs_best, batch4_windows, batch4_states, company_first)

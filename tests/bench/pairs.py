@@ -130,6 +130,55 @@ def _change(file: Path, **values: Any) -> None:
     file.write_text(json.dumps(json.loads(file.read_text()) | values))
 
 
+def windowed(inflated: Path, folder: Path) -> Path:
+    """The inflated main model with windows of 128 tokens in its first half, as an exaone_moe model without experts."""
+    config = json.loads((inflated / "config.json").read_text())
+    kinds = ["sliding_attention" if layer < LAYERS // 2 else "full_attention" for layer in range(LAYERS)]
+    changes = {
+        "model_type": "exaone_moe",
+        "moe_intermediate_size": 1,
+        "num_experts": 1,
+        "num_experts_per_tok": 1,
+        "num_shared_experts": 0,
+        "sliding_window": 128,
+        "layer_types": kinds,
+        "is_moe_layer": [False] * LAYERS,
+    }
+    return _save(inflated, folder, config | changes, weights_of(inflated))
+
+
+def with_states(inflated: Path, folder: Path) -> Path:
+    """The inflated main model as a qwen3_5 model: layers with states and without any effect between its own."""
+    config = json.loads((inflated / "config.json").read_text())
+    text = hybrid_config(config["vocab_size"], LAYERS)["text_config"] | {
+        name: config[name]
+        for name in ("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "rms_norm_eps")
+    }
+    text["rope_parameters"] = {"rope_theta": config["rope_theta"], "partial_rotary_factor": 1.0, "rope_type": "default"}
+    text["tie_word_embeddings"] = config["tie_word_embeddings"]
+    whole = {"model_type": "qwen3_5", "text_config": text, "vocab_size": config["vocab_size"]}
+    prefix = "language_model."
+    weights = _random("qwen3_5", whole, whisper_from=LAYERS)
+    for name, value in weights_of(inflated).items():
+        layer = _layer(name)
+        if layer < LAYERS // 2:  # the others have no effect
+            placed = prefix + name.replace(f"layers.{layer}.", f"layers.{2 * layer + 1}.")
+            weights[placed] = _gated(name, value, config["head_dim"])
+    for name in weights:
+        silent = "out_proj" in name or "down_proj" in name
+        if silent and _layer(name) % 2 == 0:
+            weights[name] = mx.zeros_like(weights[name])
+    return _save(inflated, folder, whole, weights)
+
+
+def _gated(name: str, value: mx.array, head: int) -> mx.array:
+    """Attention whose gate is always half open."""
+    if "q_proj" in name:
+        queries = value.reshape(-1, head, value.shape[1])
+        return mx.concatenate([queries, mx.zeros_like(queries)], axis=1).reshape(-1, value.shape[1])
+    return 2 * value if "o_proj" in name else value
+
+
 def hybrid_pair(source: Path, folder: Path) -> tuple[Path, Path]:
     """A random qwen3_5 model of 100 M parameters, and its first layers as a draft: the others whisper."""
     vocabulary = json.loads((source / "config.json").read_text())["vocab_size"]

@@ -57,6 +57,14 @@ class BenchSetup:
         return self._opened(Ours(self.hybrid_folder / "main", self.hybrid_folder / "draft"))
 
     @cached_property
+    def windowed(self) -> Ours:
+        return self._opened(Ours(pairs.windowed(self.main, self.folder / "windowed"), self.follower))
+
+    @cached_property
+    def with_states(self) -> Ours:
+        return self._opened(Ours(pairs.with_states(self.main, self.folder / "with-states"), self.follower))
+
+    @cached_property
     def theirs(self) -> Theirs:
         _ = self.ours  # both sides run on the same weights
         return Theirs(self.main, self.draft)

@@ -59,7 +59,7 @@ class SignInServer(ThreadingHTTPServer):
             "no_pkce": {"code_challenge_methods_supported": None},
             "plain_pkce": {"code_challenge_methods_supported": ["plain"]},
             "another_issuer": {"issuer": "http://127.0.0.1:9"},
-            "file_page": {"authorization_endpoint": "http://192.168.1.2/authorize"},
+            "page_elsewhere": {"authorization_endpoint": "http://192.168.1.2/authorize"},
         }
         return {name: value for name, value in (found | changed.get(self.mode, {})).items() if value is not None}
 
@@ -166,6 +166,7 @@ class OAuthToolServer(HttpToolServer):
         self.oauth_mode = mode
         self.sign_in = sign_in
         self.taken: list[str] = []  # paths of other requests
+        self.refusals = 0
         sign_in.resource = self.address
 
 
@@ -174,6 +175,10 @@ class _OAuthToolHandler(ToolHandler):
 
     def do_GET(self) -> None:  # noqa: N802
         about = f"/.well-known/oauth-protected-resource{urlsplit(self.server.address).path}"
+        if self.path == "/sse":
+            is_in = self.headers.get(_AUTHORIZED, "").removeprefix("Bearer ") in self.server.sign_in.access
+            self._send(200 if is_in else 401, b"", www_authenticate=self._challenge())
+            return
         if self.path != about or self.server.oauth_mode == "no_oauth":
             self._send(404, b"")
             return
@@ -190,7 +195,9 @@ class _OAuthToolHandler(ToolHandler):
             super().do_POST()
         else:
             self.rfile.read(int(self.headers["content-length"]))
-            self._send(401, b"", www_authenticate=self._challenge())
+            self.server.refusals += 1
+            status = 403 if self.server.oauth_mode == "forbidden" else 401
+            self._send(status, b"", www_authenticate=self._challenge())
 
     def _challenge(self) -> str:
         mode = self.server.oauth_mode
@@ -201,19 +208,19 @@ class _OAuthToolHandler(ToolHandler):
 
 @contextmanager
 def oauth_tool_server(mode: str = "right") -> Iterator[OAuthToolServer]:
-    with SignInServer(mode) as sign_in, OAuthToolServer(mode, sign_in) as server:
-        threads = [
-            threading.Thread(target=each.serve_forever, kwargs={"poll_interval": 0.01}) for each in (sign_in, server)
-        ]
-        for thread in threads:
-            thread.start()
-        try:
-            yield server
-        finally:
-            for each in (sign_in, server):
-                each.shutdown()
-            for thread in threads:
-                thread.join()
+    with SignInServer(mode) as sign_in, OAuthToolServer(mode, sign_in) as server, serving(sign_in), serving(server):
+        yield server
+
+
+@contextmanager
+def serving(server: ThreadingHTTPServer) -> Iterator[None]:
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
 
 
 def browse(page: str) -> str:

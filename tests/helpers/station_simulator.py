@@ -165,7 +165,7 @@ class StationRun:
         self._forward = []
 
     def _begin(self, at: float, first: Node | None = None) -> None:
-        self._forward = self._tree.next(self.rows, first)
+        self._forward = self._tree.next(self.rows) if first is None else [first]
         self._station_at = at + self.station_token * self.machine.forward[max(1, len(self._forward))]
 
     def _prepare(self, until: float) -> None:
@@ -200,3 +200,13 @@ def gain(
             run.write(len(recorded.truths))
         speeds.append(run)
     return speeds[0].speed / speeds[1].speed, speeds[0], speeds[1]
+
+
+def undrafted(machine: Machine, texts: tuple[Positions, Positions], seed: int) -> float:
+    """Tokens per plain round of the second reply if a draft took no time: no station can bring more."""
+    history = make_history(Machine(machine.forward, 1e-6))
+    for text, salt in zip(texts, (0, 1000), strict=True):
+        recorded = Recorded.of(text, seed + salt, texts[0].level)
+        run = StationRun(Machine(machine.forward, 1e-6), recorded, history, 0.0, 1.0, seed, with_station=False)
+        run.write(len(recorded.truths))
+    return run.speed

@@ -132,7 +132,7 @@ _TESTS = {
     "engine/caches/hooks": ("engine/test_hidden_states",),
     "engine/caches/kinds": ("engine/test_cache_kinds",),
     "engine/caches/making": ("engine/test_cache_kinds",),
-    "engine/caches/batch_window": ("engine/test_merging",),
+    "engine/caches/ragged": ("engine/test_merging",),
     "engine/caches/merging": ("engine/test_merging",),
     "engine/caches/replay": ("engine/test_replay", *_CACHES, "families/test_cache_contract"),
     "engine/caches/window": _CACHES,

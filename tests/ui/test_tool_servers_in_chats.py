@@ -64,6 +64,7 @@ def test_a_server_is_added_put_back_and_removed_with_the_consents_to_its_tools(c
     server = chat.add("prints")
     assert "hush" not in (chat.folder / "tools.json").read_text()
     chat.servers.list_tools(server)
+    chat.servers.restart(server)  # while it lists: it lists again
     qtbot.waitUntil(lambda: bool(chat.servers.known(server)), timeout=90_000)
     assert chat.servers.rows()[0].state is ConnectionState.READY
     consents = chat.harness.controller.tools.consents

@@ -10,19 +10,23 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.storage.consents import EVERY_CHAT, Consent
+from app.system.secrets import Secrets
 from app.tools.definitions import LONGEST_DESCRIPTION, Answer
+from app.tools.host_process import ToolHost
 from app.tools.wire import ConnectionState
 from app.view_models.tools import CallState, ServerRow, ToolRow
 from app.views.settings.search import places, search
 from app.views.settings.tools import RemovedCard, RunSheet, ServerCard, ToolsPage
 from app.views.transcript.consent_part import ConsentPart
-from app.words.tools import problem_text, program_page
+from app.words.tools import problem_text, program_page, sign_in_pages
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.oauth_tool_server import browse, oauth_tool_server
 from tests.helpers.stillness import still
 from tests.helpers.tool_calls import MODELS, call, calls, says
 from tests.helpers.tool_hosts import MALICIOUS
@@ -250,6 +254,57 @@ def test_the_search_finds_servers_and_adding(setup: Setup) -> None:
     found = search(setup.row().name, places({"tools": setup.page}, {"tools": "Tools"}))
     assert found[0].control is card.on
     assert search("JSON", places({"tools": setup.page}, {"tools": "Tools"}))
+
+
+def test_signing_in_and_out(setup: Setup, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the browser; the tokens are among the secrets alone, and are deleted and revoked."""
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    with oauth_tool_server() as server:
+        card = setup.add(server.address)
+        assert not card.sign_in.isVisible()
+        card.ask().accept()
+        qtbot.waitUntil(card.sign_in.isVisible, timeout=90_000)
+        assert (card.sign_in.text(), card.fault.text()) == ("Sign In…", "Sign in to use it.")
+        assert opened == []
+
+        QTest.mouseClick(card.sign_in, Qt.MouseButton.LeftButton)
+        assert card.sign_in.text() == "Cancel Sign-In"
+        assert not card.fault.isVisible()
+        qtbot.waitUntil(lambda: len(opened) == 1, timeout=90_000)
+        assert card.head.explanation.text() == "Sign in at 127.0.0.1, in your browser."
+        setup.servers.sign_in(setup.row().id, sign_in_pages())  # a second one changes nothing
+        card.sign_in.click()
+        assert (card.sign_in.text(), card.fault.text()) == ("Sign In…", "Sign in to use it.")
+
+        card.sign_in.click()
+        qtbot.waitUntil(lambda: len(opened) == 2, timeout=90_000)
+        assert "You can close this page." in browse(opened[1])
+        qtbot.waitUntil(lambda: setup.row().state is ConnectionState.READY, timeout=90_000)
+        assert card.sign_in.text() == "Sign Out"
+        token = server.sign_in.access[-1]
+        paths = setup.app.paths
+        qtbot.waitUntil(lambda: Secrets(paths.hub_token).tool_secret(setup.row().id, "grant", "") is not None)
+        others = [each for each in paths.data.rglob("*") if each.is_file() and each != paths.hub_token]
+        assert not any(token.encode() in each.read_bytes() for each in others)
+
+        card.sign_in.click()
+        qtbot.waitUntil(lambda: card.sign_in.text() == "Sign In…", timeout=90_000)
+        qtbot.waitUntil(lambda: server.sign_in.revoked == server.sign_in.refresh, timeout=90_000)
+        qtbot.waitUntil(lambda: not paths.hub_token.exists(), timeout=90_000)
+        assert len(opened) == 2
+
+
+@pytest.mark.parametrize("page", ["http://192.168.1.2/", "file:///etc/passwd", "x-other:open", "https://a@b.example/"])
+def test_no_other_page_is_opened_for_a_sign_in(setup: Setup, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
+    """Whatever the tool host says."""
+    opened: list[object] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    monkeypatch.setattr(ToolHost, "sign_in", lambda *said: said[3](page))
+    setup.add("https://mcp.example.com/mcp")
+    setup.servers.sign_in(setup.row().id, sign_in_pages())
+    still()
+    assert opened == []
 
 
 def test_from_adding_a_server_to_its_answer_in_a_chat(tmp_path: Path, qtbot: QtBot) -> None:

@@ -1,19 +1,29 @@
-"""Signing in to a tool server: a real host, and real servers on this machine that are right or wrong."""
+"""Signing in to a tool server: real servers on this machine that are right or wrong, and a browser that goes along."""
 
 from __future__ import annotations
 
+import asyncio
 import queue
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import parse_qs, urlsplit
+from urllib.request import Request, urlopen
 
+import httpx2
 import pytest
 
 from app.system.secrets import Secrets
+from app.tools.host.http import LimitedTransport, new_client
+from app.tools.host.oauth import SignedIn, sign_in
 from app.tools.host_process import ServerFailed, ToolHost
+from app.tools.public import may_lead_to
 from app.tools.servers import ServerConfig, ToolServers
-from app.tools.wire import Patience, ServerProblem, SignInPages
-from tests.helpers.oauth_tool_server import OAuthToolServer, browse, oauth_tool_server
-from tests.helpers.tool_hosts import PATIENCE_S, SHORT, HostUnderTest
+from app.tools.wire import ServerFault, ServerProblem, ServerReach, SignInPages
+from tests.helpers.oauth_tool_server import OAuthToolServer, SignInServer, browse, oauth_tool_server, serving
+from tests.helpers.tool_hosts import PATIENCE_S, SHORT, HostUnderTest, wait_until
 
 PAGES = SignInPages("Close <this> page", "Refused page", "Other page", "en")
 SIGNED_OUT = ServerFailed(ServerProblem.SIGNED_OUT)
@@ -22,11 +32,11 @@ SIGNED_OUT = ServerFailed(ServerProblem.SIGNED_OUT)
 class User:
     """Servers and their secrets as the app has them, and a user with a browser."""
 
-    def __init__(self, folder: Path, patience: Patience = SHORT) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.servers = ToolServers(folder / "tools.json", Secrets(folder / "token", lambda: None))
         self.host = HostUnderTest(folder)
-        self.host.host = ToolHost(folder, self.servers.reach, self.servers.keep_grant, patience=patience)
+        self.host.host = ToolHost(folder, self.servers.reach, self.servers.renew_grant, patience=SHORT)
 
     def add(self, server: OAuthToolServer, query: str = "") -> ServerConfig:
         added = self.servers.add(ServerConfig("", "Notes", address=server.address + query))
@@ -35,47 +45,39 @@ class User:
         assert found is not None
         return found
 
-    def begin(
-        self, config: ServerConfig
-    ) -> tuple[str | ServerFailed, Callable[[], None], queue.Queue[str | ServerFailed]]:
-        """The page in the browser, or why there is none; what cancels it; where its end comes."""
-        first: queue.Queue[str | ServerFailed] = queue.Queue()
+    def begin(self, config: ServerConfig) -> tuple[str, Callable[[], None], queue.Queue[str | ServerFailed]]:
+        """The page in the browser; what cancels it; where its end comes."""
+        pages: queue.Queue[str] = queue.Queue()
         ends: queue.Queue[str | ServerFailed] = queue.Queue()
+        cancel = self.host.host.sign_in(config, PAGES, pages.put, ends.put)
+        return pages.get(timeout=PATIENCE_S), cancel, ends
 
-        def on_end(end: str | ServerFailed) -> None:
-            ends.put(end)
-            first.put(end)
-
-        cancel = self.host.host.sign_in(config, PAGES, first.put, on_end)
-        return first.get(timeout=PATIENCE_S), cancel, ends
-
-    def sign_in(self, config: ServerConfig) -> str | ServerFailed:
+    def finish(self, config: ServerConfig, page: str, ends: queue.Queue[str | ServerFailed]) -> str:
         """The last page of the browser; the grant is kept."""
-        page, _, ends = self.begin(config)
-        if isinstance(page, ServerFailed):
-            return page
         seen = browse(page)
         grant = ends.get(timeout=PATIENCE_S)
-        if isinstance(grant, ServerFailed):
-            return grant
+        assert isinstance(grant, str)
         self.servers.keep_grant(config.id, grant)
         self.host.host.stop(config.id)
         return seen
 
 
-@pytest.fixture
-def user(tmp_path: Path) -> Iterator[User]:
-    made = User(tmp_path)
+@pytest.fixture(scope="module")
+def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
+    made = User(tmp_path_factory.mktemp("user"))
+    made.host.call("")  # its thread is there before the first test
     yield made
     made.host.host.close(60)
 
 
-def test_from_a_refusal_to_a_call_a_refresh_and_the_end(user: User) -> None:
+def test_from_a_refusal_to_a_call_a_refresh_a_restart_and_the_end(tmp_path: Path) -> None:
+    user = User(tmp_path)
     with oauth_tool_server() as server:
-        config = user.add(server)
+        config = user.add(server, "?key=hush")
         assert user.host.ask(config) == SIGNED_OUT
         assert user.host.state(config.id).failure == SIGNED_OUT
-        assert "Close &lt;this&gt; page" in str(user.sign_in(config))
+        page, _, ends = user.begin(config)
+        assert "Close &lt;this&gt; page" in user.finish(config, page, ends)
         assert [tool.name for tool in user.host.tools(config)] == ["act"]
         assert user.host.call(config.id).text == "done"
 
@@ -83,15 +85,14 @@ def test_from_a_refusal_to_a_call_a_refresh_and_the_end(user: User) -> None:
         server.sign_in.access.clear()  # it is refused once, and refreshed
         assert user.host.call(config.id).text == "done"
         assert user.servers.grant(config.id) not in ("", first)
-
         user.servers.write()
         user.host.host.close(60)
-        again = User(user.folder)
-        assert user.servers.grant(config.id) == again.servers.grant(config.id)
+        assert server.sign_in.access[-1] not in (tmp_path / "tools.json").read_text()
+
+        again = User(tmp_path)
         server.sign_in.access.clear()
         assert again.host.tools(config)
         assert again.host.call(config.id).text == "done"
-
         grant = again.servers.grant(config.id)
         again.servers.keep_grant(config.id, "")
         again.host.host.stop(config.id)
@@ -100,3 +101,299 @@ def test_from_a_refusal_to_a_call_a_refresh_and_the_end(user: User) -> None:
         again.host.host.close(60)
         assert server.sign_in.revoked == server.sign_in.refresh[-1:]
         assert server.sign_in.faults == []
+        assert "hush" not in str((server.sign_in.seen, server.sign_in.clients))
+
+
+def test_two_sign_ins_at_once_and_one_that_is_cancelled(user: User) -> None:
+    with oauth_tool_server() as one, oauth_tool_server() as other:
+        configs = [user.add(each) for each in (one, other)]
+        begun = [user.begin(each) for each in configs]
+        for config, (page, _, ends) in reversed(list(zip(configs, begun, strict=True))):
+            user.finish(config, page, ends)
+        for config, server in zip(configs, (one, other), strict=True):
+            assert server.sign_in.access[-1] in user.servers.grant(config.id)
+            assert user.host.tools(config)
+        first, cancel, first_ends = user.begin(configs[0])
+        second, _, second_ends = user.begin(configs[1])
+        cancel()
+        user.host.host.stop(configs[1].id)
+        for ends in (first_ends, second_ends):
+            assert ends.get(timeout=PATIENCE_S) == ServerFailed(ServerProblem.STOPPED)
+        wait_until(lambda: not (listens(first) or listens(second)), "it still listens")
+
+
+def test_a_refusal_ends_the_server_until_the_user_signs_in(user: User) -> None:
+    with oauth_tool_server() as server:
+        config = user.add(server)
+        page, _, ends = user.begin(config)
+        user.finish(config, page, ends)
+        assert user.host.tools(config)
+        server.sign_in.access.clear()
+        server.sign_in.refresh.clear()
+        assert user.host.call(config.id).text.startswith("The user has to sign in")
+        assert user.host.state(config.id).failure == SIGNED_OUT
+        grant = user.servers.grant(config.id)
+        assert "access-" not in grant
+        assert "refresh-" not in grant
+        assert server.sign_in.issuer in grant
+
+
+def test_what_is_removed_takes_its_tokens_with_it(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    with oauth_tool_server() as server:
+        config = user.add(server)
+        user.servers.keep_grant(config.id, "secret")
+        user.servers.write()
+        assert "secret" in (tmp_path / "token").read_text()
+        assert "secret" not in repr(user.servers.reach(config))
+        user.servers.keep_grant(config.id, "")
+        user.servers.renew_grant(config.id, "late")
+        assert user.servers.grant(config.id) == ""
+        user.servers.keep_grant(config.id, "secret")
+        user.servers.remove(config.id)
+        user.servers.keep_grant(config.id, "late")
+        user.servers.write()
+        assert not (tmp_path / "token").exists()
+
+
+# Without a host
+
+
+def signed_in(
+    server: OAuthToolServer, act: Callable[[str], object] = browse, within_s: float = 60, grant: str = ""
+) -> str:
+    """The grant. `act`: what the user does with the page, on another thread. Raises ServerFault."""
+    threads: list[threading.Thread] = []
+
+    def show(page: str) -> None:
+        threads.append(threading.Thread(target=act, args=(page,)))
+        threads[-1].start()
+
+    reach = ServerReach(address=server.address, grant=grant)
+    try:
+        return asyncio.run(sign_in(reach, PAGES, show, within_s))
+    finally:
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("mode", "problem", "detail"),
+    [
+        ("no_oauth", ServerProblem.NO_SIGN_IN, ""),
+        ("leads_away", ServerProblem.NO_SIGN_IN, ""),
+        ("forbidden", ServerProblem.NO_SIGN_IN, ""),
+        ("no_pkce", ServerProblem.NO_SIGN_IN, ""),
+        ("plain_pkce", ServerProblem.NO_SIGN_IN, ""),
+        ("no_registration", ServerProblem.NO_REGISTRATION, ""),
+        ("registration_refused", ServerProblem.NO_REGISTRATION, ""),
+        ("another_issuer", ServerProblem.SIGN_IN_FAILED, ""),
+        ("another_resource", ServerProblem.SIGN_IN_FAILED, ""),
+        ("page_elsewhere", ServerProblem.ADDRESS, "http://192.168.1.2/authorize"),
+        ("refuses", ServerProblem.SIGN_IN_REFUSED, "access_denied"),
+        ("no_token", ServerProblem.SIGN_IN_FAILED, ""),
+        ("redirects", ServerProblem.SIGN_IN_FAILED, ""),
+    ],
+)
+def test_what_is_wrong_is_said_and_brings_nothing(mode: str, problem: ServerProblem, detail: str) -> None:
+    pages: list[str] = []
+    with oauth_tool_server(mode) as server, pytest.raises(ServerFault) as caught:
+        signed_in(server, lambda page: pages.append(browse(page)))
+    assert (caught.value.problem, caught.value.detail) == (problem, detail)
+    assert ["Refused page" in page for page in pages] == {
+        "refuses": [True],
+        "no_token": [False],
+        "redirects": [False],
+    }.get(mode, [])
+    assert (server.sign_in.access, server.taken) == ([], [])
+
+
+def test_only_the_right_answer_ends_it() -> None:
+    seen: list[int] = []
+
+    def act(page: str) -> None:
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(page).query).items()}
+        back = asked["redirect_uri"]
+        assert urlsplit(back).hostname == "127.0.0.1"
+        right = f"code=x&state={asked['state']}"
+        for method, wrong in (
+            ("GET", f"{back}?code=x"),
+            ("GET", f"{back}?code=x&state="),
+            ("GET", f"{back}?code=x&state={asked['state'][:-1]}"),
+            ("GET", f"{back.replace('callback', 'other')}?{right}"),
+            ("POST", f"{back}?{right}"),
+        ):
+            with pytest.raises(HTTPError) as caught:
+                urlopen(Request(wrong, method=method), timeout=60)
+            with caught.value as response:
+                seen.append(response.status or 0)
+                assert "Other page" in response.read().decode()
+        browse(page)
+
+    with oauth_tool_server() as server:
+        assert server.sign_in.issuer in signed_in(server, act)
+    assert seen == [400] * 5
+
+
+def test_after_its_time_or_its_end_nothing_listens() -> None:
+    pages: list[str] = []
+    with oauth_tool_server() as server:
+        signed_in(server, lambda page: pages.append(page) or browse(page))  # type: ignore[func-returns-value]
+        with pytest.raises(ServerFault) as caught:
+            signed_in(server, pages.append, 1.0)
+        assert (caught.value.problem, caught.value.detail) == (ServerProblem.SIGN_IN_LATE, "1")
+    assert len(pages) == 2
+    assert not any(map(listens, pages))
+
+
+def test_another_place_to_sign_in_is_shown_to_nobody_before_signing_out() -> None:
+    pages: list[str] = []
+    with oauth_tool_server() as server, SignInServer("right") as other, serving(other):
+        grant = signed_in(server)
+        other.resource = server.address
+        server.sign_in = other
+        with pytest.raises(ServerFault) as caught:
+            signed_in(server, pages.append, 5, grant)
+        assert (caught.value.problem, caught.value.detail) == (ServerProblem.SIGN_IN_MOVED, "127.0.0.1")
+        assert (pages, other.clients) == ([], {})
+        assert other.issuer in signed_in(server)
+
+
+def test_a_server_that_wants_no_sign_in_gets_none() -> None:
+    with oauth_tool_server() as server:
+        server.sign_in.access.append("")
+        assert signed_in(server) == ""
+
+
+def test_a_server_that_speaks_by_a_stream_is_asked_for_it() -> None:
+    with oauth_tool_server() as server:
+        server.path = "/sse"
+        server.sign_in.resource = server.address
+        assert server.sign_in.issuer in signed_in(server)
+        assert (server.sign_in.faults, server.taken) == ([], [])
+
+
+class Connection:
+    """One that uses a grant, without the protocol of tools."""
+
+    def __init__(self, server: OAuthToolServer, grant: str = "", **headers: str) -> None:
+        self.reach = ServerReach(address=server.address, headers=headers, grant=grant)
+        self.http = LimitedTransport(server.address)
+        self.failures: list[ServerProblem] = []
+        self.kept: list[str] = []
+        self.auth = SignedIn(self.reach, self.http, lambda fault: self.failures.append(fault.problem), self.kept.append)
+
+    def ask(self, count: int = 1) -> list[int]:
+        """Statuses of requests that are made at once."""
+
+        async def ask() -> list[int]:
+            async with new_client(self.reach.headers, self.http, self.auth) as client:
+                sent = [client.post(self.reach.address, json={"method": "x"}) for _ in range(count)]
+                return [response.status_code for response in await asyncio.gather(*sent)]
+
+        return asyncio.run(ask())
+
+
+def test_an_expired_token_is_refreshed_before_it_is_used() -> None:
+    with oauth_tool_server() as server:
+        server.sign_in.expires_s = 5
+        grant = signed_in(server)
+        refusals = server.refusals
+        server.sign_in.expires_s = 3600
+        connection = Connection(server, grant)
+        assert connection.ask() == connection.ask() == [202]
+        assert (server.refusals, len(connection.kept), connection.failures) == (refusals, 1, [])
+        again = Connection(server, connection.kept[0])
+        assert (again.ask(), again.kept) == ([202], [])
+
+
+def test_many_requests_refresh_once() -> None:
+    """A refresh token is good once: a second refresh would end the grant."""
+    with oauth_tool_server() as server:
+        connection = Connection(server, signed_in(server))
+        server.sign_in.access.clear()
+        assert connection.ask(8) == [202] * 8
+        assert len(connection.kept) == 1
+
+
+def test_a_sign_in_server_that_is_busy_ends_nothing() -> None:
+    with oauth_tool_server() as server:
+        connection = Connection(server, signed_in(server))
+        server.sign_in.access.clear()
+        server.sign_in.mode = "busy"
+        with pytest.raises(httpx2.ConnectError):
+            connection.ask()
+        assert (connection.kept, connection.failures) == ([], [])
+        server.sign_in.mode = "right"
+        assert connection.ask() == [202]
+
+
+@pytest.mark.parametrize(
+    ("mode", "headers", "offered"),
+    [
+        ("right", {}, True),
+        ("right", {"Authorization": "Bearer mine"}, False),
+        ("basic", {}, False),
+        ("forbidden", {}, False),
+    ],
+)
+def test_a_sign_in_is_offered_where_there_may_be_one(mode: str, headers: dict[str, str], offered: bool) -> None:
+    with oauth_tool_server() as server:
+        grant = signed_in(server)
+        server.oauth_mode = mode
+        server.sign_in.refresh.clear()
+        server.sign_in.access.clear()
+        connection = Connection(server, grant if headers else "", **headers)
+        assert connection.ask() == [403 if mode == "forbidden" else 401]
+        assert connection.failures == [ServerProblem.SIGNED_OUT] * offered
+        assert (connection.http.failure is None) == offered
+
+
+def test_tokens_go_to_their_own_origin_alone() -> None:
+    async def first(auth: SignedIn, address: str) -> str | None:
+        flow = auth.async_auth_flow(httpx2.Request("GET", address))
+        request = await anext(flow)
+        await flow.aclose()
+        return request.headers.get("authorization")
+
+    with oauth_tool_server() as server:
+        grant = signed_in(server)
+        token = f"Bearer {server.sign_in.access[-1]}"
+        auth = Connection(server, grant).auth
+        assert asyncio.run(first(auth, server.address)) == token
+        for other in (server.sign_in.issuer, server.address.replace("http:", "https:"), "http://127.0.0.1/mcp"):
+            assert asyncio.run(first(auth, other)) is None
+        elsewhere = ServerReach(address=server.address + "2", grant=grant)
+        moved = SignedIn(elsewhere, LimitedTransport(server.address), lambda _: None, lambda _: None)
+        assert asyncio.run(first(moved, elsewhere.address)) is None, "the address of the server was changed"
+
+
+@pytest.mark.parametrize(
+    ("server", "address", "may"),
+    [
+        ("https://a.example/mcp", "https://b.example/token", True),
+        ("https://a.example/mcp", "http://b.example/token", False),
+        ("https://a.example/mcp", "http://127.0.0.1:8080/token", False),
+        ("https://a.example/mcp", "https://localhost/token", False),
+        ("https://a.example/mcp", "file:///etc/passwd", False),
+        ("https://a.example/mcp", "https://me:secret@b.example/", False),
+        ("http://localhost:8080/mcp", "http://127.0.0.1:9/token", True),
+        ("http://localhost:8080/mcp", "https://b.example/token", True),
+    ],
+)
+def test_a_server_leads_to_this_machine_only_from_it(server: str, address: str, may: bool) -> None:
+    assert may_lead_to(server, address) == may
+    if not may:
+        with pytest.raises(ServerFault) as caught:
+            asyncio.run(LimitedTransport(server).check(address))
+        assert caught.value.problem is ServerProblem.ADDRESS
+
+
+def listens(page: str) -> bool:
+    """Whether the sign-in of that page still waits."""
+    (back,) = parse_qs(urlsplit(page).query)["redirect_uri"]
+    try:
+        socket.create_connection(("127.0.0.1", urlsplit(back).port or 0), 60).close()
+    except ConnectionRefusedError:
+        return False
+    return True

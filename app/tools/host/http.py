@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -58,7 +59,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
     async def check(self, address: str) -> str:
         """What it resolves to. Raises ServerFault, and ConnectError."""
         if not may_lead_to(self._server, address):
-            raise ServerFault(ServerProblem.ADDRESS, address)
+            raise ServerFault(ServerProblem.ADDRESS, address.partition("?")[0])
         url = httpx2.URL(address)
         return await self._resolve(url.host, url.port or 443)
 
@@ -93,6 +94,11 @@ class _Limited(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+def is_stream(address: str) -> bool:
+    """Whether a server speaks the protocol's first way over HTTP."""
+    return urlsplit(address).path.endswith("/sse")
 
 
 def new_client(
