@@ -70,8 +70,8 @@ clients: dev ## Our server used by programs of others, installed for this alone;
 		openai==3.57.0 anthropic==2.14.0 google-genai==3.6.1 ollama==0.6.3 litellm==1.110.2 llm==0.36
 	@$(PYTHON) -m tests.clients $(ARGS)
 
-cluster-demo: dev ## Pair two apps on a screen that nobody sees, run a model over both, pull the plug
-	@QT_QPA_PLATFORM=xcb xvfb-run -a -s "-screen 0 1600x1200x24" $(PYTHON) -m tests.end2end.two_apps
+cluster-demo: dev ## Pair two apps on a screen that nobody sees, run a model over both, pull the plug; ARGS=tensor
+	@QT_QPA_PLATFORM=xcb xvfb-run -a -s "-screen 0 1600x1200x24" $(PYTHON) -m tests.end2end.two_apps $(ARGS)
 
 build/mac/bin/uv: | venv
 	@test -x build/mac/bin/python || $(PYTHON) -m venv build/mac

@@ -2513,7 +2513,7 @@
     </message>
     <message>
         <source>Together would be no faster: the exchange takes too long.</source>
-        <translation>一緒に計算しても速くなりません。やり取りに時間がかかりすぎます。</translation>
+        <translation>一緒に計算しても同じです。やり取りに時間がかかりすぎます。</translation>
     </message>
     <message>
         <source>Starting…</source>

@@ -2513,7 +2513,7 @@
     </message>
     <message>
         <source>Together would be no faster: the exchange takes too long.</source>
-        <translation>함께 계산해도 빨라지지 않아요. 주고받는 데 시간이 너무 걸려요.</translation>
+        <translation>함께 계산해도 마찬가지예요. 주고받는 데 시간이 너무 걸려요.</translation>
     </message>
     <message>
         <source>Starting…</source>

@@ -2513,7 +2513,7 @@
     </message>
     <message>
         <source>Together would be no faster: the exchange takes too long.</source>
-        <translation>一起计算也不会更快：来回传输耗时太长。</translation>
+        <translation>一起计算也一样：来回传输耗时太长。</translation>
     </message>
     <message>
         <source>Starting…</source>

@@ -254,22 +254,22 @@ class AttachmentController(QObject):
         """Have what is attached searched, instead of read whole by the model. It stays where the disk refuses that."""
         row = self.model.row(number)
         if row is not None and row.attachment is not None:
-            path = self._paths.get(number)
-            self._search(number, Path(path) if path else (row.attachment.name, row.attachment.text))
+            self._search(number, self._paths.get(number, ""), row.attachment)
 
     def search_in_file(self, path: str) -> None:
         """In one that is too long to attach."""
         number = self._rows.begin(self._chat_id, _name(path))
         self._show()
-        self._search(number, Path(path), lambda: self._rows.drop(number))
+        self._search(number, path, None)
 
-    def _search(self, number: int, given: Path | tuple[str, str], refused: Callable[[], None] = lambda: None) -> None:
+    def _search(self, number: int, path: str, attached: Attachment | None) -> None:
         chat_id = self._chat_id
 
         def added(file: ProjectFile | None, is_new: bool) -> None:
             if file is None:
-                refused()
-                self._show()
+                if attached is None:
+                    self._rows.drop(number)
+                    self._show()
                 return
             searched = Attachment(file.name, AttachmentKind.SEARCHED, "", file.size_bytes)
             place = self._rows.change(number, lambda _row: _ready_row(number, searched))
@@ -280,7 +280,8 @@ class AttachmentController(QObject):
                 self._changed(place)
                 self._count_all()
 
-        self._chats.documents.add_one(-chat_id, given, added)
+        name, text = (attached.name, attached.text) if attached is not None else ("", "")
+        self._chats.documents.add_one(-chat_id, path, name, text, added)
 
     def put_into_message(self, number: int) -> None:
         row = self.model.row(number)

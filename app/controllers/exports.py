@@ -13,7 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.chat_options import ChatOptions
-from app.controllers.project_files import files_in, project_database
+from app.controllers.project_files import database_of, files_in
 from app.portable import own
 from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, why_not_written
@@ -147,7 +147,7 @@ class ExportController(QObject):
             stores.database.close()
 
     def _files_of(self, folder_id: int) -> list[str]:
-        return [each.name for each in files_in(project_database(self._storage.path, folder_id))]
+        return [each.name for each in files_in(database_of(self._storage.path, folder_id))]
 
     def _reporter(self, total: int) -> Callable[[int], None]:
         """Reports progress, as often as it can be shown."""

@@ -31,7 +31,6 @@ from app.storage.project_files import (
     ProjectFile,
     ProjectFiles,
     copy_database,
-    database_of,
     delete_database,
     make_anew,
     open_files,
@@ -52,9 +51,9 @@ T = TypeVar("T")
 Files = tuple[ProjectFile, ...]
 
 
-def project_database(chats: Path, folder_id: int) -> Path:
-    """Of a project, beside the database of the chats."""
-    return database_of(chats.parent / _FOLDER, str(folder_id))
+def database_of(chats: Path, place: int) -> Path:
+    """Beside the database of the chats."""
+    return chats.parent / _FOLDER / (f"{place}.db" if place > 0 else f"chat-{-place}.db")
 
 
 def files_in(database: Path) -> Files:
@@ -122,9 +121,7 @@ class ProjectFilesController(QObject):
         return found
 
     def database(self, place: int) -> Path:
-        if place > 0:
-            return project_database(self._storage.path, place)
-        return database_of(self._folder, f"chat-{-place}")
+        return database_of(self._storage.path, place)
 
     def look(self, chat_id: int, folder_id: int | None) -> None:
         """Read what has changed since of the documents of a chat in that folder."""
@@ -145,15 +142,15 @@ class ProjectFilesController(QObject):
         self._change(place, lambda files: files.add_text(name, text))
 
     def add_one(
-        self, place: int, given: Path | tuple[str, str], done: Callable[[ProjectFile | None, bool], None]
+        self, place: int, path: str, name: str, text: str, done: Callable[[ProjectFile | None, bool], None]
     ) -> None:
-        """A file, or a text with a name. `done` gets what it is here, and whether it is new; None: it was refused."""
+        """A file; or its text, if it is not there. `done`: what it is here (None: refused), and whether that is new."""
 
         def add(files: ProjectFiles) -> tuple[ProjectFile | None, bool]:
-            if isinstance(given, Path):
-                new = bool(files.add([given]).ids)
-                return files.at(given), new
-            return files.get(files.add_text(*given)), True
+            if text and not (path and Path(path).is_file()):
+                return files.get(files.add_text(name, text)), True
+            new = bool(files.add([Path(path)]).ids)
+            return files.at(Path(path)), new
 
         self._change(place, add, lambda found: done(*found), lambda: done(None, False))
 

@@ -221,7 +221,7 @@ class ToolServersController(QObject):
         """On the host's thread."""
 
         def keep() -> None:
-            self._servers.keep_grant(server, grant)
+            self._servers.renew_grant(server, grant)
             self._write()
 
         self._deliver(keep)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.documents.problems import Refused
 from app.documents.reading import pages_in
-from app.storage.project_files import MOST_FILES, FileState, ProjectFile, ProjectFiles
+from app.storage.project_files import FileState, ProjectFile, ProjectFiles
 from app.system.limited_child import ChildLimits, ChildStopped, Stop
 
 MOST_CHARACTERS = 20_000_000  # of one file
@@ -114,7 +114,7 @@ def _sign(path: Path) -> tuple[int, int] | None:
 
 
 def files_within(paths: Iterable[Path]) -> list[Path]:
-    """The files among them and in folders among them, without links and hidden ones; no more than a project has."""
+    """The files among them and in folders among them, without links and hidden ones."""
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -128,7 +128,7 @@ def _of_folder(folder: Path) -> list[Path]:
     found: list[Path] = []
     folders = [(folder, 0)]
     looked_at = 0
-    while folders and len(found) <= MOST_FILES and looked_at < _MOST_LOOKED_AT:
+    while folders and looked_at < _MOST_LOOKED_AT:
         here, depth = folders.pop()
         with suppress(OSError):
             for entry in sorted(os.scandir(here), key=lambda each: each.name):

@@ -23,11 +23,13 @@ class _Document:
         self.pieces: list[str] = []
         self._is_text = False
         self._rows = 0  # of tables that are open
+        self._others = 0  # elements that are open and have once more what others have, for older programs
 
     def start(self, name: str, values: dict[str, str]) -> None:
         element = name.rpartition(" ")[2]
         self._is_text = element == "t"
-        if element in _BREAKS:
+        self._others += element == "Fallback"
+        if element in _BREAKS and not (element == "tab" and values):  # with values: where tabs stop
             self.pieces.append(_BREAKS[element])
         elif element == "tr":
             self._rows += 1
@@ -39,6 +41,7 @@ class _Document:
     def end(self, name: str) -> None:
         element = name.rpartition(" ")[2]
         self._is_text = False
+        self._others -= element == "Fallback"
         if element == "p":
             self.pieces.append(" | " if self._rows else "\n\n")
         elif element == "tr":
@@ -46,7 +49,7 @@ class _Document:
             self.pieces.append("\n" if self._rows else "\n\n")
 
     def words(self, words: str) -> None:
-        if self._is_text:
+        if self._is_text and not self._others:
             self.pieces.append(words)
 
 

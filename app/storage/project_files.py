@@ -113,11 +113,6 @@ class Added:
     left_out: int = 0  # how many exceed the limits of a project
 
 
-def database_of(folder: Path, key: str) -> Path:
-    """`key`: a project's id, or the name of what else has documents."""
-    return folder / f"{key}.db"
-
-
 def delete_database(path: Path, suffixes: Iterable[str] = _SUFFIXES) -> None:
     for suffix in suffixes:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
@@ -131,15 +126,12 @@ def rename_database(path: Path, to: Path) -> None:
 
 def copy_database(path: Path, to: Path) -> None:
     """Raises sqlite3.Error or OSError; nothing is there then."""
-    delete_database(to)
-    os.close(os.open(to, os.O_RDWR | os.O_CREAT, 0o600))
-    try:
-        with reading(path) as files:
-            if files is not None:
-                files.copy_into(to)
-    except BaseException:
-        delete_database(to)
-        raise
+    new = _new(to)
+    os.close(os.open(new, os.O_RDWR | os.O_CREAT, 0o600))
+    with reading(path) as files:
+        if files is not None:
+            files.copy_into(new)
+    new.replace(to)
 
 
 def make_anew(path: Path, known: Iterable[Path]) -> None:
@@ -148,8 +140,7 @@ def make_anew(path: Path, known: Iterable[Path]) -> None:
     Raises sqlite3.Error or OSError; the damaged one is there then.
     """
     named, texts = _named_in(path)
-    new = path.with_suffix(".new")
-    delete_database(new)
+    new = _new(path)
     files = open_files(new)
     try:
         files.add(dict.fromkeys((*known, *named)))
@@ -159,6 +150,13 @@ def make_anew(path: Path, known: Iterable[Path]) -> None:
         files.close()
     delete_database(path, _SUFFIXES[:-1])
     new.replace(path)
+
+
+def _new(path: Path) -> Path:
+    """Where it is written before it is whole."""
+    new = path.with_suffix(".new")
+    delete_database(new)
+    return new
 
 
 def _named_in(path: Path) -> tuple[list[Path], list[tuple[str, str]]]:
@@ -234,6 +232,7 @@ class ProjectFiles:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = Connection(connection)
+        self._numbers: dict[str, int] = {}  # the last one that was given to a name; thousands may have it
 
     def close(self) -> None:
         self._db.close()
@@ -306,9 +305,14 @@ class ProjectFiles:
         """Its name; where another file has that, with the folder's, or with a number."""
         own, folder = map(_written, (path.name, path.parent.name))
         wider = f"{folder}/{own}" if folder else own
-        candidates = chain((own or "text", wider), (f"{wider} {number}" for number in count(2)))
         taken = "SELECT 1 FROM files WHERE name = ?"
-        return next(name for name in candidates if self._db.row(taken, (name,)) is None)
+        for name in (own or "text", wider):
+            if self._db.row(taken, (name,)) is None:
+                return name
+        numbers = count(self._numbers.get(wider, 1) + 1)
+        number = next(each for each in numbers if self._db.row(taken, (f"{wider} {each}",)) is None)
+        self._numbers[wider] = number
+        return f"{wider} {number}"
 
     # Reading: by one thread
 

@@ -85,7 +85,7 @@ class Servers:
         return results.get()
 
     def _keep(self, server: str, grant: str) -> None:
-        self._servers.keep_grant(server, grant)
+        self._servers.renew_grant(server, grant)
         with suppress(OSError):
             self._servers.write()
 

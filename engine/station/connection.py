@@ -132,6 +132,7 @@ class StationConnection:
         self._caught_up: set[int] = set()
         self._answers: dict[int, Proposed | None] = {}  # of all orders that wait for one, by number
         self._why = ""
+        self._refused = False  # the station cannot use this draft
         self.loaded: DraftLoaded | None = None  # None: not ready
         self.prices = StationPrices()
         self.gain = 0.0
@@ -215,7 +216,7 @@ class StationConnection:
             self._orders.put((helper.wire, order, data))
 
     def _run(self) -> None:
-        wait_s = 0.0
+        wait_s: float | None = 0.0
         while (wanted := self._next_draft(wait_s)) is not None:
             number, draft = wanted
             self.post_state()
@@ -232,10 +233,12 @@ class StationConnection:
             wait_s = FIRST_WAIT_S if held or not wait_s else min(2 * wait_s, MOST_WAIT_S)
             if number != self._drafts:
                 wait_s = 0.0
+            elif self._refused:
+                wait_s = None
         self._orders.put(None)
 
-    def _next_draft(self, wait_s: float) -> tuple[int, DraftOrder] | None:
-        """What to load, after a wait that another draft ends; None once it is closed."""
+    def _next_draft(self, wait_s: float | None) -> tuple[int, DraftOrder] | None:
+        """What to load, after a wait that another draft ends (None: nothing else does); None once it is closed."""
         with self._changed:
             before = self._drafts
             self._changed.wait_for(lambda: self._closed or self._drafts != before, wait_s)
@@ -243,6 +246,7 @@ class StationConnection:
             return None if self._closed or self._draft is None else (self._drafts, self._draft)
 
     def _serve(self, helper: Helper, number: int, draft: DraftOrder) -> None:
+        self._refused = False
         try:
             with self._changed:
                 self._helper = helper
@@ -281,6 +285,7 @@ class StationConnection:
                     self._changed.notify_all()
             case RankBroken():
                 _log.warning("the station failed: %s %s", value.error, value.detail)
+                self._refused = self.loaded is None
                 raise WireEnded(value.error)
 
     def _forget(self) -> None:

@@ -80,11 +80,11 @@ class Conversation:
         self.tokens.extend(tokens)
         self._written += self.tree.commit(tokens)
 
-    def next(self, first: Node | None = None) -> list[Node]:
+    def next(self) -> list[Node]:
         """The nodes of the next forward; where the root is one of them, it is alone."""
         root = self.tree.root
         rows = self._draft.rows if self._linear <= _MOST_SHARED_TOKENS else 1
-        return [root] if root.prediction is None else self.tree.next(rows, first)
+        return [root] if root.prediction is None else self.tree.next(rows)
 
     def prefill(self) -> None:
         """A chunk of the committed tokens."""
@@ -94,7 +94,7 @@ class Conversation:
         mx.clear_cache()
 
     def forward(self, nodes: Sequence[Node]) -> Callable[[], list[Prediction]]:
-        """Begin a forward for `nodes`, as `next` gives them; call the result, without the lock, to wait for it."""
+        """Begin a forward for `nodes`; the root comes alone. Call the result, without the lock, to wait for it."""
         self._sampler.commit(self.tokens[self._sampled :])
         self._sampled = len(self.tokens)
         self._settle()

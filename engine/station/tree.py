@@ -100,12 +100,11 @@ class Tree:
         self._open = [self.root]  # nodes without a prediction
         self._predicted = 0
 
-    def next(self, count: int, first: Node | None = None) -> list[Node]:
-        """Up to `count` nodes to predict next, `first` and then the likeliest; none where nothing is worth it."""
-        room = 0 if self._predicted >= MOST_NODES else count - (first is not None)
-        likely = (node for node in self._open if node.chance >= LEAST_CHANCE and node is not first)
-        best = heapq.nlargest(room, likely, key=lambda node: node.chance)
-        return best if first is None else [first, *best]
+    def next(self, count: int) -> list[Node]:
+        """Up to `count` nodes to predict next, the likeliest first; none where nothing is worth it."""
+        room = 0 if self._predicted >= MOST_NODES else count
+        likely = (node for node in self._open if node.chance >= LEAST_CHANCE)
+        return heapq.nlargest(room, likely, key=lambda node: node.chance)
 
     def predict(self, node: Node, prediction: Prediction) -> None:
         node.prediction = prediction

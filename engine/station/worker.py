@@ -215,11 +215,11 @@ class Station:
                 return conversation
         return None
 
-    def _predict(self, conversation: Conversation, first: Node | None = None) -> None:
-        """A forward for `first` and what is likeliest."""
+    def _predict(self, conversation: Conversation, wanted: Node | None = None) -> None:
+        """A forward for `wanted`, which a reply waits for; else for what is likeliest."""
         with self._lock:
-            nodes = conversation.next(first)
-            if not nodes:
+            nodes = conversation.next() if wanted is None else [wanted]
+            if not all(conversation.tree.holds(node) for node in nodes) or not nodes:
                 return
             computed = conversation.forward(nodes)
         predictions = computed()
@@ -305,8 +305,9 @@ def _width(network: Any) -> int:
 
 
 def _timed(draft: StationDraft) -> tuple[StationDraft, int]:
-    """With as many rows as take little longer than one; and microseconds of a forward. Raises ValueError if its caches
-    are of another kind, or rows are computed differently.
+    """With as many rows as take little longer than one; and microseconds of a forward of one.
+
+    Raises ValueError if its caches are of another kind, or rows are computed differently.
     """
     from engine.station.conversation import Conversation
     from engine.station.rows import can_hold_rows
@@ -315,7 +316,7 @@ def _timed(draft: StationDraft) -> tuple[StationDraft, int]:
         raise ValueError("what is drafted and rejected cannot be taken back in this draft")
     seconds = {rows: min(Conversation.try_rows(draft, rows) for _ in range(_TIMED_FORWARDS)) for rows in _ROWS}
     most = max(rows for rows in _ROWS if seconds[rows] <= _ROWS_COST * seconds[1])
-    return replace(draft, rows=most), max(1, int(1e6 * seconds[most]))
+    return replace(draft, rows=most), max(1, int(1e6 * seconds[1]))
 
 
 if __name__ == "__main__":

@@ -106,13 +106,17 @@ class Person:
         return place.view
 
     def ask(self, text: str) -> None:
+        """And wait for the reply."""
+        self.send(text)
+        wait(lambda: not self.application.chats.generating and not self.application.storage.pending)
+
+    def send(self, text: str) -> None:
         chats, edit = self.application.chats, self.application.window.composer.edit
         before = len(chats.transcript.messages)
         self.click(edit)
         QTest.keyClicks(edit, text)
         QTest.keyClick(edit, Qt.Key.Key_Return)
         wait(lambda: len(chats.transcript.messages) > before)
-        wait(lambda: not chats.generating and not self.application.storage.pending)
 
     def leave(self) -> None:
         self.application.window.close_at_once()

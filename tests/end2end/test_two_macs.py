@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from app.system.paths import Paths
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
-from engine import LendingPhase
+from engine import LendingPhase, RankMode, plan_ranks
 from tests.end2end.person import Person, qt_pointer, wait
 from tests.helpers.lent import Lent, free_port
 from tests.helpers.ranks import rank_folder
@@ -64,7 +65,11 @@ def reply(person: Person) -> str:
 
 @pytest.mark.slow
 @pytest.mark.expect_log("could not load", "RankLost", "MachineUnavailable", "not whole any more")
-def test_a_model_runs_over_two_paired_machines(person: Person, lent: Lent, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("mode", RankMode)
+def test_a_model_runs_over_two_paired_machines(
+    mode: RankMode, person: Person, lent: Lent, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.cluster.lent.plan_ranks", partial(plan_ranks, mode=mode))  # not chosen without RDMA
     app = person.application
     alone = reply(person)
     window = app.show_settings("machines")
@@ -80,14 +85,18 @@ def test_a_model_runs_over_two_paired_machines(person: Person, lent: Lent, qtbot
     wait(lambda: app.machines.pairing.state is AskingState.DONE)
     wait(lambda: any("ms" in row.explanation.text() for row in page.paired.rows.values()))
     wait(page.plan.run.isEnabled)
-    assert "This Mac: layers" in page.plan.plan.text()
+    part, together = ("half", "Both Macs") if mode is RankMode.TENSOR else ("layers", "One Mac after")
+    assert f"This Mac: {part}" in page.plan.plan.text()
+    assert page.plan.mode.text().startswith(together)
 
     person.click(page.plan.run)
     qtbot.waitUntil(lambda: app.models.pair.helper is not None and is_ready(person), timeout=_LOAD_MS)
     chip = app.window.header.chip
     assert "2 Macs" in chip.accessibleName()
     app.come_to_front()
-    assert reply(person) == alone
+    over_both = reply(person)
+    assert over_both == (reply(person) if mode is RankMode.TENSOR else alone)
+    assert bool(page.plan.mode.toolTip()) is (mode is RankMode.TENSOR)
     assert lent.until(lambda state: state.used_bytes).user
 
     assert lent.process.stop()

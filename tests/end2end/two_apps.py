@@ -1,8 +1,9 @@
 """`make cluster-demo`: two apps on one machine, each with a folder and a loopback address, and a pointer.
 
-Each is given 60 % of the memory that the model needs, so it fits neither. They are paired, the model runs over both and
-writes what it wrote alone before, and the one that lends is killed. The same with one app, and without a screen, is
-`test_two_macs.py`.
+Each is given a part of the memory that the model needs, so it fits neither. They are paired, and the model runs over
+both: as a pipeline it writes what it wrote alone before. The one that lends is killed in the middle of a reply, started
+again, and the model writes the same once more. `ARGS=tensor` asks for tensor mode, which two apps without RDMA between
+them would not choose. The same with one app, and without a screen, is `test_two_macs.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtTest import QTest
@@ -21,7 +24,8 @@ from app.system.qt_application import qt_application
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
-from engine import memory_fit
+from engine import RankMode, memory_fit, plan_ranks
+from engine.cluster import lent
 from engine.models import fit, memory
 from engine.models.inspect import inspect_model
 from tests.end2end.person import Person, wait, x11_pointer
@@ -31,6 +35,8 @@ from tests.helpers.tiny_models import VOCABULARY
 
 LENDS_AT = "127.0.0.2"  # the other one has 127.0.0.1
 SHARE = 0.6  # of what the model needs with a chat
+TOKENS = 24  # of a reply that is compared
+QUESTION = "What is a draft model?"
 
 
 def limit_memory(model: Path) -> None:
@@ -42,10 +48,11 @@ def limit_memory(model: Path) -> None:
 
 def person_with(folder: Path, model: Path) -> Person:
     paths = Paths.for_user(folder)
-    shutil.copytree(model, main := paths.models / "made" / "main")
+    shutil.copytree(model, main := paths.models / "made" / "main", dirs_exist_ok=True)
     settings = Settings(paths.settings, paths.hub_token)
-    settings.language, settings.automatic_titles, settings.max_tokens = "en", False, 24
+    settings.language, settings.automatic_titles, settings.max_tokens = "en", False, TOKENS
     settings.temperature, settings.seed, settings.main_folder = 0.8, 7, str(main)
+    settings.lends_memory = False  # before a port is chosen
     settings.save()
     return Person(folder, x11_pointer)
 
@@ -65,29 +72,66 @@ def machines_page(person: Person) -> MachinesPage:
 def reply(person: Person) -> str:
     person.application.come_to_front()
     person.application.chats.new_chat()
-    person.ask("What is a draft model?")
+    person.ask(QUESTION)
     return person.application.chats.transcript.messages[-1].text
 
 
-def lend(folder: Path, model: Path) -> None:
+def started(folder: Path, model: Path, port: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.end2end.two_apps", "lend", str(folder), str(model), str(port)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def lend(folder: Path, model: Path, port: int) -> None:
     """Until it is killed."""
     limit_memory(model)
     person = person_with(folder, model)
     page, lending = machines_page(person), person.application.machines.lending
-    lending.host, lending.port = LENDS_AT, free_port()
+    lending.host, lending.port = LENDS_AT, port
     person.click(page.lend.on)
     wait(lambda: lending.is_ready)
     person.click(page.lend.new_code)
     wait(lambda: lending.state.code)
-    sys.stdout.write(f"{LENDS_AT}:{lending.port} {lending.state.code}\n")
+    sys.stdout.write(f"{lending.state.code}\n")
     sys.stdout.flush()
     while True:
         QTest.qWait(100)
 
 
-def use(folder: Path, model: Path) -> None:
-    command = [sys.executable, "-m", "tests.end2end.two_apps", "lend", str(folder / "there"), str(model)]
-    other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+def say(words: str) -> None:
+    sys.stdout.write(f"{words}\n")
+    sys.stdout.flush()
+
+
+def pair(person: Person, port: int, code: str) -> MachinesPage:
+    """As a person does it; returns once a plan is shown that fits."""
+    page, machines = machines_page(person), person.application.machines
+    for field, words in ((page.pairing.address, f"{LENDS_AT}:{port}"), (page.pairing.code, code)):
+        person.click(field)
+        QTest.keyClicks(field, words)
+    person.click(page.pairing.pair)
+    wait(lambda: machines.pairing.state is AskingState.DONE)
+    wait(page.plan.run.isEnabled)
+    say(f"paired with {machines.pairing.name}\n{page.plan.plan.text()}\n{page.plan.mode.text()}")
+    return page
+
+
+def kill_in_mid_reply(person: Person, other: subprocess.Popen[str]) -> None:
+    chats, settings = person.application.chats, person.application.settings
+    settings.max_tokens = 100 * TOKENS
+    chats.new_chat()
+    person.send(QUESTION)
+    wait(lambda: len(chats.transcript.messages[-1].text) > TOKENS)
+    other.kill()
+    wait(lambda: not chats.generating)
+    settings.max_tokens = TOKENS
+    words = chats.transcript.messages[-1].text
+    assert words
+    say(f"killed in the middle of a reply: {len(words)} letters are kept")
+
+
+def use(folder: Path, model: Path, mode: RankMode) -> None:
+    port = free_port()
+    other = started(folder / "there", model, port)
     try:
         person = person_with(folder / "here", model)
         models = person.application.models
@@ -98,33 +142,45 @@ def use(folder: Path, model: Path) -> None:
         limit_memory(model)
         models.wake()
         wait(lambda: models.pair.state is PairState.FAILED)
-        sys.stdout.write(f"alone: {person.application.window.banner.sentence.text()}\n")
+        say(f"alone: {person.application.window.banner.sentence.text()}")
+        lent.plan_ranks = partial(plan_ranks, mode=mode)  # type: ignore[attr-defined]
         assert other.stdout is not None
-        address, code = other.stdout.readline().split()
-        page, machines = machines_page(person), person.application.machines
-        for field, words in ((page.pairing.address, address), (page.pairing.code, code)):
-            person.click(field)
-            QTest.keyClicks(field, words)
-        person.click(page.pairing.pair)
-        wait(lambda: machines.pairing.state is AskingState.DONE)
-        wait(page.plan.run.isEnabled)
-        sys.stdout.write(f"paired with {machines.pairing.name} at {address}\n{page.plan.plan.text()}\n")
+        page = pair(person, port, other.stdout.readline().strip())
+        began = time.monotonic()
         person.click(page.plan.run)
         wait(lambda: models.pair.helper is not None and is_ready(person))
-        assert reply(person) == alone
-        sys.stdout.write("the same words over two as on one\n")
+        say(
+            "\n".join(
+                filter(
+                    None,
+                    (f"loaded in {time.monotonic() - began:.1f} s", page.plan.mode.text(), page.plan.mode.toolTip()),
+                )
+            )
+        )
+        over_both = reply(person)
+        assert mode is RankMode.TENSOR or over_both == alone
+        say(f"{'the same words' if over_both == alone else 'other words'} over two as on one")
+        kill_in_mid_reply(person, other)
+        wait(lambda: not is_ready(person))
+        other.wait()
+        other = started(folder / "there", model, port)
+        assert other.stdout is not None
+        other.stdout.readline()
+        began = time.monotonic()
+        assert reply(person) == over_both
+        say(f"the other one is back: the same words again, after {time.monotonic() - began:.1f} s")
     finally:
         other.kill()
         other.wait()
     wait(lambda: models.pair.state is PairState.FAILED)
-    sys.stdout.write(f"the plug is pulled: {person.application.window.banner.sentence.text()}\n")
+    say(f"the plug is pulled: {person.application.window.banner.sentence.text()}")
     person.leave()
 
 
 if __name__ == "__main__":
     screen = qt_application()
     if sys.argv[1:2] == ["lend"]:
-        lend(*map(Path, sys.argv[2:]))
+        lend(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
     with tempfile.TemporaryDirectory(prefix="hunch-two-apps-") as made:
         sizes = {"vocab_size": VOCABULARY, "intermediate_size": 4096}  # weights are most of what is needed
-        use(Path(made), rank_folder("qwen2", Path(made), **sizes)[0])
+        use(Path(made), rank_folder("qwen2", Path(made), **sizes)[0], RankMode(*sys.argv[1:] or ["pipeline"]))

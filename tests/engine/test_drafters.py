@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -177,10 +177,10 @@ def asked(prompt: Sequence[int], sampling: Sampling, tokens: int = 14, *, drafts
     return Request(tokens=tuple(prompt), sampling=sampling, max_tokens=tokens, speculation=speculation, trace=True)
 
 
-def check(client: EngineClient, prompt: Sequence[int], sampling: Sampling) -> Finished:
+def check(client: EngineClient, prompt: Sequence[int], sampling: Sampling, kv_bits: int | None = None) -> Finished:
     """Asks with and without drafts: the same tokens. Returns the drafted reply."""
-    drafted = client.run(asked(prompt, sampling)).finished
-    plain = client.run(asked(prompt, sampling, drafts=False)).finished
+    drafted = client.run(replace(asked(prompt, sampling), kv_bits=kv_bits)).finished
+    plain = client.run(replace(asked(prompt, sampling, drafts=False), kv_bits=kv_bits)).finished
     assert drafted.tokens == plain.tokens
     assert drafted.stats.draft_rounds > 0
     check_rounds(drafted)
@@ -217,10 +217,11 @@ def whole(pair: Pair, drafts: Drafts) -> None:
 
 
 @pytest.mark.costly
+@pytest.mark.parametrize("kv_bits", [None, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sampling", fair(SAMPLINGS, "hot", "penalised"))
-def test_no_token_depends_on_the_drafter(client: EngineClient, sampling: str) -> None:
+def test_no_token_depends_on_the_drafter(client: EngineClient, sampling: str, kv_bits: int | None) -> None:
     """Greedy replies are what the other tests here compare."""
-    drafted = check(client, FIRST, SAMPLINGS[sampling])
+    drafted = check(client, FIRST, SAMPLINGS[sampling], kv_bits)
     assert sampling != "hot" or drafted.stats.accepted > 0
 
 

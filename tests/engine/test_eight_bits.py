@@ -16,6 +16,7 @@ from engine.caches.base import TAIL_TOKENS
 from engine.caches.eight_bits import CODED_TAIL_TOKENS, CodedCache, EightBitCache, at_eight_bits
 from engine.caches.making import CacheMaker, eight_bits_of
 from engine.caches.window import SLACK_TOKENS, WindowCache
+from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
 from engine.models.memory import memory_need
 from engine.runtime import pair
@@ -75,6 +76,8 @@ def test_a_draft_never_takes_a_round_across_the_width_that_computes_otherwise() 
     assert caches.tail_tokens == CODED_TAIL_TOKENS < TAIL_TOKENS
     widest = rows(caches.tail_tokens + SLACK_TOKENS, 32)
     assert isinstance(CodedCache().update_and_fetch(*widest)[0], tuple)
+    for uncached, ready in ((CODED_TAIL_TOKENS, True), (CODED_TAIL_TOKENS + 1, False)):
+        assert Sequence(loaded(network, CodedCache), list(range(uncached))).ready is ready
     assert CacheMaker(network, EightBitCache)().tail_tokens == CacheMaker(network)().tail_tokens == TAIL_TOKENS
 
 

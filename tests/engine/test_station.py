@@ -27,7 +27,7 @@ from engine import (
 )
 from engine.runtime import pair
 from engine.station import connection
-from engine.station.connection import DraftOrder, StationProcess
+from engine.station.connection import DraftOrder, StationConnection, StationProcess
 from tests.engine.conftest import Zoo
 from tests.engine.test_exactness import PROMPTS
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
@@ -137,3 +137,17 @@ def test_a_paired_machine_drafts_until_it_is_taken_back(
     assert [each.stats.proposer for each in (here, there, without)] == ["station", "station", "draft"]
     assert here.tokens == there.tokens == without.tokens
     assert len(stationed.started) == 1, "no process of this machine"
+
+
+@pytest.mark.expect_log("the station failed")
+def test_a_draft_that_cannot_be_taken_back_is_refused_once(
+    stationed: Stationed, folders: dict[str, Path], zoo: Zoo
+) -> None:
+    """The draft here goes on drafting; another draft is tried again."""
+    stationed.until(lambda state: state.phase is StationPhase.READY)
+    other = StationConnection(StationProcess, stationed.states.put)
+    other.use(DraftOrder(str(folders["window"]), 320, (), 1))
+    assert stationed.until(lambda state: state.why).phase is StationPhase.STARTING
+    other.use(DraftOrder(str(zoo.drafts["close"]), 320, (), 1))
+    stationed.until(lambda state: state.phase is StationPhase.READY)
+    other.close()

@@ -14,6 +14,7 @@ from tests.helpers.malicious_server import MIB, tool
 
 class HttpToolServer(ThreadingHTTPServer):
     daemon_threads = True
+    path = "/mcp"
 
     def __init__(self, mode: str, handler: type[BaseHTTPRequestHandler] | None = None) -> None:
         super().__init__(("127.0.0.1", 0), handler or ToolHandler)
@@ -22,7 +23,7 @@ class HttpToolServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/mcp"
+        return f"http://127.0.0.1:{self.server_port}{self.path}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that left is no error of the test."""

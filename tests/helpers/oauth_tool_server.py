@@ -175,6 +175,10 @@ class _OAuthToolHandler(ToolHandler):
 
     def do_GET(self) -> None:  # noqa: N802
         about = f"/.well-known/oauth-protected-resource{urlsplit(self.server.address).path}"
+        if self.path == "/sse":
+            is_in = self.headers.get(_AUTHORIZED, "").removeprefix("Bearer ") in self.server.sign_in.access
+            self._send(200 if is_in else 401, b"", www_authenticate=self._challenge())
+            return
         if self.path != about or self.server.oauth_mode == "no_oauth":
             self._send(404, b"")
             return
@@ -204,19 +208,19 @@ class _OAuthToolHandler(ToolHandler):
 
 @contextmanager
 def oauth_tool_server(mode: str = "right") -> Iterator[OAuthToolServer]:
-    with SignInServer(mode) as sign_in, OAuthToolServer(mode, sign_in) as server:
-        threads = [
-            threading.Thread(target=each.serve_forever, kwargs={"poll_interval": 0.01}) for each in (sign_in, server)
-        ]
-        for thread in threads:
-            thread.start()
-        try:
-            yield server
-        finally:
-            for each in (sign_in, server):
-                each.shutdown()
-            for thread in threads:
-                thread.join()
+    with SignInServer(mode) as sign_in, OAuthToolServer(mode, sign_in) as server, serving(sign_in), serving(server):
+        yield server
+
+
+@contextmanager
+def serving(server: ThreadingHTTPServer) -> Iterator[None]:
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
 
 
 def browse(page: str) -> str:

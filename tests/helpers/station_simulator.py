@@ -165,7 +165,7 @@ class StationRun:
         self._forward = []
 
     def _begin(self, at: float, first: Node | None = None) -> None:
-        self._forward = self._tree.next(self.rows, first)
+        self._forward = self._tree.next(self.rows) if first is None else [first]
         self._station_at = at + self.station_token * self.machine.forward[max(1, len(self._forward))]
 
     def _prepare(self, until: float) -> None:

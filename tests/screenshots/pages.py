@@ -218,7 +218,7 @@ def tool_servers(harness: ScreenshotHarness) -> QWidget:
     page = ToolsPage(harness.application.theme, ShownTools(harness), ShownServers(harness))
     page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     scale = harness.application.settings.text_scale
-    page.resize(round(600 * scale), round(1500 * scale))
+    page.resize(round(600 * scale), round(2000 * scale))
     page.show()
     card = page.cards["github"]
     assert isinstance(card, ServerCard)

@@ -9,7 +9,7 @@ from app.controllers.tools import ToolsController
 from app.system.secrets import Secrets
 from app.system.worker import IN_PLACE
 from app.tools.wire import ConnectionState
-from app.view_models.tools import CanCall, ServerRow, ToolRow
+from app.view_models.tools import CanCall, ServerRow, SignIn, ToolRow
 from tests.screenshots.harness import ScreenshotHarness
 
 _GITHUB = ServerRow("github", "github", "/opt/homebrew/bin/npx -y @modelcontextprotocol/server-github")
@@ -41,6 +41,35 @@ _SERVERS = (
         missing=("X-Team",),
         stderr="last words",
         seen=True,
+    ),
+    ServerRow(
+        "notes",
+        "notes",
+        "https://notes.example.com/mcp",
+        state=ConnectionState.FAILED,
+        problem="signed_out",
+        seen=True,
+        sign_in=SignIn.OFFERED,
+    ),
+    ServerRow(
+        "tickets",
+        "tickets",
+        "https://tickets.example.com/mcp",
+        state=ConnectionState.FAILED,
+        problem="signed_out",
+        seen=True,
+        sign_in=SignIn.WAITS,
+        sign_in_at="login.example.com",
+    ),
+    ServerRow(
+        "mail",
+        "mail",
+        "https://mail.example.com/mcp",
+        state=ConnectionState.FAILED,
+        problem="sign_in_moved",
+        detail="login.example.org",
+        seen=True,
+        sign_in=SignIn.DONE,
     ),
 )
 _SEARCH = "Finds issues and pull requests across repositories. The query is in GitHub's own syntax."

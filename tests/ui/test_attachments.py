@@ -283,6 +283,18 @@ def test_what_is_taken_out_costs_no_earlier_message_its_document(app: AppHarness
         qtbot.waitUntil(lambda: [each.path for each in documents.files(place)] == [str(earlier)])
 
 
+def test_a_file_that_is_gone_by_now_is_searched_by_what_was_read_of_it(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "mail.txt").write_text(WORDS)
+    controller(app).add_files([str(tmp_path / "mail.txt")])
+    qtbot.waitUntil(lambda: [row.attachment and row.attachment.text for row in rows(app)] == [WORDS])
+    (tmp_path / "mail.txt").unlink()
+    controller(app).search_in(rows(app)[0].number)
+    qtbot.waitUntil(lambda: rows(app)[0].kind is AttachmentKind.SEARCHED)
+    assert [(each.name, each.state) for each in app.chats.documents.files(0)] == [("mail.txt", FileState.READY)]
+
+
 @pytest.mark.expect_log("OperationalError")
 def test_a_pasted_text_stays_attached_where_the_disk_takes_no_document(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch

@@ -174,6 +174,8 @@ def test_documents_are_searched_and_read_by_page(folder: Path) -> None:
     assert "ducks.txt" in run("search_files", reach, query="giraffe").text
     assert run("read_file", reach, path="c.pdf", first_page=1).text.strip() == "Words of a page"
     assert run("read_file", reach, path="ducks.txt", start=6).text.startswith("are three")
+    assert run("read_file", reach, path="[odd] name.txt").text.startswith("Ignore")
+    assert run("read_file", reach, path="[ducks.txt]").text.startswith("There are")
     assert run("read_file", reach, path="c.pdf", first_page=2).failed
     assert run("read_file", reach, path="ducks.txt", first_page=1).failed
     assert run("search_files", reach, query="ducks").outside

@@ -147,6 +147,15 @@ def test_word_and_html_files_are_read_as_their_readers_see_them(files: ProjectFi
     assert files.text_of(html.id) == "# T\n\nSeen\n\nToo"
 
 
+def test_tab_stops_are_no_text_and_a_text_box_is_there_once(files: ProjectFiles, tmp_path: Path) -> None:
+    stops = '<w:pPr><w:tabs><w:tab w:val="left" w:pos="720"/></w:tabs></w:pPr>'
+    box = "<m:AlternateContent xmlns:m='m'><m:Choice>{0}</m:Choice><m:Fallback>{0}</m:Fallback></m:AlternateContent>"
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    body = f"<w:p>{stops}{run.format('One')}<w:r><w:tab/></w:r>{box.format(run.format('two'))}</w:p>"
+    found = one(files, write(tmp_path, "a.docx", word_bytes("Zero", body=body)))
+    assert files.text_of(found.id).strip() == "Zero\n\nOne\ttwo"
+
+
 def test_a_long_text_is_kept_in_parts_that_are_the_whole(files: ProjectFiles, tmp_path: Path) -> None:
     text = "".join(f"Line {number} of the long file.\n" for number in range(9000)) + "y" * 70_000
     found = one(files, write(tmp_path, "long.log", text))
@@ -234,6 +243,15 @@ def test_two_files_of_one_name_are_told_apart(files: ProjectFiles, tmp_path: Pat
     assert found.name == "2025/report.txt"
 
 
+def test_thousands_of_files_of_one_name_take_no_longer_each(files: ProjectFiles) -> None:
+    asked: list[str] = []
+    files._db.connection.set_trace_callback(asked.append)
+    files.add(Path(f"/{number}/lib/index.js") for number in range(300))
+    files._db.connection.set_trace_callback(None)
+    assert files.all()[-1].name == "lib/index.js 299"
+    assert len(asked) < 300 * 5
+
+
 def test_a_name_is_as_it_is_typed_whatever_the_disk_makes_of_it(files: ProjectFiles, tmp_path: Path) -> None:
     one(files, write(tmp_path, unicodedata.normalize("NFD", "보고서.txt"), "About zebras."))
     assert [each.name for each in files.all()] == ["보고서.txt"]
@@ -246,6 +264,11 @@ def test_a_project_has_limits(files: ProjectFiles, tmp_path: Path, monkeypatch: 
     paths = [write(tmp_path, f"{number}.txt", "x") for number in range(3)]
     added = files.add([tmp_path / "large", *paths])
     assert (len(added.ids), added.left_out) == (2, 2)
+    for folder in ("one", "other"):
+        (tmp_path / "more" / folder).mkdir(parents=True)
+        for path in paths:
+            write(tmp_path / "more" / folder, path.name, "x")
+    assert files.add(files_within([tmp_path / "more"])).left_out == 6
 
 
 # Changes

@@ -22,7 +22,7 @@ from app.tools.host_process import ServerFailed, ToolHost
 from app.tools.public import may_lead_to
 from app.tools.servers import ServerConfig, ToolServers
 from app.tools.wire import ServerFault, ServerProblem, ServerReach, SignInPages
-from tests.helpers.oauth_tool_server import OAuthToolServer, SignInServer, browse, oauth_tool_server
+from tests.helpers.oauth_tool_server import OAuthToolServer, SignInServer, browse, oauth_tool_server, serving
 from tests.helpers.tool_hosts import PATIENCE_S, SHORT, HostUnderTest, wait_until
 
 PAGES = SignInPages("Close <this> page", "Refused page", "Other page", "en")
@@ -36,7 +36,7 @@ class User:
         self.folder = folder
         self.servers = ToolServers(folder / "tools.json", Secrets(folder / "token", lambda: None))
         self.host = HostUnderTest(folder)
-        self.host.host = ToolHost(folder, self.servers.reach, self.servers.keep_grant, patience=SHORT)
+        self.host.host = ToolHost(folder, self.servers.reach, self.servers.renew_grant, patience=SHORT)
 
     def add(self, server: OAuthToolServer, query: str = "") -> ServerConfig:
         added = self.servers.add(ServerConfig("", "Notes", address=server.address + query))
@@ -146,6 +146,10 @@ def test_what_is_removed_takes_its_tokens_with_it(tmp_path: Path) -> None:
         user.servers.write()
         assert "secret" in (tmp_path / "token").read_text()
         assert "secret" not in repr(user.servers.reach(config))
+        user.servers.keep_grant(config.id, "")
+        user.servers.renew_grant(config.id, "late")
+        assert user.servers.grant(config.id) == ""
+        user.servers.keep_grant(config.id, "secret")
         user.servers.remove(config.id)
         user.servers.keep_grant(config.id, "late")
         user.servers.write()
@@ -178,6 +182,7 @@ def signed_in(
     [
         ("no_oauth", ServerProblem.NO_SIGN_IN, ""),
         ("leads_away", ServerProblem.NO_SIGN_IN, ""),
+        ("forbidden", ServerProblem.NO_SIGN_IN, ""),
         ("no_pkce", ServerProblem.NO_SIGN_IN, ""),
         ("plain_pkce", ServerProblem.NO_SIGN_IN, ""),
         ("no_registration", ServerProblem.NO_REGISTRATION, ""),
@@ -243,25 +248,29 @@ def test_after_its_time_or_its_end_nothing_listens() -> None:
 
 def test_another_place_to_sign_in_is_shown_to_nobody_before_signing_out() -> None:
     pages: list[str] = []
-    with oauth_tool_server() as server, SignInServer("right") as other:
+    with oauth_tool_server() as server, SignInServer("right") as other, serving(other):
         grant = signed_in(server)
-        thread = threading.Thread(target=other.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
         other.resource = server.address
         server.sign_in = other
         with pytest.raises(ServerFault) as caught:
-            signed_in(server, pages.append, grant=grant)
+            signed_in(server, pages.append, 5, grant)
         assert (caught.value.problem, caught.value.detail) == (ServerProblem.SIGN_IN_MOVED, "127.0.0.1")
         assert (pages, other.clients) == ([], {})
         assert other.issuer in signed_in(server)
-        other.shutdown()
-        thread.join()
 
 
 def test_a_server_that_wants_no_sign_in_gets_none() -> None:
     with oauth_tool_server() as server:
         server.sign_in.access.append("")
         assert signed_in(server) == ""
+
+
+def test_a_server_that_speaks_by_a_stream_is_asked_for_it() -> None:
+    with oauth_tool_server() as server:
+        server.path = "/sse"
+        server.sign_in.resource = server.address
+        assert server.sign_in.issuer in signed_in(server)
+        assert (server.sign_in.faults, server.taken) == ([], [])
 
 
 class Connection:

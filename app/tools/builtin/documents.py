@@ -40,7 +40,7 @@ def _search(arguments: Arguments, reach: Reach) -> ToolResult:
 
 def text_in(name: str, first_page: int | None, last_page: int | None, reach: Reach) -> str | None:
     """Of a document, or some of its pages; None if it is none of the chat's. Raises Refusal."""
-    place = reach.documents.get(name.strip("[] "))
+    place = reach.documents.get(name) or reach.documents.get(name.strip("[] "))
     if place is None:
         return None
     path, file_id = place

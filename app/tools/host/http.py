@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -93,6 +94,11 @@ class _Limited(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+def is_stream(address: str) -> bool:
+    """Whether a server speaks the protocol's first way over HTTP."""
+    return urlsplit(address).path.endswith("/sse")
 
 
 def new_client(

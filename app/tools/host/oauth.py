@@ -24,7 +24,7 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, BaseModel, ValidationError
 
-from app.tools.host.http import LimitedTransport, new_client
+from app.tools.host.http import LimitedTransport, is_stream, new_client
 from app.tools.host.loopback import Callback
 from app.tools.public import same_origin
 from app.tools.wire import LONGEST_GRANT, ServerFault, ServerProblem, ServerReach, SignInPages
@@ -266,6 +266,7 @@ async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within
     """The grant; "" from a server that wants none. `browse` gets the page for the user. Raises ServerFault."""
     address = _plain(reach.address)
     http = LimitedTransport(reach.address)
+    method, content = ("GET", None) if is_stream(reach.address) else ("POST", _HELLO)
 
     async def show(url: str) -> None:
         await http.check(url)
@@ -277,9 +278,9 @@ async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within
             headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": _WITH_RESOURCE}
             async with (
                 new_client(reach.headers, http, provider) as client,
-                client.stream("POST", reach.address, json=_HELLO, headers=headers) as response,
+                client.stream(method, reach.address, json=content, headers=headers) as response,
             ):
-                is_refused = response.status_code == 401
+                status = response.status_code
     except TimeoutError:
         raise ServerFault(ServerProblem.SIGN_IN_LATE, f"{max(1, round(within_s / 60))}") from None
     except OAuthRegistrationError:
@@ -288,9 +289,13 @@ async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within
         raise ServerFault(ServerProblem.SIGN_IN_FAILED) from None
     except (httpx2.HTTPError, OSError) as error:
         raise http.failure or ServerFault(ServerProblem.UNREACHABLE, str(error) or type(error).__name__) from None
-    if is_refused:
+    if provider.context.current_tokens is None:
+        if status >= 400:
+            raise ServerFault(ServerProblem.NO_SIGN_IN)
+        return ""
+    if status == 401:
         raise ServerFault(ServerProblem.SIGN_IN_FAILED)
-    return provider.grant().text() if provider.context.current_tokens is not None else ""
+    return provider.grant().text()
 
 
 async def revoke(reach: ServerReach) -> None:

@@ -9,7 +9,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -20,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
-from app.tools.host.http import LimitedTransport, new_client
+from app.tools.host.http import LimitedTransport, is_stream, new_client
 from app.tools.host.oauth import SignedIn
 from app.tools.host.results import HostResult, result_of, tool_of
 from app.tools.host.stdio import StdioTransport
@@ -191,7 +190,7 @@ class ToolServer:
             raise ServerFault(ServerProblem.ADDRESS, self.reach.address)
         self._http = http = LimitedTransport(self.reach.address)
         auth = SignedIn(self.reach, http, self.fail, self._events.grant)
-        if urlsplit(self.reach.address).path.endswith("/sse"):  # the protocol's first way over HTTP
+        if is_stream(self.reach.address):
 
             def factory(headers: dict[str, str] | None = None, *_: object, **__: object) -> httpx2.AsyncClient:
                 return new_client(headers or {}, http, auth)

@@ -310,7 +310,7 @@ class ServerCard(Translated, Card):
         self._name_secrets(row)
         tokens = sum(tool.tokens for tool in self._tools)
         self.offers.setText(offers_text(len(self._tools), tokens) if self._tools else self.tr("What it offers"))
-        self.offers.setVisible(bool(self._tools) or not (is_off or failed))
+        self.offers.setVisible(bool(self._tools) or not (is_off or failed or waits))
         self.last_words.setText(self.tr("What it wrote last (stderr)"))
         self.last_words.setVisible(bool(row.stderr))
         self.stderr.show_text(row.stderr)
