@@ -51,6 +51,8 @@ from engine import (
 )
 from engine.cluster.command import add_arguments as add_rank_arguments
 from engine.cluster.command import add_commands, mode_words, plan_of, station_of
+from engine.cluster.launched import launched_place
+from engine.cluster.worker import follow
 from engine.hub.library import scan_folders
 from engine.runtime.requests import LARGEST_CONSTRAINT
 from engine.server.command import Ending, add_arguments, add_kv_bits, decoder_of, options_of, shelf_of
@@ -67,6 +69,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         _prepare_output(getattr(options, "log", False))
+        if launched_place():
+            follow(options.model)
         return int(options.run(options))
     except EngineError as error:
         return _refuse(error)

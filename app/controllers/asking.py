@@ -559,19 +559,6 @@ def _name(attachment: Attachment, nameless: str = _PASTED) -> str:
     return " ".join("".join(filter(str.isprintable, attachment.name)).split()) or nameless
 
 
-def request_messages(
-    branch: Iterable[StoredMessage],
-    system_prompt: str,
-    seen: PixelsOf = lambda _picture: None,
-    *,
-    with_calls: bool = False,
-    with_thinking: bool = False,
-) -> tuple[Message, ...]:
-    """The system prompt and the branch as chat templates require them."""
-    said = messages_with_sources(branch, system_prompt, seen, with_calls=with_calls, with_thinking=with_thinking)
-    return tuple(message for message, _ in said)
-
-
 def messages_with_sources(
     branch: Iterable[StoredMessage],
     system_prompt: str,

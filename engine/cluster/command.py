@@ -22,6 +22,7 @@ from engine.api.station import StationPlace
 from engine.api.types import AddressProblem
 from engine.cluster.discovery import END_S, announce
 from engine.cluster.identity import Identity
+from engine.cluster.launched import launched_size
 from engine.cluster.lender import Lender
 from engine.cluster.lent import DEFAULT_PORT, host_and_port, machine_offer, pair_machines
 from engine.cluster.pairing import INVITED_S
@@ -88,6 +89,9 @@ def station_of(options: argparse.Namespace) -> StationPlace | None:
 
 def plan_of(options: argparse.Namespace, say: Say) -> RankPlan | None:
     """Which rank will hold which layers, said before anything is loaded; None: one process has all."""
+    if (size := launched_size()) > 1:
+        say(f"one of {size} that mlx.launch has started (experimental)")
+        return plan_ranks(options.model, [model_memory_bytes()] * size, mode=RankMode.TENSOR)
     if options.ranks is None and not options.machines:
         return None
     helping = [_helping(options.identity, address) for address in options.machines]

@@ -10,6 +10,8 @@ import ipaddress
 import json
 import os
 import socket
+import struct
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -19,10 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
+import numpy as np
 
 from engine.caches.kinds import require
-from engine.cluster.operations import Join, Joined
+from engine.cluster.launched import LAUNCHED
+from engine.cluster.operations import Join, Joined, NotAValue, Operation, Value, decoded, encoded
 
+_LENGTHS = struct.Struct(">II")
 RING = "ring"
 RDMA = "jaccl"
 _SUMS = 200
@@ -36,6 +41,8 @@ def join(asked: Join, gather: Callable[[bytes], bytes]) -> tuple[Any, Joined]:
 
     Holds Python's lock until all members are there. A process joins one group, once.
     """
+    if asked.backend == LAUNCHED:
+        return _measured(mx.distributed.init(strict=True), asked.place)
     require(asked.backend in (RING, RDMA), f"no backend {asked.backend[:20]}")
     links = _of_ring(asked.links) if asked.backend == RING else _of_rdma(asked.links)
     file = "MLX_HOSTFILE" if asked.backend == RING else "MLX_IBV_DEVICES"
@@ -44,7 +51,11 @@ def join(asked: Join, gather: Callable[[bytes], bytes]) -> tuple[Any, Joined]:
         rdma_only = arguments if asked.backend == RDMA else {}
         group = mx.distributed.init(strict=True, backend=asked.backend, **rdma_only)
     require((group.rank(), group.size()) == (asked.place, len(links)), "another group than asked for")
-    return group, Joined(_sum_ns(group), _bytes_s() if asked.place == 0 else 0)
+    return _measured(group, asked.place)
+
+
+def _measured(group: Any, place: int) -> tuple[Any, Joined]:
+    return group, Joined(_sum_ns(group), _bytes_s() if place == 0 else 0)
 
 
 def ring_links(size: int) -> tuple[str, ...]:
@@ -126,3 +137,32 @@ def _bytes_s() -> int:
     del matrix
     mx.clear_cache()
     return int(_MATRIX * _MATRIX * vector.itemsize / taken_s)
+
+
+def passed_on(group: Any, own: tuple[Value, bytearray] | None) -> tuple[Any, bytearray]:
+    """To all members: the operation, and its bytes, of the one that has one."""
+    frame = b""
+    if own is not None:
+        content = encoded(own[0])
+        frame = _LENGTHS.pack(len(content), len(own[1])) + content + own[1]
+    size = int.from_bytes(_summed(group, mx.array(len(frame), dtype=mx.uint32)), sys.byteorder)
+    data = _summed(group, mx.array(list(frame) or [0] * size, dtype=mx.uint8))
+    length, more = _LENGTHS.unpack_from(data)
+    end = _LENGTHS.size + length
+    if end + more != len(data):
+        raise NotAValue(f"{len(data)} bytes, not {end + more}")
+    return decoded(data[_LENGTHS.size : end], Operation), bytearray(data[end:])
+
+
+def require_same(group: Any, digest: str) -> None:
+    """Of all members."""
+    own = mx.array(list(digest.encode()), dtype=mx.uint8)
+    rows = mx.distributed.all_gather(own[None], group=group, stream=mx.cpu)
+    require(bool(mx.all(rows == own).item()), "another member has other hidden states")
+
+
+def _summed(group: Any, numbers: mx.array) -> bytes:
+    """On the CPU: macOS ends work on the GPU that waits long."""
+    found = mx.distributed.all_sum(numbers, group=group, stream=mx.cpu)
+    mx.eval(found)  # which raises where the group has ended; a conversion would not
+    return np.array(found).tobytes()

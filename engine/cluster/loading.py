@@ -23,6 +23,7 @@ from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
 from engine.cluster.fabric import RDMA, RING, is_loopback, ring_links
+from engine.cluster.launched import LAUNCHED, launched_place
 from engine.cluster.lent import LentRank, digest_of
 from engine.cluster.modes import measured
 from engine.cluster.plan import plan_ranks
@@ -89,6 +90,8 @@ def _started(planned: RankPlan | Callable[[], RankPlan]) -> Generator[None, None
 
 def _links(plan: RankPlan) -> tuple[str, Callable[[int], tuple[str, ...]]]:
     """The backend, and its links by place. Raises InvalidRequest where the machines have no RDMA between them."""
+    if launched_place() is not None:
+        return LAUNCHED, lambda _place: ()
     devices = [share.rdma for share in plan.shares]
     if all(devices):
         here, there = devices
@@ -138,6 +141,7 @@ def _begun(planned: RankPlan | Callable[[], RankPlan], aborted: Question) -> tup
     if aborted():
         raise LoadAborted(plan.folder)
     others = plan.shares[1:] if plan.choice.mode is RankMode.PIPELINE else plan.shares
+    others = others if launched_place() is None else others[:1]  # the other members are there already
     return plan, RankGroup(_start(share, digest) for share in others), digest
 
 

@@ -7,13 +7,15 @@ import socket
 import subprocess
 from contextlib import suppress
 
+from engine.cluster.launched import launched_place
 from engine.cluster.operations import Reply
 from engine.cluster.wire import Wire, socket_pair
 from engine.models.children import RUN_RANK, command, environment
 from engine.models.openblas import is_in_front
 
 # Set outside, these would have MLX join a group by itself, or wait for the GPU in a way that can hang a Mac.
-_UNWANTED = ("MLX_RANK", "MLX_HOSTFILE", "MLX_METAL_FAST_SYNCH", "MLX_IBV_DEVICES", "MLX_JACCL_", "JACCL_")
+_WAITS = "MLX_METAL_FAST_SYNCH"
+_UNWANTED = (_WAITS, "MLX_RANK", "MLX_HOSTFILE", "MLX_IBV_DEVICES", "MLX_JACCL_", "JACCL_")
 
 END_S = 15.0  # that a process may take to end once it is asked to
 
@@ -77,5 +79,6 @@ def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
 
 def _environment() -> dict[str, str]:
     """The ranks must compute alike, so all use the same matrix library."""
-    kept = {name: value for name, value in environment().items() if not name.startswith(_UNWANTED)}
+    unwanted = _UNWANTED if launched_place() is None else _WAITS
+    kept = {name: value for name, value in environment().items() if not name.startswith(unwanted)}
     return kept | {"HUNCH_OPENBLAS": "1" if is_in_front() else "0"}

@@ -24,7 +24,8 @@ from engine.caches.checkpoints import (
     truncate,
 )
 from engine.caches.kinds import require
-from engine.cluster.fabric import join
+from engine.cluster.fabric import join, passed_on, require_same
+from engine.cluster.launched import LAUNCHED
 from engine.cluster.operations import (
     CanTruncate,
     Commit,
@@ -67,7 +68,8 @@ class Rank:
         """`folder`: of the only model that it may load; "": any. `memory_bytes`: that it may use; 0: this machine's."""
         self._post = post
         self._gather = gather
-        self._group: Any = None  # in which parts of layers are summed; None: it has whole layers
+        self._is_launched = False
+        self.group: Any = None  # in which parts of layers are summed; None: it has whole layers
         self._folder = folder
         self._most_bytes = memory_bytes or most_bytes()
         set_aside(max(0, most_bytes() - self._most_bytes))
@@ -81,10 +83,13 @@ class Rank:
 
     def carry_out(self, operation: Operation, data: bytearray) -> None:
         """Raises whatever went wrong: then this rank is of no further use."""
+        if self._is_launched and self.group.rank() == 0:
+            passed_on(self.group, (operation, data))
         match operation:
             case Join():
-                require(self._group is None, "it has joined already")
-                self._group, joined = join(operation, self._gather)
+                require(self.group is None, "it has joined already")
+                self.group, joined = join(operation, self._gather)
+                self._is_launched = operation.backend == LAUNCHED
                 self._post(joined)
             case LoadLayers() | LoadShard():
                 self._load(operation)
@@ -125,7 +130,7 @@ class Rank:
             if isinstance(progress, LoadProgress) and time.monotonic() >= posted_at + _NEWS_S:
                 posted_at = time.monotonic()
                 self._post(RankProgress(progress.done_bytes, progress.total_bytes))
-            if self._group is not None:
+            if self.group is not None:
                 mx.clear_cache()  # whole matrices, of which a part was kept
         set_limits(self._loaded.need)
         digest = content_digest(Path(self._folder or operation.folder))
@@ -140,8 +145,8 @@ class Rank:
         folder = self._folder or operation.folder
         if isinstance(operation, LoadLayers):
             return Stage(network, folder, operation.rank, operation.split, self._receive, self._send)
-        require(self._group is not None, "a part of a model without a group")
-        return Shard(network, folder, self._group, self._send)
+        require(self.group is not None, "a part of a model without a group")
+        return Shard(network, folder, self.group, self._send)
 
     @property
     def _loaded(self) -> LoadedPart:
@@ -165,9 +170,9 @@ class Rank:
         # MLX reads whatever lies beyond the embedding.
         require(0 <= max(operation.tokens, default=-1) < (self._rows or inf), "no tokens, or none of this model's")
         network = self._loaded.network
-        if self._group is not None and len(operation.tokens) > _WIDE_TOKENS:
+        if self.group is not None and len(operation.tokens) > _WIDE_TOKENS:
             # macOS ends work on the GPU that waits five seconds for another machine: the CPU waits first.
-            mx.eval(mx.distributed.all_sum(mx.array(1), group=self._group, stream=mx.cpu))
+            mx.eval(mx.distributed.all_sum(mx.array(1), group=self.group, stream=mx.cpu))
         tokens = mx.array([operation.tokens], dtype=mx.uint32)
         self._given = data, operation.dtype
         caches: CacheSet | None = None
@@ -183,10 +188,13 @@ class Rank:
         states, dtype = bytes_of(mx.concatenate([self._states, *of_layers], axis=-1))
         self._states = None
         short = is_short() or is_nearly(self._most_bytes)
-        if self._group is None:
+        if self.group is None:
             self._post(Stepped(dtype, short), states)
         else:
-            self._post(Stepped(dtype, short, digest_of_states(states)), b"" if self._group.rank() else states)
+            digest = digest_of_states(states)
+            if self._is_launched:
+                require_same(self.group, digest)
+            self._post(Stepped(dtype, short, digest), b"" if self.group.rank() else states)
         if caches is not None:
             caches.evaluate()  # while the next rank computes
         if len(operation.tokens) > _WIDE_TOKENS:

@@ -8,13 +8,18 @@ import signal
 import socket
 import sys
 import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
 
-from engine.cluster.operations import Gather, Gathered, Operation, Ping, Pong, RankBroken
+from engine.cluster.launched import LAUNCHED, launched_place
+from engine.cluster.operations import Gather, Gathered, Join, Operation, Ping, Pong, RankBroken
 from engine.cluster.rank_group import hello_here
 from engine.cluster.wire import MOST_BYTES, Wire, WireBroken, WireEnded
 from engine.models.openblas import put_in_front
 
 MOST_WAITING = 128  # operations
+JOINS = 10  # MLX waits half a minute each time
 
 
 class Inbox:
@@ -80,6 +85,24 @@ def _listen(wire: Wire, inbox: Inbox) -> None:
                 inbox.put(value, data)
     except (WireEnded, WireBroken):
         os._exit(0)
+
+
+def follow(folder: Path) -> NoReturn:
+    """Under mlx.launch: carry out what place 0 is asked, until that ends. The exit status ends the others, too."""
+    from engine.cluster.fabric import passed_on
+    from engine.cluster.rank import Rank
+
+    rank = Rank(lambda *_: None, str(folder.absolute()))
+    asked = Join(launched_place() or 0, LAUNCHED, ())
+    try:
+        for _ in range(JOINS):
+            with suppress(RuntimeError):  # rank 0's engine may start its child later than MLX waits for it
+                rank.carry_out(asked, bytearray())
+                break
+        while True:
+            rank.carry_out(*passed_on(rank.group, None))
+    except RuntimeError:  # of MLX: the group has ended
+        os._exit(1)  # what MLX has still to do for it would never end
 
 
 if __name__ == "__main__":

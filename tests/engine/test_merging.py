@@ -121,7 +121,8 @@ class Batch:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("seed", range(12))
-def test_rows_come_and_go_in_any_order(seed: int) -> None:
+def test_rows_come_and_go_in_any_order(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.caches.ragged._GROWTH_TOKENS", 2)
     chance, batch = Random(seed), Batch()
     batch.append(*(chance.randrange(1, 25) for _ in range(chance.randrange(1, 4))))
     for _ in range(14):

@@ -267,6 +267,29 @@ def test_a_line_that_fails_in_a_reply_keeps_its_words_and_is_made_anew(
     assert len(processes_below(os.getpid())) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.expect_log("RankLost")
+def test_two_machines_in_tensor_mode_write_on_after_their_line_was_cut(lent: Lent) -> None:
+    """Operations go over TLS; the sums over loopback, which both machines are on here."""
+    helping = [share.helping for share in lent.plan.shares if share.helping is not None]
+    client = EngineClient(lent.engine)
+    client.load(lent.main, lent.draft, plan=plan_ranks(lent.main, SIZES, helping, mode=RankMode.TENSOR))
+    assert len(processes_below(os.getpid())) == 2
+    whole = client.run(asked(drafted=3, tokens=40))
+
+    def on_event(_request: RequestId, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            lent.line.cut()
+
+    broken = client.run(asked(drafted=3, tokens=40), on_event)
+    assert isinstance(broken.failed.error, RankLost)
+    assert (broken.failed.error.rank, broken.failed.error.why) == (2, RankEnd.ENDED)
+    assert broken.failed.error.machine == helping[0].machine.name
+    assert whole.text().startswith(broken.text()) is bool(broken.text()) is True
+    assert client.run(asked(drafted=3, tokens=40)).tokens == whole.tokens
+    assert len(processes_below(os.getpid())) == 2
+
+
 def lends(lent: Lent, wanted: bool) -> bool:
     """Once it does, or not; False if that does not come."""
     until = time.monotonic() + PATIENCE_S

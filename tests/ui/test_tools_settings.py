@@ -19,7 +19,7 @@ from app.storage.consents import EVERY_CHAT, Consent
 from app.system.secrets import Secrets
 from app.tools.definitions import LONGEST_DESCRIPTION, Answer
 from app.tools.host_process import ToolHost
-from app.tools.wire import ConnectionState
+from app.tools.wire import ConnectionState, ServerProblem
 from app.view_models.tools import CallState, ServerRow, ToolRow
 from app.views.settings.search import places, search
 from app.views.settings.tools import RemovedCard, RunSheet, ServerCard, ToolsPage
@@ -218,6 +218,12 @@ def test_a_missing_program_is_named_with_the_way_to_get_it(setup: Setup, qtbot: 
 def test_any_other_problem_has_words(problem: str) -> None:
     assert problem_text(problem, "")
     assert problem_text(problem, "detail")
+
+
+@pytest.mark.parametrize("problem", [each for each in ServerProblem if "sign" in each or each == "no_registration"])
+def test_what_goes_wrong_with_a_sign_in_has_words_of_its_own(problem: ServerProblem) -> None:
+    words = [problem_text(each, "detail") for each in ServerProblem]
+    assert words.count(problem_text(problem, "detail")) == 1
 
 
 def test_adding_says_what_became_of_it(setup: Setup) -> None:

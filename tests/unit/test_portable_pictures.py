@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from app.controllers import exports
-from app.controllers.asking import request_messages
 from app.controllers.exports import Exported
 from app.controllers.imports import chat_of, keep_pictures
 from app.documents.picture_values import as_stored, read_image
@@ -31,6 +30,7 @@ from engine import MessageRole, Picture
 from tests.helpers.foreign_chats import chatgpt, node, pointer
 from tests.helpers.picture_files import image, written
 from tests.helpers.portable_chat import WORDS
+from tests.helpers.prompt_messages import request_messages
 
 NOTE = Attachment("sea.png", AttachmentKind.NOTE, "", 0)
 

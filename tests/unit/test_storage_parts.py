@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from app.controllers.asking import request_messages
 from app.portable import own
 from app.portable.markdown import markdown_of
 from app.storage import Attachment, AttachmentKind, Database, ReplyText, Stores, opening, portable, schema
@@ -40,6 +39,7 @@ from app.view_models.tools import CallState
 from app.view_models.transcript import transcript_row
 from engine import MessageRole, ToolCall
 from tests.helpers.portable_chat import WORDS
+from tests.helpers.prompt_messages import request_messages
 from tests.unit.test_portable_formats import parts
 
 FILE = Attachment("a.md", AttachmentKind.TEXT, "three ducks", 11)
