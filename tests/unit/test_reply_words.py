@@ -101,7 +101,7 @@ def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
         assert line.gain == gain
         assert "paused" not in line.details
         told = line.tooltip + second_line(RequestColumn.STATE, stats) + plain_sentence(stats)
-        assert ("paused" in told) is (tone_of(stats) is not Tone.GAIN)
+        assert ("no gain here" in told) is (tone_of(stats) is not Tone.GAIN)
 
 
 @pytest.mark.parametrize(
