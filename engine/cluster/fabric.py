@@ -33,6 +33,7 @@ RDMA = "jaccl"
 _SUMS = 200
 _NUMBERS = 4096  # in each: the hidden states of a token
 _MATRIX = 8192  # rows and columns of one that no processor's cache holds
+_MOST_BYTES = 16 << 20  # of an operation that is passed on
 _PREFIXES = ("MLX_", "JACCL_")  # of variables that choose a backend, or how it waits
 
 
@@ -146,7 +147,9 @@ def passed_on(group: Any, own: tuple[Value, bytearray] | None) -> tuple[Any, byt
         content = encoded(own[0])
         frame = _LENGTHS.pack(len(content), len(own[1])) + content + own[1]
     size = int.from_bytes(_summed(group, mx.array(len(frame), dtype=mx.uint32)), sys.byteorder)
-    data = _summed(group, mx.array(list(frame) or [0] * size, dtype=mx.uint8))
+    if size > _MOST_BYTES:  # MLX may give any number where a member has ended
+        raise NotAValue(f"{size} bytes")
+    data = _summed(group, mx.array(list(frame), dtype=mx.uint8) if frame else mx.zeros(size, dtype=mx.uint8))
     length, more = _LENGTHS.unpack_from(data)
     end = _LENGTHS.size + length
     if end + more != len(data):

@@ -101,8 +101,9 @@ def follow(folder: Path) -> NoReturn:
                 break
         while True:
             rank.carry_out(*passed_on(rank.group, None))
-    except RuntimeError:  # of MLX: the group has ended
-        os._exit(1)  # what MLX has still to do for it would never end
+    except Exception as error:  # noqa: BLE001  of MLX, where the group has ended, or of what came then
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        os._exit(1)  # what MLX has still to do for the group would never end
 
 
 if __name__ == "__main__":
