@@ -286,8 +286,8 @@ def test_signing_in_and_out(setup: Setup, qtbot: QtBot, monkeypatch: pytest.Monk
         card.sign_in.click()
         qtbot.waitUntil(lambda: len(opened) == 2, timeout=90_000)
         assert "You can close this page." in browse(opened[1])
+        qtbot.waitUntil(lambda: card.sign_in.text() == "Sign Out", timeout=90_000)
         qtbot.waitUntil(lambda: setup.row().state is ConnectionState.READY, timeout=90_000)
-        assert card.sign_in.text() == "Sign Out"
         token = server.sign_in.access[-1]
         paths = setup.app.paths
         qtbot.waitUntil(lambda: Secrets(paths.hub_token).tool_secret(setup.row().id, "grant", "") is not None)
