@@ -423,7 +423,9 @@ def _has_text(file: ProjectFile) -> bool:
 
 def _place_of(database: Path) -> int | None:
     key = _KEY.fullmatch(database.name)
-    return None if key is None else -int(key[2]) if key[1] else int(key[2])
+    if key is None:
+        return None
+    return -int(key[2]) if key[1] else int(key[2])
 
 
 def _is_damaged(error: Exception) -> bool:

@@ -86,7 +86,8 @@ class RaggedCache:
             both = [(batch, len(batch.lengths)) for batch in (self, other)]
             keys = [_widened(batch.keys, like.keys, rows, columns) for batch, rows in both]
             values = [_widened(batch.values, like.values, rows, columns) for batch, rows in both]
-            self.keys, self.values = mx.concatenate(keys), mx.concatenate(values)
+            self.keys = mx.concatenate(keys)
+            self.values = mx.concatenate(values)
         self._set_lengths([*self.lengths, *other.lengths])
 
     def extract(self, row: int) -> tuple[mx.array, mx.array, int]:

@@ -185,10 +185,10 @@ class FrontRank:
         self._has_joined = True
         if self._is_sharded:
             can_roll_back = part.make_caches().can_roll_back
-            fixed_bytes, token_bytes = part.need.fixed_bytes, part.need.token_bytes
+            need = part.need
             return self._mirrored(
                 lambda: CacheSet([], can_roll_back=can_roll_back),
-                lambda _here, position: fixed_bytes + position * token_bytes,
+                lambda _here, position: need.fixed_bytes + position * need.token_bytes,
             )
         fuller = max(self._plan.split) / self._plan.split[0]
         return self._mirrored(part.make_caches, lambda here, _position: int(here * fuller))

@@ -100,8 +100,8 @@ class Head:
 
     def need(self, whole: MemoryNeed) -> MemoryNeed:
         """With the rows of a chat in this machine's rank."""
-        token_bytes, fixed_bytes = whole.token_bytes // self._ranks, whole.fixed_bytes // self._ranks
-        return MemoryNeed(_nbytes(self.parameters()), token_bytes, fixed_bytes)
+        share = whole.token_bytes // self._ranks
+        return MemoryNeed(_nbytes(self.parameters()), share, whole.fixed_bytes // self._ranks)
 
     def _forward(self, _network: Any, run: Callable[..., Any], tokens: mx.array, cache: Any = None) -> Any:
         self._on_forward(tokens, cache is not None)

@@ -176,8 +176,9 @@ class LoadedModel:
         """The same network with keys and values at 8 bits; itself if it has none."""
         if self.eight_bits is None:
             return self
-        made, need = self.eight_bits.make_caches, self.eight_bits.need
-        return replace(self, make_caches=made, need=need, identity=f"{self.identity}-kv8", eight_bits=None)
+        kept = self.eight_bits
+        identity = f"{self.identity}-kv8"
+        return replace(self, make_caches=kept.make_caches, need=kept.need, identity=identity, eight_bits=None)
 
     @property
     def has_states(self) -> bool:
