@@ -55,6 +55,15 @@ class Served:
             self.states.get(timeout=PATIENCE_S)
 
 
+def listens(port: int) -> bool:
+    """Whether a program answers there; one that is closing may refuse the connection or reset it."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S).close()
+    except ConnectionError:
+        return False
+    return True
+
+
 def chat_body(text: object, **fields: Any) -> dict[str, Any]:
     return {"model": "default", "messages": [{"role": "user", "content": text}]} | fields
 

@@ -34,7 +34,7 @@ from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
 from tests.helpers.gui_waits import gui_waits
 from tests.helpers.picture_files import rgb_png
-from tests.helpers.served import PATIENCE_S, Asked, chat_body
+from tests.helpers.served import PATIENCE_S, Asked, chat_body, listens
 from tests.helpers.stillness import still
 from tests.helpers.window_pages import SETTINGS_PAGES
 
@@ -87,14 +87,6 @@ def ask(
         return http.post(path, json=chat_body(content), headers=headers)
 
 
-def is_open(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S).close()
-    except ConnectionRefusedError:
-        return False
-    return True
-
-
 def of_programs(harness: AppHarness) -> list[RequestRow]:
     return [row for row in harness.chats.requests.rows if row.of_program]
 
@@ -115,7 +107,7 @@ def test_it_is_off_until_somebody_turns_it_on(
     harness: AppHarness, server: ServerController, port: int, qtbot: QtBot
 ) -> None:
     assert server.state.phase is ServerPhase.OFF
-    assert not is_open(port)
+    assert not listens(port)
     assert "server" not in threads()
 
     turn_on(server, qtbot)
@@ -201,7 +193,7 @@ def test_another_port_and_the_network(server: ServerController, page: ServerPage
     before, other = server.port, free_port()
     page.port.setValue(other)
     qtbot.waitUntil(lambda: server.state.addresses[:1] == (f"http://127.0.0.1:{other}",), timeout=60_000)
-    assert not is_open(before)
+    assert not listens(before)
     assert f"http://127.0.0.1:{other}" in page.connect_card.text.text()
 
     page.in_network.click()
@@ -291,7 +283,7 @@ def test_it_is_on_again_after_a_start_and_ends_with_the_app(tmp_path: Path, qtbo
             while connection.recv(4096):
                 pass
         assert "server" not in threads()
-        assert not is_open(port)
+        assert not listens(port)
 
 
 def test_each_client_is_shown_and_copied_as_it_is(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import queue
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from app.tools.public import may_lead_to
 from app.tools.servers import ServerConfig, ToolServers
 from app.tools.wire import ServerFault, ServerProblem, ServerReach, SignInPages
 from tests.helpers.oauth_tool_server import OAuthToolServer, SignInServer, browse, oauth_tool_server, serving
+from tests.helpers.served import listens
 from tests.helpers.tool_hosts import PATIENCE_S, SHORT, HostUnderTest, wait_until
 
 PAGES = SignInPages("Close <this> page", "Refused page", "Other page", "en")
@@ -119,7 +119,7 @@ def test_two_sign_ins_at_once_and_one_that_is_cancelled(user: User) -> None:
         user.host.host.stop(configs[1].id)
         for ends in (first_ends, second_ends):
             assert ends.get(timeout=PATIENCE_S) == ServerFailed(ServerProblem.STOPPED)
-        wait_until(lambda: not (listens(first) or listens(second)), "it still listens")
+        wait_until(lambda: not (waits(first) or waits(second)), "it still listens")
 
 
 def test_a_refusal_ends_the_server_until_the_user_signs_in(user: User) -> None:
@@ -235,7 +235,7 @@ def test_only_the_right_answer_ends_it() -> None:
     assert seen == [400] * 5
 
 
-def test_after_its_time_or_its_end_nothing_listens() -> None:
+def test_after_its_time_or_its_end_nothing_waits() -> None:
     pages: list[str] = []
     with oauth_tool_server() as server:
         signed_in(server, lambda page: pages.append(page) or browse(page))  # type: ignore[func-returns-value]
@@ -243,7 +243,7 @@ def test_after_its_time_or_its_end_nothing_listens() -> None:
             signed_in(server, pages.append, 1.0)
         assert (caught.value.problem, caught.value.detail) == (ServerProblem.SIGN_IN_LATE, "1")
     assert len(pages) == 2
-    assert not any(map(listens, pages))
+    assert not any(map(waits, pages))
 
 
 def test_another_place_to_sign_in_is_shown_to_nobody_before_signing_out() -> None:
@@ -389,11 +389,7 @@ def test_a_server_leads_to_this_machine_only_from_it(server: str, address: str, 
         assert caught.value.problem is ServerProblem.ADDRESS
 
 
-def listens(page: str) -> bool:
+def waits(page: str) -> bool:
     """Whether the sign-in of that page still waits."""
     (back,) = parse_qs(urlsplit(page).query)["redirect_uri"]
-    try:
-        socket.create_connection(("127.0.0.1", urlsplit(back).port or 0), 60).close()
-    except ConnectionRefusedError:
-        return False
-    return True
+    return listens(urlsplit(back).port or 0)
