@@ -11,9 +11,9 @@ import os
 import sqlite3
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, count, zip_longest
 from pathlib import Path
@@ -233,6 +233,7 @@ class ProjectFiles:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = Connection(connection)
         self._numbers: dict[str, int] = {}  # the last one that was given to a name; thousands may have it
+        self._touched: set[int] = set()  # files that were changed here since `touched` was asked
 
     def close(self) -> None:
         self._db.close()
@@ -257,12 +258,25 @@ class ProjectFiles:
         row = self._db.row(f"SELECT {_COLUMNS} FROM files WHERE id = ? AND {_SHOWN}", (file_id,))
         return None if row is None else _file(row)
 
+    def touched(self) -> set[int]:
+        """Those that were added, changed or removed on this connection since this was asked last."""
+        touched = self._touched
+        self._touched = set()
+        return touched
+
     def at(self, path: Path) -> ProjectFile | None:
         row = self._db.row(f"SELECT {_COLUMNS} FROM files WHERE path = ? AND {_SHOWN}", (str(path),))
         return None if row is None else _file(row)
 
-    def add(self, paths: Iterable[Path]) -> Added:
-        """Files that are to be read. One that is there already stays; what is no file is left to the reader."""
+    def named(self, name: str) -> ProjectFile | None:
+        row = self._db.row(f"SELECT {_COLUMNS} FROM files WHERE name = ? AND {_SHOWN}", (name,))
+        return None if row is None else _file(row)
+
+    def add(self, paths: Iterable[Path], taken: Collection[str] = ()) -> Added:
+        """Files that are to be read. One that is there already stays; what is no file is left to the reader.
+
+        `taken`: names that none of them gets.
+        """
         ids: list[int] = []
         left_out = 0
         with self._db.transaction():
@@ -277,13 +291,13 @@ class ProjectFiles:
                     continue
                 known.add(str(path))
                 room -= size
-                ids.append(self._insert(str(path), self._free_name(path), size, FileState.WAITS))
+                ids.append(self._insert(str(path), self._free_name(path, taken), size, FileState.WAITS))
         return Added(tuple(ids), left_out)
 
-    def add_text(self, name: str, text: str) -> int:
+    def add_text(self, name: str, text: str, taken: Collection[str] = ()) -> int:
         """A text without a file, which is searched at once."""
         with self._db.transaction():
-            file_id = self._insert("", self._free_name(Path(name)), len(text.encode()), FileState.READY)
+            file_id = self._insert("", self._free_name(Path(name), taken), len(text.encode()), FileState.READY)
             self._put_pages(file_id, [(0, text)])
         return file_id
 
@@ -293,26 +307,22 @@ class ProjectFiles:
             for file_id in ids:
                 sql = "UPDATE files SET state = ?, path = '', name = ? WHERE id = ?"
                 self._db.execute(sql, (_REMOVED, f"\0{file_id}", file_id))
+                self._touched.add(file_id)
 
     def _room(self) -> int:
         return MOST_BYTES - int(self._db.rows(f"SELECT ifnull(sum(size), 0) FROM files WHERE {_SHOWN}")[0][0])
 
     def _insert(self, path: str, name: str, size: int, state: FileState) -> int:
         sql = "INSERT INTO files (path, name, size, changed_ns, state) VALUES (?, ?, ?, 0, ?)"
-        return self._db.execute(sql, (path, name, size, state))
+        file_id = self._db.execute(sql, (path, name, size, state))
+        self._touched.add(file_id)
+        return file_id
 
-    def _free_name(self, path: Path) -> str:
-        """Its name; where another file has that, with the folder's, or with a number."""
-        own, folder = map(_written, (path.name, path.parent.name))
-        wider = f"{folder}/{own}" if folder else own
-        taken = "SELECT 1 FROM files WHERE name = ?"
-        for name in (own or "text", wider):
-            if self._db.row(taken, (name,)) is None:
-                return name
-        numbers = count(self._numbers.get(wider, 1) + 1)
-        number = next(each for each in numbers if self._db.row(taken, (f"{wider} {each}",)) is None)
-        self._numbers[wider] = number
-        return f"{wider} {number}"
+    def _free_name(self, path: Path, taken: Collection[str]) -> str:
+        def is_taken(name: str) -> bool:
+            return name in taken or self._db.row("SELECT 1 FROM files WHERE name = ?", (name,)) is not None
+
+        return free_name(path, is_taken, self._numbers)
 
     # Reading: by one thread
 
@@ -329,6 +339,7 @@ class ProjectFiles:
             " WHERE id = ? AND state != 'removed'"
         )
         self._db.execute(sql, (size, changed_ns, file_id))
+        self._touched.add(file_id)
 
     def put_pages(self, file_id: int, pages: Sequence[tuple[int, str]]) -> bool:
         """The next pages of a file. False: it was taken out meanwhile."""
@@ -354,12 +365,14 @@ class ProjectFiles:
             start += len(text)
             last_page = page or last_page
         self._db.execute("UPDATE files SET pages = ?, characters = ? WHERE id = ?", (last_page, start, file_id))
+        self._touched.add(file_id)
 
     def end(self, file_id: int, state: FileState, problem: str = "") -> None:
         """What waits is read again, even if it is found as it was before."""
         none = {FileState.UNREADABLE: ", pages = 0, characters = 0", FileState.WAITS: ", changed_ns = 0"}.get(state, "")
         sql = f"UPDATE files SET state = ?, problem = ?{none} WHERE id = ? AND state != 'removed'"
         self._db.execute(sql, (state, problem, file_id))
+        self._touched.add(file_id)
 
     def signs(self) -> list[tuple[int, str, FileState, int, int]]:
         """Id, path, state, size and time of each file that is on a disk, to see whether it has changed."""
@@ -459,6 +472,18 @@ def _file(row: sqlite3.Row) -> ProjectFile:
     )
 
 
+def free_name(path: Path, is_taken: Callable[[str], bool], numbers: dict[str, int]) -> str:
+    """The name of a file; where another has that, with the folder's, or with a number. `numbers`: those given last."""
+    own, folder = map(_written, (path.name, path.parent.name))
+    wider = f"{folder}/{own}" if folder else own or "text"
+    for name in (own or "text", wider):
+        if not is_taken(name):
+            return name
+    following = count(numbers.get(wider, 1) + 1)
+    numbers[wider] = next(each for each in following if not is_taken(f"{wider} {each}"))
+    return f"{wider} {numbers[wider]}"
+
+
 def _written(name: str) -> str:
     """As it is typed and cited: some systems decompose letters in the names of files."""
     return as_name(unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace")))
@@ -472,14 +497,22 @@ def _size(path: Path) -> int:
 
 
 def search_in(
-    paths: Iterable[Path], question: str, limit: int, failed: Callable[[Path, sqlite3.Error], None] | None = None
+    paths: Iterable[Path],
+    question: str,
+    limit: int,
+    failed: Callable[[Path, sqlite3.Error], None] | None = None,
+    names: Mapping[tuple[Path, int], str] = {},
 ) -> list[Passage]:
-    """The best passages of several databases; one that cannot be read has none, and is reported to `failed`."""
+    """The best passages of several databases; one that cannot be read has none, and is reported to `failed`.
+
+    `names`: of files that are known by another one than in their database.
+    """
     found: list[list[Passage]] = []
     for path in paths:
         try:
             with reading(path) as files:
-                found.append([] if files is None else files.search(question, limit))
+                passages = [] if files is None else files.search(question, limit)
+                found.append([replace(each, name=names.get((path, each.file_id), each.name)) for each in passages])
         except sqlite3.Error as error:
             if failed is not None:
                 failed(path, error)

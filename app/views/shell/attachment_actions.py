@@ -79,7 +79,7 @@ class AttachmentActions(QObject):
         transcript.picture_requested.connect(partial(self._show_picture, can_remove=False))
         transcript.notice_action_requested.connect(self._follow)
         transcript.link_requested.connect(self._show_cited)
-        chats.tools.changed.connect(lambda: transcript.context.cite(chats.tools.document_names()))
+        chats.tools.changed.connect(lambda: transcript.context.cite(chats.tools.documents()))
         attached.refused.connect(self._show_refused)
         for gone_on in (chats.current_chat_changed, chats.asking.message_sent):
             gone_on.connect(self._withdraw_refused)
