@@ -445,6 +445,22 @@
         <translation>取り込んだチャットに、このファイルはありませんでした。</translation>
     </message>
     <message>
+        <source>Page %1</source>
+        <translation>%1ページ</translation>
+    </message>
+    <message>
+        <source>Line %1</source>
+        <translation>%1行目</translation>
+    </message>
+    <message>
+        <source>Open the File</source>
+        <translation>ファイルを開く</translation>
+    </message>
+    <message>
+        <source>Show in Folder</source>
+        <translation>フォルダに表示</translation>
+    </message>
+    <message>
         <source>Insert into Message</source>
         <translation>メッセージに挿入</translation>
     </message>
@@ -1461,6 +1477,10 @@
         <translation>
             <numerusform>%Ln 件のチャットを書き出す</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>With the files of projects and chats</source>
+        <translation>プロジェクトとチャットのファイルも書き出す</translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -5386,6 +5406,10 @@
     <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>ファイルがないか破損しているため含まれていない画像：%1 枚。</translation>
+    </message>
+    <message>
+        <source>Files left out because they are gone: %1.</source>
+        <translation>見つからないため含まれなかったファイル：%1件。</translation>
     </message>
     <message>
         <source>Show</source>

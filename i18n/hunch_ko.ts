@@ -445,6 +445,22 @@
         <translation>가져온 채팅에 이 파일이 없었어요.</translation>
     </message>
     <message>
+        <source>Page %1</source>
+        <translation>%1쪽</translation>
+    </message>
+    <message>
+        <source>Line %1</source>
+        <translation>%1행</translation>
+    </message>
+    <message>
+        <source>Open the File</source>
+        <translation>파일 열기</translation>
+    </message>
+    <message>
+        <source>Show in Folder</source>
+        <translation>폴더에서 보기</translation>
+    </message>
+    <message>
         <source>Insert into Message</source>
         <translation>메시지에 삽입</translation>
     </message>
@@ -1461,6 +1477,10 @@
         <translation>
             <numerusform>채팅 %Ln개 내보내기</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>With the files of projects and chats</source>
+        <translation>프로젝트와 채팅의 파일도 함께 내보내기</translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -5386,6 +5406,10 @@
     <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>파일이 없거나 손상되어 빠진 이미지: %1개.</translation>
+    </message>
+    <message>
+        <source>Files left out because they are gone: %1.</source>
+        <translation>파일이 없어 빠진 항목: %1개.</translation>
     </message>
     <message>
         <source>Show</source>

@@ -445,6 +445,22 @@
         <translation>导入的内容中没有此文件。</translation>
     </message>
     <message>
+        <source>Page %1</source>
+        <translation>第 %1 页</translation>
+    </message>
+    <message>
+        <source>Line %1</source>
+        <translation>第 %1 行</translation>
+    </message>
+    <message>
+        <source>Open the File</source>
+        <translation>打开文件</translation>
+    </message>
+    <message>
+        <source>Show in Folder</source>
+        <translation>在文件夹中显示</translation>
+    </message>
+    <message>
         <source>Insert into Message</source>
         <translation>插入消息</translation>
     </message>
@@ -1461,6 +1477,10 @@
         <translation>
             <numerusform>导出 %Ln 个对话</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>With the files of projects and chats</source>
+        <translation>连同项目和对话的文件</translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -5386,6 +5406,10 @@
     <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>因文件丢失或损坏而未包含的图片：%1 张。</translation>
+    </message>
+    <message>
+        <source>Files left out because they are gone: %1.</source>
+        <translation>因文件已不在而未导出：%1 个。</translation>
     </message>
     <message>
         <source>Show</source>

@@ -207,6 +207,12 @@ class ProjectFilesController(QObject):
     def database(self, place: int) -> Path:
         return database_of(self._storage.path, place)
 
+    def have_files(self, chats: Iterable[tuple[int, int | None]] | None) -> bool:
+        """Whether these chats, each with its folder, or the folders around them have documents; None: any."""
+        if chats is None:
+            return any(each.files for each in self._known.values())
+        return any(self.files(place) for chat in chats for place in self._around(*chat))
+
     def look(self, chat_id: int, folder_id: int | None) -> None:
         """Read what has changed since of the documents of a chat in that folder."""
         self._work |= dict.fromkeys(self._known.keys() & self._around(chat_id, folder_id), True)
@@ -223,7 +229,8 @@ class ProjectFilesController(QObject):
         self._change(_Change(place), lambda files: files.add(files_within(chosen)), added)
 
     def add_text(self, place: int, name: str, text: str) -> None:
-        self._change(_Change(place), lambda files: files.add_text(name, text))
+        """One without a file; nothing where one of that name is there."""
+        self._change(_Change(place), lambda files: None if files.named(name) else files.add_text(name, text))
 
     def add_one(
         self, place: int, path: str, name: str, text: str, taken: Collection[str], done: Callable[[OneAdded], None]

@@ -169,11 +169,21 @@ class ToolsController(QObject):
         """Of a chat, or of the open one."""
         return self._documents.by_name(self.documents_of(self._options.chat_id if chat_id is None else chat_id))
 
-    def read_cited(self, name: str, page: int, done: Callable[[str], None]) -> None:
-        """A page of a document of the open chat, or all of it; "" if it is none."""
+    def read_cited(self, name: str, page: int, done: Callable[[str, str, int], None]) -> None:
+        """The text and path of a document of the open chat, and the page that the text is of; 0: all, or no such page.
+
+        Nothing where it is none.
+        """
         if name in (documents := self.documents()):
             place, file = documents[name]
-            self._documents.text(place, file.id, done, page or None)
+
+            def read(text: str) -> None:
+                if text or not page:
+                    done(text, file.path, page)
+                else:
+                    self.read_cited(name, 0, done)
+
+            self._documents.text(place, file.id, read, page or None)
 
     def passages(self, chat_id: int, question: str, context_tokens: int, done: Callable[[Attachments], None]) -> None:
         """For a model that cannot search by itself: what of the documents fits best, as an attachment; () at once where

@@ -24,6 +24,7 @@ from app.storage.passages import cut_up, for_index, terms_of
 
 MOST_FILES = 5_000
 MOST_BYTES = 2 << 30  # of all files of a project together
+MOST_CHARACTERS = 20_000_000  # of one file
 _VERSION = 1
 _SUFFIXES = ("-wal", "-shm", "-journal", "")
 _MOST_TERMS = 40  # of a question
@@ -105,6 +106,7 @@ class Passage:
     start: int  # in the text of the file
     end: int
     text: str
+    line: int = 0  # on which it begins, of a file without pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +299,9 @@ class ProjectFiles:
     def add_text(self, name: str, text: str, taken: Collection[str] = ()) -> int:
         """A text without a file, which is searched at once."""
         with self._db.transaction():
-            file_id = self._insert("", self._free_name(Path(name), taken), len(text.encode()), FileState.READY)
+            given = name and name not in taken and self.named(name) is None
+            free = as_name(name) if given else self._free_name(Path(name), taken)
+            file_id = self._insert("", free, len(text.encode()), FileState.READY)
             self._put_pages(file_id, [(0, text)])
         return file_id
 
@@ -443,7 +447,28 @@ class ProjectFiles:
             " ORDER BY rank LIMIT ?"
         )
         asked = " OR ".join(f'"{term}"' for term in terms)
-        return [Passage(**dict(row)) for row in self._db.rows(sql, (asked, limit))]
+        found = [Passage(**dict(row)) for row in self._db.rows(sql, (asked, limit))]
+        lines = self._lines({(each.file_id, _first_letter(each)) for each in found if not each.page})
+        return [replace(each, line=lines.get((each.file_id, _first_letter(each)), 0)) for each in found]
+
+    def _lines(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """The numbers of the lines at these places in the texts of files. Each text is passed once."""
+        sql = (
+            "SELECT start, text FROM parts WHERE file_id = ? AND start < ? AND start >="
+            " (SELECT ifnull(max(start), 0) FROM parts WHERE file_id = ? AND start <= ?) ORDER BY start"
+        )
+        lines: dict[tuple[int, int], int] = {}
+        before = (0, 0)
+        line = 1
+        for file_id, place in sorted(places):
+            if before[0] != file_id:
+                before = file_id, 0
+                line = 1
+            for start, text in self._db.rows(sql, (file_id, place, *before)):
+                line += text.count("\n", max(0, before[1] - start), place - start)
+            before = file_id, place
+            lines[before] = line
+        return lines
 
     def _telling(self, terms: Sequence[str]) -> list[str]:
         """Those by which passages differ: the rarer ones, as far as few enough passages have one of them."""
@@ -456,6 +481,11 @@ class ProjectFiles:
             if number and (together <= _MANY or not kept):
                 kept.append(term)
         return kept
+
+
+def _first_letter(passage: Passage) -> int:
+    """Its place in the text of the file."""
+    return passage.start + len(passage.text) - len(passage.text.lstrip())
 
 
 def _file(row: sqlite3.Row) -> ProjectFile:

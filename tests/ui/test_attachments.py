@@ -209,7 +209,7 @@ def test_what_is_too_long_is_searched(app: AppHarness, qtbot: QtBot, tmp_path: P
     app.wait_until_quiet(qtbot)
     found, searched = app.chats.transcript.messages[0].attachments
     assert (found.kind, searched.kind) == (AttachmentKind.PASSAGES, AttachmentKind.SEARCHED)
-    assert found.text.startswith("[app.log]\n")
+    assert found.text.startswith("[app.log, line ")
     prompt = app.engine.requests[-1].messages[-1].content
     assert "line 3456" in prompt
     assert len(prompt) < 10_000 < (tmp_path / "app.log").stat().st_size / 4

@@ -347,15 +347,16 @@ def test_documents_of_one_name_are_told_apart(harness: ControllerHarness, tmp_pa
     assert set(tools.documents()) == names.keys()
     reach = tools.reach(0, frozenset())
     found = call_built_in("search_files", '{"query": "whales tigers zebras"}', reach).text
-    assert sorted(found.split("\n\n")) == sorted(f"[{name}]\n{text}" for name, text in names.items())
+    assert sorted(found.split("\n\n")) == sorted(f"[{name}, line 1]\n{text}" for name, text in names.items())
     found_too = {each.name: each.text for each in search(documents, qtbot, "whales tigers zebras", 0, 2, PROJECT)}
     assert found_too == names
     for name, text in names.items():
         assert call_built_in("read_file", f'{{"path": "{name}"}}', reach).text == text
-        said: list[str] = []
-        tools.read_cited(name, 0, said.append)
-        qtbot.waitUntil(lambda said=said: bool(said))  # type: ignore[misc]
-        assert said == [text]
+    said: dict[str, str] = {}
+    for name in names:
+        tools.read_cited(name, 0, lambda text, path, _page: said.update({path: text}))
+    places = {str(tmp_path / str(place) / "report.txt"): text for place, text in words.items()}
+    qtbot.waitUntil(lambda: said == places)
 
 
 def test_pasted_texts_have_names_of_their_own(documents: ProjectFilesController, qtbot: QtBot) -> None:

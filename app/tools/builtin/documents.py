@@ -67,7 +67,7 @@ TOOLS = (
         described(
             "search_files",
             "Searches the documents of this chat and its project, and returns the passages that have most of the words"
-            f" of the query, each with its file and page. {CITING}",
+            f" of the query, each with its file and page or line. {CITING}",
             {"query": {"type": "string", "description": "The question, or words that the answer should have"}},
         ),
         _search,
