@@ -134,7 +134,7 @@ _NONE = FileList()
 
 
 def _ignore_place(_path: str, _text: str) -> None:
-    """Nobody asks what was taken."""
+    """For a document that is not needed."""
 
 
 class ProjectFilesController(QObject):

@@ -27,7 +27,7 @@ Folder = tuple[str, Iterable[Document]]  # the name of a project or a chat, and 
 
 
 def write_documents(folders: Iterable[Folder], made: Path, stop: Stop) -> int:
-    """A new folder with one for each project and chat; of a file that is gone, the text that was read of it.
+    """A new folder with one for each project and chat; of a missing file, the text that was read of it.
 
     Returns how many have neither. Without documents there is no folder. Raises OSError or Stopped.
     """

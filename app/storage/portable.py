@@ -10,7 +10,7 @@ import sqlite3
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -140,6 +140,7 @@ def _began(stores: Stores, chat_id: int) -> float:
 def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:
     """Add new messages, in the caller's transaction. Messages deleted here are not restored."""
     options = stores.states.options(chat_id)
+    chat = _without_texts(chat)
     leaf = stores.chats.leaf(chat_id)
     here = _Here(stores, chat_id, chat)
     ids: dict[int, int] = {}
@@ -468,6 +469,7 @@ def projects_of(chat: PortableChat) -> Projects:
 def add(stores: Stores, chat: PortableChat, projects: Projects | None = None) -> int:
     """Add a chat in the caller's transaction. Returns its id. `projects`: of earlier chats of the file."""
     now = time.time()
+    chat = _without_texts(chat)
     folder = _folder(stores.database, chat.folder, (projects or {}) | projects_of(chat))
     options = object_to_json((_for_elsewhere(chat.options) or {}) | imported_from(chat))
     sql = (
@@ -497,8 +499,9 @@ def texts_in(chat: PortableChat) -> dict[str, str]:
     return {each.name: each.text[:MOST_CHARACTERS] for each in files if each.kind is AttachmentKind.SEARCHED}
 
 
-def _without_texts(chat: PortableChat, texts: Collection[str]) -> PortableChat:
+def _without_texts(chat: PortableChat) -> PortableChat:
     """Of documents only the name; those without a text stay where the chat is from."""
+    texts = texts_in(chat)
 
     def without(attachment: Attachment) -> Attachment:
         if attachment.kind is not AttachmentKind.SEARCHED:
@@ -598,8 +601,6 @@ class Importing:
 
     def _put(self, stores: Stores, known: Known, line: bytes) -> None:
         chat = self._chat_of(line)
-        texts = texts_in(chat)
-        chat = _without_texts(chat, texts)
         self._projects |= projects_of(chat)
         if not self._again and known.has(chat):
             self.skipped += 1
@@ -610,7 +611,7 @@ class Importing:
         else:
             number = add(stores, chat, self._projects)
             self.ids.append(number)
-        self.documents += [(number, name, text) for name, text in texts.items()]
+        self.documents += [(number, name, text) for name, text in texts_in(chat).items()]
         known.add(chat, number)
 
     @property

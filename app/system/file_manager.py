@@ -17,7 +17,7 @@ def can_open(path: Path | str) -> bool:
 
 
 def open_file(path: Path | str) -> None:
-    """In the app that the system has for it; what could be run, or is gone, is only shown where it is."""
+    """In the app that the system has for it; what could be run, or is missing, is only shown where it is."""
     if can_open(path) and Path(path).is_file():
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
     else:
