@@ -3294,10 +3294,6 @@
         <translation>このチャットは %1 トークンですが、モデルが扱えるのは %2 トークンです。</translation>
     </message>
     <message>
-        <source>Chat too long</source>
-        <translation>チャットが長すぎます</translation>
-    </message>
-    <message>
         <source>Chat template failed</source>
         <translation>チャットテンプレートに問題があります</translation>
     </message>
@@ -3544,6 +3540,18 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>古いメッセージを省いて続けるか、新しいチャットを始めてください。</translation>
+    </message>
+    <message>
+        <source>Too long to read</source>
+        <translation>長すぎて読めません</translation>
+    </message>
+    <message>
+        <source>What must be read has %1 tokens; the model holds %2.</source>
+        <translation>必ず読む部分が %1 トークンあります。モデルが扱えるのは %2 トークンです。</translation>
+    </message>
+    <message>
+        <source>Shorten the message or the instructions, unpin messages, or choose a longer-context model.</source>
+        <translation>メッセージや指示を短くする、メッセージのピン留めを解除する、またはコンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
@@ -3896,10 +3904,6 @@
     <message>
         <source>The files of %1 have changed.</source>
         <translation>%1 のファイルが変更されました。</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>

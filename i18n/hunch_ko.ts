@@ -3294,10 +3294,6 @@
         <translation>이 채팅은 %1토큰인데, 모델은 %2토큰까지 담을 수 있어요.</translation>
     </message>
     <message>
-        <source>Chat too long</source>
-        <translation>채팅이 너무 길어요</translation>
-    </message>
-    <message>
         <source>Chat template failed</source>
         <translation>채팅 템플릿에 문제가 있어요</translation>
     </message>
@@ -3544,6 +3540,18 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>오래된 메시지를 빼고 계속하거나 새 채팅을 시작하세요.</translation>
+    </message>
+    <message>
+        <source>Too long to read</source>
+        <translation>너무 길어서 읽을 수 없어요</translation>
+    </message>
+    <message>
+        <source>What must be read has %1 tokens; the model holds %2.</source>
+        <translation>꼭 읽어야 하는 부분이 %1토큰인데, 모델은 %2토큰까지 담을 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Shorten the message or the instructions, unpin messages, or choose a longer-context model.</source>
+        <translation>메시지나 지침을 줄이거나 메시지 고정을 해제하거나 컨텍스트가 더 긴 모델을 고르세요.</translation>
     </message>
     <message>
         <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
@@ -3896,10 +3904,6 @@
     <message>
         <source>The files of %1 have changed.</source>
         <translation>%1 모델의 파일이 바뀌었어요.</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>

@@ -3294,10 +3294,6 @@
         <translation>这个对话有 %1 个 token，模型最多容纳 %2 个。</translation>
     </message>
     <message>
-        <source>Chat too long</source>
-        <translation>对话太长</translation>
-    </message>
-    <message>
         <source>Chat template failed</source>
         <translation>对话模板出错</translation>
     </message>
@@ -3544,6 +3540,18 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>略去最早的消息继续，或新建对话。</translation>
+    </message>
+    <message>
+        <source>Too long to read</source>
+        <translation>太长，无法读取</translation>
+    </message>
+    <message>
+        <source>What must be read has %1 tokens; the model holds %2.</source>
+        <translation>必须读取的部分有 %1 个 token，模型只能容纳 %2 个。</translation>
+    </message>
+    <message>
+        <source>Shorten the message or the instructions, unpin messages, or choose a longer-context model.</source>
+        <translation>请缩短消息或指令、取消固定消息，或选择上下文更长的模型。</translation>
     </message>
     <message>
         <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
@@ -3896,10 +3904,6 @@
     <message>
         <source>The files of %1 have changed.</source>
         <translation>%1 的文件已更改。</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>请开始新对话，或选择上下文更长的模型。</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>
