@@ -347,7 +347,7 @@ class ProjectFilesController(QObject):
         if _is_damaged(error):
             _log.info("documents of a project are read anew: their database is damaged")
             paths = [Path(each.path) for each in self.files(place) if each.path]
-            made = partial(self._go_on, place)  # where the disk refuses it, it waits until somebody needs it again
+            made = partial(self._go_on, place)  # where the disk refuses it, it waits for the next use
             self._alone((place,), partial(make_anew, self.database(place), paths), made)
         else:
             self._refuse(place, error)

@@ -144,7 +144,7 @@ class SignedIn(OAuthClientProvider):
         if not same_origin(str(request.url), self.context.server_url):
             yield request
             return
-        if request.method == "DELETE":  # the end of a session, after which nobody may hear of another grant
+        if request.method == "DELETE":  # the end of a session: the host may end before the app has another grant
             self._sign(request)
             yield request
             return
