@@ -391,6 +391,17 @@ def test_a_pasted_text_stays_attached_where_the_disk_takes_no_document(
     assert [row.attachment and row.attachment.text for row in rows(app)] == [WORDS * 1000]
 
 
+def test_what_is_too_large_to_attach_is_searched(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    log = tmp_path / "app.log"
+    log.write_text("word\n" * 3_400_000 + "zebra\n")
+    app.window.composer.edit.insertFromMimeData(files(log))
+    qtbot.waitUntil(app.window.banner.isVisible)
+    app.window.banner.button.click()
+    qtbot.waitUntil(lambda: [row.kind for row in rows(app) if row.attachment] == [AttachmentKind.SEARCHED])
+    qtbot.waitUntil(lambda: app.chats.documents.has_text(0))
+    assert app.chats.documents.files(0)[0].state is not FileState.UNREADABLE
+
+
 def test_the_end_of_what_is_too_large_is_attached(
     app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,7 +411,8 @@ def test_the_end_of_what_is_too_large_is_attached(
     log.write_text("".join(f"Zeile für {number}\n" for number in range(1000)), "utf-8")
     app.window.composer.edit.insertFromMimeData(files(log))
     qtbot.waitUntil(banner.isVisible)
-    banner.button.click()
+    assert (banner.button.text(), banner.other_button.text()) == ("Search in it", "Attach only its end")
+    banner.other_button.click()
     wait_until_read(app, qtbot)
     (row,) = rows(app)
     assert row.attachment is not None
