@@ -133,6 +133,7 @@ class AttachmentController(QObject):
         chats.options.changed.connect(self._on_pair)
         chats.asking.message_sent.connect(self._on_sent)
         chats.asking.chat_stored.connect(self._note_stored)
+        chats.deletions.emptied.connect(lambda _chats: self._forget_documents())
         chats.asking.requested.connect(lambda chat_id, _reply_id: self._on_requested(chat_id))
         chats.chat_made.connect(self._go_on_in)
         chats.documents.changed.connect(lambda _place: self._on_documents())
@@ -308,6 +309,12 @@ class AttachmentController(QObject):
             self._search(number, path, attached, chat_id)
 
         self._chats.documents.take(place, name, taken)
+
+    def _forget_documents(self) -> None:
+        """Those whose messages were deleted for good."""
+        for chat_id, files in self._chats.documents.of_chats().items():
+            for file in files:
+                self._forget_document(chat_id, file.name)
 
     def _forget_document(self, chat_id: int, name: str) -> None:
         """Unless another row or a message has it, too."""

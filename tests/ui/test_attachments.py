@@ -315,6 +315,23 @@ def test_what_is_searched_is_taken_out_after_a_restart(app: AppHarness, qtbot: Q
         assert not rows(again)
 
 
+def test_a_document_goes_with_the_last_message_that_has_it(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    """Not before that is deleted for good."""
+    documents = app.chats.documents
+    for name in ("first.txt", "second.txt"):
+        (tmp_path / name).write_text(WORDS)
+        controller(app).search_in_file(str(tmp_path / name))
+        qtbot.waitUntil(lambda: bool(rows(app)) and not controller(app).model.is_reading)
+        ask_here(app, qtbot, f"What is in {name}?")
+    place = -app.chats.chat_id
+    qtbot.waitUntil(lambda: len(documents.files(place)) == 2)
+    app.chats.edits.delete(app.chats.transcript.messages[2].id)
+    qtbot.waitUntil(lambda: has_messages(app, 3))
+    assert len(documents.files(place)) == 2
+    app.chats.deletions.empty()
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(place)] == ["first.txt"])
+
+
 @pytest.mark.parametrize("leaves", [False, True])
 def test_a_document_that_comes_while_a_new_chat_is_stored(
     app: AppHarness, qtbot: QtBot, tmp_path: Path, leaves: bool
