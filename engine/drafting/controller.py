@@ -148,6 +148,7 @@ class History:
     drafted: set[str] = field(default_factory=set)  # sources that have drafted
     hopes: dict[str, float] = field(default_factory=dict)  # by source, the accept rate that is expected of it
     same: dict[str, str] = field(default_factory=dict)  # of a source whose draft another one computes as well: that one
+    in_rows: set[str] = field(default_factory=set)  # sources that draft for all replies of a batch in the same forwards
     _shared: dict[int, tuple[Calibration, History]] = field(default_factory=dict, repr=False)  # by number of replies
 
     def shared_by(self, replies: int) -> History:
@@ -159,7 +160,7 @@ class History:
         if replies == 1:
             return self
         if self._shared.get(replies, (None,))[0] is not calibration:
-            costs = RoundCosts(calibration.shared_by(replies), replies)
+            costs = RoundCosts(calibration.shared_by(replies, self.in_rows), replies)
             anew = History(
                 costs, replies, self.rates, self.worth, self.sharpness, longest=self.longest, hopes=self.hopes
             )
@@ -167,6 +168,11 @@ class History:
             anew.same = self.same
             self._shared[replies] = calibration, anew
         return self._shared[replies][1]
+
+    def draft_in_rows(self, source: str) -> None:
+        """From here on `source` drafts for all replies of a batch in the same forwards."""
+        self.in_rows.add(source)
+        self._shared.clear()
 
     def promise(self, kinds: Sequence[int]) -> float:
         """Predicted tokens a second of replies of these kinds of text at the best draft length; 0 without a draft.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -52,18 +52,23 @@ class Calibration:
     deep_s: Mapping[int, float] = field(default_factory=dict)
     draft_deep_s: Mapping[str, float] = field(default_factory=dict)
 
-    def shared_by(self, replies: int) -> Calibration:
-        """The calibration of a batch in which each reply drafts, with one draft for each.
+    def shared_by(self, replies: int, in_rows: Collection[str] = ()) -> Calibration:
+        """The calibration of a batch in which each reply drafts; sources `in_rows` draft for all in the same forwards,
+        others for one after the other.
 
-        A forward over rows is assumed to take as long as one over as many tokens of one text, and contexts to be alike.
+        A forward over rows is assumed to take as long as one over as many tokens of one text, one of a draft to grow
+        with its rows as the main model's do, and contexts to be alike.
         """
         verify_s = {width: _continued(self.verify_s, width * replies) for width in self.verify_s}
-        drafts = (
-            {source: replies * seconds for source, seconds in times.items()}
-            for times in (self.draft_s, self.round_s, self.draft_deep_s)
-        )
-        draft_s, round_s, draft_deep_s = drafts
+        growth = dict.fromkeys(in_rows, verify_s[1] / self.verify_s[1] if self.verify_s else 1.0)
+
+        def for_all(times: Mapping[str, float]) -> dict[str, float]:
+            return {source: growth.get(source, replies) * seconds for source, seconds in times.items()}
+
         deep_s = {width: replies * seconds for width, seconds in self.deep_s.items()}
+        draft_deep_s = {source: replies * seconds for source, seconds in self.draft_deep_s.items()}
+        draft_s = for_all(self.draft_s)
+        round_s = for_all(self.round_s)
         return Calibration(
             verify_s, draft_s, self.rollback_s, round_s, error=self.error, deep_s=deep_s, draft_deep_s=draft_deep_s
         )

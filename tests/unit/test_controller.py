@@ -647,6 +647,13 @@ def test_a_draft_rests_as_it_last_did_in_that_company(speed: float, parked: bool
     assert not controller.parked
 
 
+def test_a_draft_is_priced_in_rows_from_when_it_is_known_to_draft_in_them() -> None:
+    known = History(RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.1})))
+    assert known.shared_by(4).costs.price_s("draft", 3) == pytest.approx(2.2)
+    known.draft_in_rows("draft")
+    assert known.shared_by(4).costs.price_s("draft", 3) == pytest.approx(1.3)
+
+
 @pytest.mark.parametrize("replies", [1, 2, 5])
 def test_a_step_that_several_replies_share_is_one_round_for_what_fades(replies: int) -> None:
     """What was seen of a draft says as little after so many steps as after so many rounds of one reply."""
