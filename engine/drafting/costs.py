@@ -90,6 +90,7 @@ class RoundCosts:
     """Prices of this pair's rounds, in seconds. Outlives a reply.
 
     price(source, n) = now * exp(excess(source)) * (forward(n + 1) + round_s(source) + n * draft_s(source))
+    and `rollback_s` more where some of the n are rejected
 
     `forward`, `round_s` and `draft_s` are calibrated, forward and draft_s as a constant and a part for each token of
     context; a plain round is forward(1). `now` is the median of measured / predicted over the latest rounds: a hot or
@@ -101,6 +102,7 @@ class RoundCosts:
     def __init__(self, calibration: Calibration | None = None, replies: int = 1) -> None:
         """`replies` share each round; each drafts as many tokens as its price is asked for."""
         self._guessed_token = replies * _GUESSED_TOKEN / (1 + (replies - 1) * _GUESSED_TOKEN)
+        self._alone = replies == 1
         self.context_tokens = 0  # of the reply whose round is planned or observed; all prices depend on it
         # of sources that draft on another device: seconds of a draft besides its tokens, and of each token
         self.elsewhere: dict[str, tuple[float, float]] = {}
@@ -148,6 +150,13 @@ class RoundCosts:
         if not self._recent and not self.calibrated:
             return 0.0
         return self._now * self._expected_s(source, length)
+
+    @property
+    def rollback_s(self) -> float:
+        """Seconds at present of a round of which some tokens are rejected, besides its price; of a batch's rounds, in
+        almost all of which some are, it is part of what they are seen to take beyond their price.
+        """
+        return self._now * self._calibration.rollback_s if self._alone else 0.0
 
     def prices_s(self, source: str, longest: int) -> list[float]:
         """Prices for lengths of 0 to `longest`, in seconds."""
@@ -201,10 +210,11 @@ class RoundCosts:
             return MAX_DRAFT_TOKENS
         return min(MAX_DRAFT_TOKENS, 1 + self._drafted.get(source, 0))
 
-    def observe(self, source: str, drafted: int, seconds: float) -> None:
-        """A round with `drafted` tokens of `source` took `seconds`, with its bookkeeping."""
+    def observe(self, source: str, drafted: int, seconds: float, *, partly: bool = False) -> None:
+        """A round with `drafted` tokens of `source` took `seconds`, bookkeeping included. `partly`: some were rejected."""
         self._drafted[source] = self._drafted.get(source, 0) + drafted
-        ratio = math.log(max(seconds, 1e-9) / self._expected_s(source, drafted))
+        rollback_s = self._calibration.rollback_s if partly and self._alone else 0.0
+        ratio = math.log(max(seconds, 1e-9) / (self._expected_s(source, drafted) + rollback_s))
         before = [seen for seen in self._recent if bool(seen[1]) != bool(drafted)]
         if before and 2 * len(before) >= len(self._recent):
             changed = ratio - median(seen[2] for seen in before)
@@ -212,7 +222,8 @@ class RoundCosts:
                 self._learn(source, drafted, changed)
             else:
                 self._learn(before[-1][0], before[-1][1], -changed)
-        self._recent.append((source, drafted, math.log(max(seconds, 1e-9) / self._expected_s(source, drafted))))
+        expected_s = self._expected_s(source, drafted) + rollback_s
+        self._recent.append((source, drafted, math.log(max(seconds, 1e-9) / expected_s)))
         self._now = math.exp(median(ratio for *_, ratio in self._recent))
 
     def _expected_s(self, source: str, length: int) -> float:
