@@ -211,7 +211,7 @@ class RoundCosts:
         return min(MAX_DRAFT_TOKENS, 1 + self._drafted.get(source, 0))
 
     def observe(self, source: str, drafted: int, seconds: float, *, partly: bool = False) -> None:
-        """A round with `drafted` tokens of `source` took `seconds`, bookkeeping included. `partly`: some were rejected."""
+        """A round with `drafted` tokens of `source` took `seconds` in all. `partly`: some were rejected."""
         self._drafted[source] = self._drafted.get(source, 0) + drafted
         rollback_s = self._calibration.rollback_s if partly and self._alone else 0.0
         ratio = math.log(max(seconds, 1e-9) / (self._expected_s(source, drafted) + rollback_s))
