@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class DraftRows:
     """Meanwhile the caches of a sequence are empty and only count its tokens; `release` fills them again.
 
-    Tokens after their `position` are dropped before the next forward. A sequence that nobody else refers to any more
+    Tokens after their `position` are dropped before the next forward. A sequence that has no other owner any more
     is no row after the next `hold`.
     """
 
