@@ -93,6 +93,7 @@ class Station:
         self._folder = folder
         self._draft: StationDraft | None = None
         self._token_us = 0
+        self._worked_s = 0.0  # computing, by `work`
         self._vocabulary = 0
         self._beliefs = Beliefs()
         self._orders = queue.SimpleQueue[Received]()
@@ -117,14 +118,16 @@ class Station:
         """Carry out an order that waits, or make a forward for what is needed next, or wait for an order."""
         with self._lock:
             self._busy = not self._orders.empty()
-        if not self._busy and self._prepare():
-            return
-        received = self._orders.get()
-        with self._lock:
-            self._busy = True
-        self._carry_out(received)
-        with self._lock:
-            self._busy = False
+        began = time.perf_counter()
+        if self._busy or not self._prepare():
+            received = self._orders.get()
+            with self._lock:
+                self._busy = True
+            began = time.perf_counter()
+            self._carry_out(received)
+            with self._lock:
+                self._busy = False
+        self._worked_s += time.perf_counter() - began
 
     def _carried_out(self, order: Order) -> bool:
         """Whether that needed no forward."""
@@ -174,7 +177,7 @@ class Station:
         """Answer the order, unless a prediction is missing that it may wait for: that is returned."""
         conversation = self._used(order.sequence)
         if conversation is None or self._draft is None:
-            self._post(Proposed(order.number, (), (), (), hit=False))
+            self._post(Proposed(order.number, (), (), (), hit=False, worked_us=self._worked_us))
             return None
         conversation.sharpness = order.sharpness
         rule = StopRule(order.floors, order.worth)
@@ -188,8 +191,13 @@ class Station:
         tokens = tuple(each.draw(order.sharpness) for each in found)
         hit = order.number not in self._missed
         self._missed.clear()
-        self._post(Proposed(order.number, tokens, tuple(each.probability for each in found), guesses, hit))
+        probabilities = tuple(each.probability for each in found)
+        self._post(Proposed(order.number, tokens, probabilities, guesses, hit, self._worked_us))
         return None
+
+    @property
+    def _worked_us(self) -> int:
+        return int(1e6 * self._worked_s)
 
     def _prepare(self) -> bool:
         """A forward for the conversation that was used last; False if there is nothing to prepare."""

@@ -147,7 +147,7 @@ def test_a_draft_that_cannot_be_taken_back_is_refused_once(
     stationed.until(lambda state: state.phase is StationPhase.READY)
     other = StationConnection(StationProcess, stationed.states.put)
     other.use(DraftOrder(str(folders["window"]), 320, (), 1))
-    assert stationed.until(lambda state: state.why).phase is StationPhase.STARTING
+    assert stationed.until(lambda state: state.end).phase is StationPhase.STARTING
     other.use(DraftOrder(str(zoo.drafts["close"]), 320, (), 1))
     stationed.until(lambda state: state.phase is StationPhase.READY)
     other.close()

@@ -20,7 +20,7 @@ from engine.vision.values import FIRST_NAME
 VOCABULARY = 300
 TOKENS = [5, 6, 7]
 PLAN = Plan(SOURCE, 3)
-GOOD = Proposed(1, (1, 2), (0.5, 1.0), (1, 1, 1, 1, 2, 2, 2, 3), hit=True)
+GOOD = Proposed(1, (1, 2), (0.5, 1.0), (1, 1, 1, 1, 2, 2, 2, 3), hit=True, worked_us=9)
 
 
 class Scripted:
