@@ -474,6 +474,11 @@ class Lending(QObject):
         if repository := self.wanted:
             self._models.install(repository, self.state.wanted_revision)
 
+    def leave_wanted(self) -> None:
+        """End that download, and delete what has come."""
+        if self.coming is not None:
+            self._models.downloads.cancel(self.coming.id)
+
     def follow(self) -> None:
         """One step towards the settings; a process that has ended is started again, later if it failed."""
         wanted = self.is_on and not self._closed

@@ -27,6 +27,7 @@ from engine import (
     MachineRefusal,
     MachineUnavailable,
     StationChanged,
+    StationPhase,
     StationPlace,
     StationState,
     machine_offer,
@@ -55,7 +56,7 @@ class StationController(QObject):
         self._models = models
         self._post = post
         self._machines: Mapping[str, Machine] = {}
-        self._helping: Helping | None = None  # as the engine was told
+        self._helping: Helping | None = None  # where the engine is to have it drafted
         self._asked: tuple[Helping, str] | None = None  # the machine that is asked for a draft's files, and its folder
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
@@ -106,8 +107,9 @@ class StationController(QObject):
 
     def _tell(self) -> None:
         """Also tries at once what the engine would try again later."""
-        self.state = StationState()
-        self._engine.set_station(None if self._helping is None else StationPlace(self._helping))
+        place = None if self._helping is None else StationPlace(self._helping)
+        self.state = StationState(StationPhase.OFF if place is None else StationPhase.STARTING)
+        self._engine.set_station(place)
         self.changed.emit()
 
     def _on_setting(self, name: str) -> None:

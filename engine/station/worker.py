@@ -93,7 +93,7 @@ class Station:
         self._folder = folder
         self._draft: StationDraft | None = None
         self._token_us = 0
-        self._worked_s = 0.0  # computing, by `work`
+        self._worked_s = 0.0  # of forwards
         self._vocabulary = 0
         self._beliefs = Beliefs()
         self._orders = queue.SimpleQueue[Received]()
@@ -118,16 +118,14 @@ class Station:
         """Carry out an order that waits, or make a forward for what is needed next, or wait for an order."""
         with self._lock:
             self._busy = not self._orders.empty()
-        began = time.perf_counter()
-        if self._busy or not self._prepare():
-            received = self._orders.get()
-            with self._lock:
-                self._busy = True
-            began = time.perf_counter()
-            self._carry_out(received)
-            with self._lock:
-                self._busy = False
-        self._worked_s += time.perf_counter() - began
+        if not self._busy and self._prepare():
+            return
+        received = self._orders.get()
+        with self._lock:
+            self._busy = True
+        self._carry_out(received)
+        with self._lock:
+            self._busy = False
 
     def _carried_out(self, order: Order) -> bool:
         """Whether that needed no forward."""
@@ -206,7 +204,9 @@ class Station:
         if wanted is None:
             return False
         if wanted.lags:
+            began = time.perf_counter()
             wanted.prefill()
+            self._worked_s += time.perf_counter() - began
         else:
             self._predict(wanted)
         return True
@@ -225,12 +225,14 @@ class Station:
 
     def _predict(self, conversation: Conversation, wanted: Node | None = None) -> None:
         """A forward for `wanted`, which a reply waits for; else for what is likeliest."""
+        began = time.perf_counter()
         with self._lock:
             nodes = conversation.next() if wanted is None else [wanted]
             if not all(conversation.tree.holds(node) for node in nodes) or not nodes:
                 return
             computed = conversation.forward(nodes)
         predictions = computed()
+        self._worked_s += time.perf_counter() - began
         with self._lock:
             for node, prediction in zip(nodes, predictions, strict=True):
                 if conversation.tree.holds(node):  # else the main model has written something else meanwhile
