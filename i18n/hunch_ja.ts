@@ -2668,8 +2668,8 @@
         <translation>準備完了。その Mac のメモリを最大 %1 使います。</translation>
     </message>
     <message>
-        <source>%1 of drafts were prepared</source>
-        <translation>ドラフトの %1 が準備済み</translation>
+        <source>%1 prepared</source>
+        <translation>%1 を準備済み</translation>
     </message>
     <message>
         <source>%1 the speed without it</source>
@@ -2680,8 +2680,8 @@
         <translation>遅れ %1 回</translation>
     </message>
     <message>
-        <source>takes up to %1 and %2 s of computing there</source>
-        <translation>その Mac で最大 %1、計算 %2 秒</translation>
+        <source>up to %1, %2 s of work there</source>
+        <translation>その Mac で最大 %1、作業 %2 秒</translation>
     </message>
     <message>
         <source>Copying the draft to %1: %2</source>

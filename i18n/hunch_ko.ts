@@ -2668,8 +2668,8 @@
         <translation>준비됐어요. 그 Mac의 메모리를 최대 %1까지 써요.</translation>
     </message>
     <message>
-        <source>%1 of drafts were prepared</source>
-        <translation>초안의 %1가 미리 준비됨</translation>
+        <source>%1 prepared</source>
+        <translation>%1 미리 준비됨</translation>
     </message>
     <message>
         <source>%1 the speed without it</source>
@@ -2680,8 +2680,8 @@
         <translation>늦음 %1회</translation>
     </message>
     <message>
-        <source>takes up to %1 and %2 s of computing there</source>
-        <translation>그 Mac에서 최대 %1, 계산 %2초</translation>
+        <source>up to %1, %2 s of work there</source>
+        <translation>그 Mac에서 최대 %1, 작업 %2초</translation>
     </message>
     <message>
         <source>Copying the draft to %1: %2</source>

@@ -2668,8 +2668,8 @@
         <translation>已就绪，在那台 Mac 上最多占用 %1 内存。</translation>
     </message>
     <message>
-        <source>%1 of drafts were prepared</source>
-        <translation>%1 的草稿已提前备好</translation>
+        <source>%1 prepared</source>
+        <translation>%1 已提前备好</translation>
     </message>
     <message>
         <source>%1 the speed without it</source>
@@ -2680,8 +2680,8 @@
         <translation>迟到 %1 次</translation>
     </message>
     <message>
-        <source>takes up to %1 and %2 s of computing there</source>
-        <translation>在那台 Mac 上最多占用 %1、计算 %2 秒</translation>
+        <source>up to %1, %2 s of work there</source>
+        <translation>在那台 Mac 上最多 %1、工作 %2 秒</translation>
     </message>
     <message>
         <source>Copying the draft to %1: %2</source>

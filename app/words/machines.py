@@ -235,10 +235,10 @@ def _station_figures(state: StationState) -> str:
     if not state.drafts:
         ready = QCoreApplication.translate("Machines", "Ready, with up to %1 of memory there.")
         return fill(ready, size(state.memory_bytes))
-    hits = fill(QCoreApplication.translate("Machines", "%1 of drafts were prepared"), percent(state.hit_rate))
+    hits = fill(QCoreApplication.translate("Machines", "%1 prepared"), percent(state.hit_rate))
     gain = fill(QCoreApplication.translate("Machines", "%1 the speed without it"), times(state.gain))
     late = fill(QCoreApplication.translate("Machines", "%1 late"), count(state.late))
-    takes = QCoreApplication.translate("Machines", "takes up to %1 and %2 s of computing there")
+    takes = QCoreApplication.translate("Machines", "up to %1, %2 s of work there")
     taken = fill(takes, size(state.memory_bytes), number(state.worked_s, 1 if state.worked_s < 10 else 0))
     return " · ".join((hits, *([gain] if state.gain else []), *([late] if state.late else []), taken))
 

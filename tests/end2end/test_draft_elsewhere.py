@@ -169,7 +169,7 @@ def test_the_other_app_drafts_until_it_is_lost_or_switched_off(
     assert said.text().startswith("Ready, with up to")
     there = reply(person)
     assert (alone[0], "station") == there
-    wait(lambda: "of drafts were prepared" in said.text() and "of computing there" in said.text())
+    wait(lambda: "prepared" in said.text() and "of work there" in said.text())
     (process,) = other.stations()
     assert stations_below(os.getpid()) == [process], "none of this app's own"
     assert "drafts for it" in app.window.header.chip.toolTip()

@@ -79,8 +79,8 @@ def test_another_machine_drafts_from_the_choice_on_and_after_a_restart(
     assert [option.value for option in options if "also on Studio" in option.detail] == [DRAFT.folder]
     harness.window.picker.close()
     says(harness, StationPhase.READY, drafts=8, hits=6, late=2, gain=1.24, memory_bytes=GB, worked_s=3.21)
-    gained = "75% of drafts were prepared · 1.2× the speed without it · 2 late"
-    said = f"{gained} · takes up to 1.0 GB and 3.2 s of computing there"
+    gained = "75% prepared · 1.2× the speed without it · 2 late"
+    said = f"{gained} · up to 1.0 GB, 3.2 s of work there"
     assert row.explanation.text().replace("\N{NO-BREAK SPACE}", " ") == said
     heard = QAccessible.queryAccessibleInterface(chosen.station.machine)
     assert heard.text(QAccessible.Text.Name) == "Drafts for this Mac"
