@@ -445,6 +445,22 @@
         <translation>取り込んだチャットに、このファイルはありませんでした。</translation>
     </message>
     <message>
+        <source>Page %1</source>
+        <translation>%1ページ</translation>
+    </message>
+    <message>
+        <source>Line %1</source>
+        <translation>%1行目</translation>
+    </message>
+    <message>
+        <source>Open the File</source>
+        <translation>ファイルを開く</translation>
+    </message>
+    <message>
+        <source>Show in Folder</source>
+        <translation>フォルダに表示</translation>
+    </message>
+    <message>
         <source>Insert into Message</source>
         <translation>メッセージに挿入</translation>
     </message>
@@ -1461,6 +1477,10 @@
         <translation>
             <numerusform>%Ln 件のチャットを書き出す</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>With the files of projects and chats</source>
+        <translation>プロジェクトとチャットのファイルも書き出す</translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -3338,10 +3358,6 @@
         <translation>このチャットは %1 トークンですが、モデルが扱えるのは %2 トークンです。</translation>
     </message>
     <message>
-        <source>Chat too long</source>
-        <translation>チャットが長すぎます</translation>
-    </message>
-    <message>
         <source>Chat template failed</source>
         <translation>チャットテンプレートに問題があります</translation>
     </message>
@@ -3588,6 +3604,18 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>古いメッセージを省いて続けるか、新しいチャットを始めてください。</translation>
+    </message>
+    <message>
+        <source>Too long to read</source>
+        <translation>長すぎて読めません</translation>
+    </message>
+    <message>
+        <source>What must be read has %1 tokens; the model holds %2.</source>
+        <translation>必ず読む部分が %1 トークンあります。モデルが扱えるのは %2 トークンです。</translation>
+    </message>
+    <message>
+        <source>Shorten the message or the instructions, unpin messages, or choose a longer-context model.</source>
+        <translation>メッセージや指示を短くする、メッセージのピン留めを解除する、またはコンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
@@ -3940,10 +3968,6 @@
     <message>
         <source>The files of %1 have changed.</source>
         <translation>%1 のファイルが変更されました。</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>
@@ -5454,6 +5478,10 @@
     <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>ファイルがないか破損しているため含まれていない画像：%1 枚。</translation>
+    </message>
+    <message>
+        <source>Files left out because they are gone: %1.</source>
+        <translation>見つからないため含まれなかったファイル：%1件。</translation>
     </message>
     <message>
         <source>Show</source>

@@ -445,6 +445,22 @@
         <translation>가져온 채팅에 이 파일이 없었어요.</translation>
     </message>
     <message>
+        <source>Page %1</source>
+        <translation>%1쪽</translation>
+    </message>
+    <message>
+        <source>Line %1</source>
+        <translation>%1행</translation>
+    </message>
+    <message>
+        <source>Open the File</source>
+        <translation>파일 열기</translation>
+    </message>
+    <message>
+        <source>Show in Folder</source>
+        <translation>폴더에서 보기</translation>
+    </message>
+    <message>
         <source>Insert into Message</source>
         <translation>메시지에 삽입</translation>
     </message>
@@ -1461,6 +1477,10 @@
         <translation>
             <numerusform>채팅 %Ln개 내보내기</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>With the files of projects and chats</source>
+        <translation>프로젝트와 채팅의 파일도 함께 내보내기</translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -3338,10 +3358,6 @@
         <translation>이 채팅은 %1토큰인데, 모델은 %2토큰까지 담을 수 있어요.</translation>
     </message>
     <message>
-        <source>Chat too long</source>
-        <translation>채팅이 너무 길어요</translation>
-    </message>
-    <message>
         <source>Chat template failed</source>
         <translation>채팅 템플릿에 문제가 있어요</translation>
     </message>
@@ -3588,6 +3604,18 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>오래된 메시지를 빼고 계속하거나 새 채팅을 시작하세요.</translation>
+    </message>
+    <message>
+        <source>Too long to read</source>
+        <translation>너무 길어서 읽을 수 없어요</translation>
+    </message>
+    <message>
+        <source>What must be read has %1 tokens; the model holds %2.</source>
+        <translation>꼭 읽어야 하는 부분이 %1토큰인데, 모델은 %2토큰까지 담을 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Shorten the message or the instructions, unpin messages, or choose a longer-context model.</source>
+        <translation>메시지나 지침을 줄이거나 메시지 고정을 해제하거나 컨텍스트가 더 긴 모델을 고르세요.</translation>
     </message>
     <message>
         <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
@@ -3940,10 +3968,6 @@
     <message>
         <source>The files of %1 have changed.</source>
         <translation>%1 모델의 파일이 바뀌었어요.</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>
@@ -5454,6 +5478,10 @@
     <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>파일이 없거나 손상되어 빠진 이미지: %1개.</translation>
+    </message>
+    <message>
+        <source>Files left out because they are gone: %1.</source>
+        <translation>파일이 없어 빠진 항목: %1개.</translation>
     </message>
     <message>
         <source>Show</source>

@@ -445,6 +445,22 @@
         <translation>导入的内容中没有此文件。</translation>
     </message>
     <message>
+        <source>Page %1</source>
+        <translation>第 %1 页</translation>
+    </message>
+    <message>
+        <source>Line %1</source>
+        <translation>第 %1 行</translation>
+    </message>
+    <message>
+        <source>Open the File</source>
+        <translation>打开文件</translation>
+    </message>
+    <message>
+        <source>Show in Folder</source>
+        <translation>在文件夹中显示</translation>
+    </message>
+    <message>
         <source>Insert into Message</source>
         <translation>插入消息</translation>
     </message>
@@ -1461,6 +1477,10 @@
         <translation>
             <numerusform>导出 %Ln 个对话</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>With the files of projects and chats</source>
+        <translation>连同项目和对话的文件</translation>
     </message>
     <message>
         <source>Exporting chat %1 of %2…</source>
@@ -3338,10 +3358,6 @@
         <translation>这个对话有 %1 个 token，模型最多容纳 %2 个。</translation>
     </message>
     <message>
-        <source>Chat too long</source>
-        <translation>对话太长</translation>
-    </message>
-    <message>
         <source>Chat template failed</source>
         <translation>对话模板出错</translation>
     </message>
@@ -3588,6 +3604,18 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>略去最早的消息继续，或新建对话。</translation>
+    </message>
+    <message>
+        <source>Too long to read</source>
+        <translation>太长，无法读取</translation>
+    </message>
+    <message>
+        <source>What must be read has %1 tokens; the model holds %2.</source>
+        <translation>必须读取的部分有 %1 个 token，模型只能容纳 %2 个。</translation>
+    </message>
+    <message>
+        <source>Shorten the message or the instructions, unpin messages, or choose a longer-context model.</source>
+        <translation>请缩短消息或指令、取消固定消息，或选择上下文更长的模型。</translation>
     </message>
     <message>
         <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
@@ -3940,10 +3968,6 @@
     <message>
         <source>The files of %1 have changed.</source>
         <translation>%1 的文件已更改。</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>请开始新对话，或选择上下文更长的模型。</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>
@@ -5454,6 +5478,10 @@
     <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>因文件丢失或损坏而未包含的图片：%1 张。</translation>
+    </message>
+    <message>
+        <source>Files left out because they are gone: %1.</source>
+        <translation>因文件已不在而未导出：%1 个。</translation>
     </message>
     <message>
         <source>Show</source>
