@@ -308,6 +308,8 @@ class ToolServersController(QObject):
     def _on_listed(self, server: str, waiting: list[Listed], outcome: tuple[Tool, ...] | ServerFailed) -> None:
         tools = () if isinstance(outcome, ServerFailed) else outcome
         if not isinstance(outcome, ServerFailed):
+            known = {each.digest: each for each in self._tools.get(server, ())}
+            tools = tuple(known.get(each.digest, each) for each in tools)  # of equal bytes: a prompt has them
             self._tools[server] = tools
         if self._listings.get(server) is waiting:
             del self._listings[server]
