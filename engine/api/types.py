@@ -141,7 +141,10 @@ class ConstraintKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What the answer has to match; thinking before it is free."""
+    """What the answer has to match; thinking before it is free.
+
+    An answer that goes on has to match as a whole, if its beginning does; else what comes after that has to.
+    """
 
     kind: ConstraintKind
     text: str

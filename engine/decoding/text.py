@@ -17,7 +17,7 @@ from engine.api.errors import (
     TokenizerBroken,
 )
 from engine.api.types import Message, MessageRole, Picture, Request, SpanKind, ToolCall
-from engine.decoding.constraint import Grammar, compiled, part_of, vocabulary_of
+from engine.decoding.constraint import Grammar, GrammarPart, compiled, part_of, vocabulary_of
 from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
@@ -106,13 +106,20 @@ def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) 
     if not request.may_call:
         if request.tools and not parts and len(model.tokenizer.tool_call_start_tokens) > 1:
             parts.append(ToolSyntax(model, request.tools).none())
-        return encoding.apart(partial(compiled, parts, model), aborted) if parts else None
+        return _grammar(parts, request, model, aborted) if parts else None
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
         parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
     if parts:
-        return encoding.apart(partial(compiled, parts, model), aborted)
+        return _grammar(parts, request, model, aborted)
     opener = model.call_opener if request.strict_tools else None
     return None if opener is None else encoding.apart(partial(_strict, request, model, opener), aborted)
+
+
+def _grammar(parts: Sequence[GrammarPart], request: Request, model: LoadedModel, aborted: Question) -> Grammar:
+    grammar: Grammar = encoding.apart(partial(compiled, parts, model), aborted)
+    if request.messages and goes_on(request):
+        grammar.go_on(request.messages[-1].content)
+    return grammar
 
 
 def _strict(request: Request, model: LoadedModel, opener: int) -> Grammar:
