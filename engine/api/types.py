@@ -176,7 +176,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()  # of a reply
     tool_call_id: str = ""  # of a tool's answer: the call's
     name: str = ""  # of the tool that answers
-    pictures: tuple[Picture, ...] = ()  # before the text
+    pictures: tuple[Picture, ...] = ()  # before the text; of a tool's answer where the template has a place for them
 
 
 @dataclass(frozen=True, slots=True)

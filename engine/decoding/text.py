@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 _TEXTS = "texts of tokens"  # key of the token texts in `LoadedModel.beside`
+_SHOWS_RESULTS = "whether the template has a place for pictures of results"  # key in `LoadedModel.beside`
+_NOT_SHOWN = "\n\nPicture that is not shown"
 _ANNOUNCEMENT_TOKENS = 64  # longest generation prompt; a marker further back is quoted text
 
 # Variables by which templates keep the thinking of earlier turns, so that a chat with calls is not read again from the
@@ -308,6 +310,43 @@ def _probed(request: Request, rendered: Callable[[Request], list[str]]) -> list[
         raise
     except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
         return []
+
+
+def with_places(request: Request, model: LoadedModel, aborted: Question = never) -> Request:
+    """Pictures in answers of tools stay where the template has a place for them; elsewhere the text says that there
+    were some.
+    """
+    if not any(each.role is MessageRole.TOOL and each.pictures for each in request.messages):
+        return request
+    if model.vision is None or _shows_results(model, aborted):
+        return request
+    return replace(request, messages=tuple(map(_without_place, request.messages)))
+
+
+def _without_place(message: Message) -> Message:
+    if message.role is not MessageRole.TOOL:
+        return message
+    return replace(message, content=message.content + _NOT_SHOWN * len(message.pictures), pictures=())
+
+
+def _shows_results(model: LoadedModel, aborted: Question) -> bool:
+    if _SHOWS_RESULTS not in model.beside:
+        call = ToolCall("a23456789", "look", "{}")
+        function = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
+        picture = Picture(64, 64, b"", "x")
+        asked = Message(MessageRole.ASSISTANT, "", tool_calls=(call,))
+        answer = Message(MessageRole.TOOL, "x", tool_call_id=call.id, name="look", pictures=(picture,))
+        chat = Request(
+            (Message(MessageRole.USER, "x"), asked, answer), tools=({"type": "function", "function": function},)
+        )
+        try:
+            _with_template(chat, model, aborted, announced=True)
+            model.beside[_SHOWS_RESULTS] = True
+        except Aborted:
+            raise
+        except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
+            model.beside[_SHOWS_RESULTS] = False
+    return bool(model.beside[_SHOWS_RESULTS])
 
 
 def _pictures_of(request: Request) -> list[Picture]:

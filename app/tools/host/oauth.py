@@ -229,7 +229,7 @@ class _BrowserSignIn(OAuthClientProvider):
         self._former = former
         self._state = ""
         tokens = None if former is None else former.tokens
-        self._wanted = union_scopes(tokens and tokens.scope, more) if more else ""
+        self._wanted = union_scopes(None if tokens is None else tokens.scope, more) if more else ""
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         flow = super()._auth_flow(request)
