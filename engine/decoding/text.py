@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _TEXTS = "texts of tokens"  # key of the token texts in `LoadedModel.beside`
 _SHOWS_RESULTS = "whether the template has a place for pictures of results"  # key in `LoadedModel.beside`
+_SEVERAL = "whether the template takes several calls in a turn"  # another one
+_PROBE = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 _NOT_SHOWN = "\n\nPicture that is not shown"
 _ANNOUNCEMENT_TOKENS = 64  # longest generation prompt; a marker further back is quoted text
 
@@ -110,11 +112,15 @@ def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) 
             parts.append(ToolSyntax(model, request.tools).none())
         return _grammar(parts, request, model, aborted) if parts else None
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
-        parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
+        several = request.several_calls and takes_several(model, aborted)
+        parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=several))
     if parts:
         return _grammar(parts, request, model, aborted)
     opener = model.call_opener if request.strict_tools else None
-    return None if opener is None else encoding.apart(partial(_strict, request, model, opener), aborted)
+    if opener is None:
+        return None
+    request = replace(request, several_calls=request.several_calls and takes_several(model, aborted))
+    return encoding.apart(partial(_strict, request, model, opener), aborted)
 
 
 def _grammar(parts: Sequence[GrammarPart], request: Request, model: LoadedModel, aborted: Question) -> Grammar:
@@ -289,6 +295,8 @@ def _rendered(
 ) -> list[str]:
     """The chat's text, in pieces as of `ControlWords.pieces`."""
     vision = _vision_of(model) if _pictures_of(request) else None
+    if any(len(each.tool_calls) > 1 for each in request.messages) and not takes_several(model, aborted):
+        request = replace(request, messages=tuple(_one_by_one(request.messages)))
     turns, variables = encoding.apart(partial(_marked, request, model), aborted)
     variables |= {"enable_thinking": request.thinking, "add_generation_prompt": announced}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
@@ -329,15 +337,54 @@ def _without_place(message: Message) -> Message:
     return replace(message, content=message.content + _NOT_SHOWN * len(message.pictures), pictures=())
 
 
+def takes_several(model: LoadedModel, aborted: Question = never) -> bool:
+    """Whether a turn may have several calls: some templates refuse more than one."""
+    if _SEVERAL not in model.beside:
+        model.beside[_SEVERAL] = _renders_calls(model, 2, aborted) or not _renders_calls(model, 1, aborted)
+    return bool(model.beside[_SEVERAL])
+
+
+def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
+    if model.template is None:
+        return True
+    calls = [ToolCall(f"a2345678{at}", "look", "{}") for at in range(count)]
+    answers = [{"role": "tool", "content": "x", "tool_call_id": call.id, "name": "look"} for call in calls]
+    asked = {"role": "assistant", "content": "", "tool_calls": list(map(call_as_dict, calls))}
+    tools = [{"type": "function", "function": _PROBE}]
+    try:
+        model.template.render([{"role": "user", "content": "x"}, asked, *answers], tools=tools, aborted=aborted)
+    except Aborted:
+        raise
+    except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
+        return False
+    return True
+
+
+def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:
+    """Each call in a turn of its own, with its answer."""
+    answers = {each.tool_call_id: each for each in messages if each.role is MessageRole.TOOL}
+    told: set[str] = set()
+    for message in messages:
+        if len(message.tool_calls) < 2:
+            if message.role is not MessageRole.TOOL or message.tool_call_id not in told:
+                yield message
+            continue
+        for at, call in enumerate(message.tool_calls):
+            said = replace(message, content="", reasoning="") if at else message
+            yield replace(said, tool_calls=(call,))
+            if (answer := answers.get(call.id)) is not None:
+                told.add(call.id)
+                yield answer
+
+
 def _shows_results(model: LoadedModel, aborted: Question) -> bool:
     if _SHOWS_RESULTS not in model.beside:
         call = ToolCall("a23456789", "look", "{}")
-        function = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
         picture = Picture(64, 64, b"", "x")
         asked = Message(MessageRole.ASSISTANT, "", tool_calls=(call,))
         answer = Message(MessageRole.TOOL, "x", tool_call_id=call.id, name="look", pictures=(picture,))
         chat = Request(
-            (Message(MessageRole.USER, "x"), asked, answer), tools=({"type": "function", "function": function},)
+            (Message(MessageRole.USER, "x"), asked, answer), tools=({"type": "function", "function": _PROBE},)
         )
         try:
             _with_template(chat, model, aborted, announced=True)

@@ -138,6 +138,56 @@ def test_calls_and_their_answers_are_part_of_the_chat(caller: LoadedModel) -> No
     assert text.index("tool\nblue") > text.index(SAID)
 
 
+ONE_A_TURN = "{% for m in messages %}{% if m.tool_calls and m.tool_calls | length > 1 %}{{ raise_exception('one') }}"
+
+
+@pytest.fixture(scope="module")
+def one_by_one_folder(caller_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose template refuses two calls in a turn, as Llama 3's."""
+    folder = shutil.copytree(caller_folder, tmp_path_factory.mktemp("one") / "caller")
+    file = folder / "tokenizer_config.json"
+    refusing = {"chat_template": f"{ONE_A_TURN}{{% endif %}}{{% endfor %}}{TEMPLATE}"}
+    file.write_text(json.dumps(json.loads(file.read_text()) | refusing))
+    return folder
+
+
+def test_where_a_template_takes_one_call_a_turn_each_has_a_turn_of_its_own(
+    caller: LoadedModel, one_by_one_folder: Path
+) -> None:
+    calls = tuple(ToolCall(f"call_{at}", "look", json.dumps({"at": at})) for at in "ab")
+    asked = Message(MessageRole.ASSISTANT, "Well.", reasoning="Two.", tool_calls=calls)
+    answers = [Message(MessageRole.TOOL, f"of {each.id}", tool_call_id=each.id) for each in calls]
+    chat = Request((USER, asked, *reversed(answers), USER), tools=(TOOL,))
+    text = rendered(load_model(one_by_one_folder), chat)
+    places = [text.index(said) for said in ("Well.", '"at": "a"', "of call_a", '"at": "b"', "of call_b")]
+    assert places == sorted(places)
+    assert [text.count(said) for said in ("Well.", "<tool_call>", "of call_b")] == [1, 2, 1]
+    assert rendered(caller, chat).index("of call_b") < rendered(caller, chat).index("of call_a"), "as they came"
+
+
+def test_there_a_reply_ends_with_its_first_call(
+    one_by_one_folder: Path, caller_folder: Path, shared_engine: EngineClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def called(folder: Path, **changes: Any) -> int:
+        assert isinstance(shared_engine.load(folder), ModelReady)
+        (token,) = encode("<", load_model(folder))
+        sampling = Sampling(0.0, logit_bias=((token, 100.0),))
+        reply = shared_engine.run(Request((USER,), tools=(TOOL,), sampling=sampling, max_tokens=3, **changes))
+        return sum(isinstance(event, ToolCalled) for event in reply.events)
+
+    one = ToolCall("1", "look", "{}")
+    monkeypatch.setattr("engine.runtime.output.ToolSyntax", OddSyntax)
+    monkeypatch.setattr(OddSyntax, "calls_in", lambda *_: (one, replace(one, id="2")))
+    assert called(caller_folder) == 2
+    assert called(one_by_one_folder) == called(caller_folder, several_calls=False) == 1
+    model = load_model(one_by_one_folder)
+    twice = encode(f"{SAID}\n{SAID}", model)
+    for asked, several in ((model, False), (load_model(caller_folder), True)):
+        grammar = grammar_of(Request((USER,), tools=(TOOL,), must_call=("look",)), asked)
+        assert grammar is not None
+        assert (grammar.alone.validate_tokens(twice) == len(twice)) is several
+
+
 def test_a_model_whose_template_takes_no_tools_says_so_though_it_has_their_markers(
     caller_folder: Path, tmp_path: Path
 ) -> None:
