@@ -297,6 +297,8 @@ def _rendered(
     vision = _vision_of(model) if _pictures_of(request) else None
     if any(len(each.tool_calls) > 1 for each in request.messages) and not takes_several(model, aborted):
         request = replace(request, messages=tuple(_one_by_one(request.messages)))
+    if model.tokenizer.has_tool_calling and model.tokenizer.tool_parser.__module__.endswith(".kimi_k2"):
+        request = replace(request, messages=tuple(_named_by_number(request.messages)))
     turns, variables = encoding.apart(partial(_marked, request, model), aborted)
     variables |= {"enable_thinking": request.thinking, "add_generation_prompt": announced}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
@@ -375,6 +377,16 @@ def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:
             if (answer := answers.get(call.id)) is not None:
                 told.add(call.id)
                 yield answer
+
+
+def _named_by_number(messages: Sequence[Message]) -> Iterator[Message]:
+    """Kimi K2's template writes only a call's id, which has the tool's name and counts the chat's calls."""
+    ids: dict[str, str] = {}
+    for message in messages:
+        for call in message.tool_calls:
+            ids[call.id] = f"functions.{call.name}:{len(ids)}"
+        calls = tuple(replace(call, id=ids[call.id]) for call in message.tool_calls)
+        yield replace(message, tool_calls=calls, tool_call_id=ids.get(message.tool_call_id, message.tool_call_id))
 
 
 def _shows_results(model: LoadedModel, aborted: Question) -> bool:
