@@ -295,10 +295,8 @@ def _rendered(
 ) -> list[str]:
     """The chat's text, in pieces as of `ControlWords.pieces`."""
     vision = _vision_of(model) if _pictures_of(request) else None
-    if any(len(each.tool_calls) > 1 for each in request.messages) and not takes_several(model, aborted):
-        request = replace(request, messages=tuple(_one_by_one(request.messages)))
-    if model.tokenizer.has_tool_calling and model.tokenizer.tool_parser.__module__.endswith(".kimi_k2"):
-        request = replace(request, messages=tuple(_named_by_number(request.messages)))
+    if any(each.tool_calls for each in request.messages):
+        request = replace(request, messages=_calls_as_written(request.messages, model, aborted))
     turns, variables = encoding.apart(partial(_marked, request, model), aborted)
     variables |= {"enable_thinking": request.thinking, "add_generation_prompt": announced}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
@@ -360,6 +358,15 @@ def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
     except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
         return False
     return True
+
+
+def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> tuple[Message, ...]:
+    """With calls and their answers as the model's template needs them."""
+    if model.tokenizer.has_tool_calling and model.tokenizer.tool_parser.__module__.endswith(".kimi_k2"):
+        messages = tuple(_named_by_number(messages))
+    if any(len(each.tool_calls) > 1 for each in messages) and not takes_several(model, aborted):
+        messages = tuple(_one_by_one(messages))
+    return tuple(messages)
 
 
 def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:

@@ -327,7 +327,8 @@ def test_a_call_that_needs_more_is_said_with_the_sign_in_that_allows_it(
         assert card.head.explanation.text().startswith("A call needs more than you allowed at the sign-in (write).")
         former = list(server.sign_in.refresh)
         sign_in()
-        assert (server.sign_in.scopes, card.head.explanation.text()) == (["read", "read write"], "Running")
+        qtbot.waitUntil(lambda: card.head.explanation.text() == "Running", timeout=90_000)
+        assert server.sign_in.scopes == ["read", "read write"]
         qtbot.waitUntil(lambda: server.sign_in.revoked == former, timeout=90_000)
 
 
