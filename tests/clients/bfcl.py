@@ -91,6 +91,7 @@ class Sides:
         called = [each.call for each in reply.events if isinstance(each, ToolCalled)]
         assert [each.name for each in called] == [each["name"] for each in self.our_calls(ours, asked.tools)]
         self.equal += ours == theirs
+        print(f"  {asked.id}: {'equal' if ours == theirs else 'unlike'}, {len(called)} calls", flush=True)
         yield from dict.fromkeys((ours, theirs))
 
     def our_calls(self, text: str, tools: list[dict[str, Any]]) -> Calls:
@@ -166,14 +167,11 @@ def _compared(sides: Sides, what: str, texts: Sequence[tuple[Question, str]]) ->
 
 
 def _sample(questions: Sequence[Question], count: int) -> list[Question]:
-    """As many of each kind of set, evenly."""
+    """As many of each kind of set, evenly, in turns."""
     kinds = Counter(each.set.partition("_")[0] for each in questions)
     wanted = count // len(kinds)
-    found: list[Question] = []
-    for kind, total in kinds.items():
-        of_kind = [each for each in questions if each.set.startswith(kind)]
-        found += [of_kind[at * total // wanted] for at in range(wanted)]
-    return found
+    of_kinds = [[each for each in questions if each.set.startswith(kind)] for kind in kinds]
+    return [of_kind[at * len(of_kind) // wanted] for at in range(wanted) for of_kind in of_kinds]
 
 
 def _with_faults(texts: Sequence[tuple[Question, str]], chance: random.Random) -> list[tuple[Question, str]]:
