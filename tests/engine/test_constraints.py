@@ -153,6 +153,21 @@ def test_forced_tokens_are_drafted_and_always_accepted(models: dict[str, LoadedM
     assert reply.finished.stats.rounds < len(reply.tokens) / 2
 
 
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_a_draft_draws_what_the_grammar_allows(models: dict[str, LoadedModel], temperature: float) -> None:
+    """Else the first token that it does not allow would be rejected with all behind it."""
+    sampling = Sampling(temperature=temperature, seed=3)
+    (reply,) = written(models, "close", asking(JSON, sampling, Speculation.fixed(5)))
+    begin = reply.finished.rounds[0].position
+    by_draft = [done for done in reply.finished.rounds if done.source == "draft"]
+    assert by_draft
+    for done in by_draft:
+        guide = guide_of(models["main"])
+        guide.commit(list(reply.tokens[: done.position - begin]))
+        for count, token in enumerate(done.drafted):
+            assert token in drawable(guide, list(done.drafted[:count]))
+
+
 def test_rejection_sampling_keeps_to_the_grammar(models: dict[str, LoadedModel]) -> None:
     speculation = replace(Speculation.fixed(4), acceptance=Acceptance.REJECTION)
     (reply,) = written(models, "close", asking(JSON, SAMPLED, speculation))
@@ -284,10 +299,19 @@ def allowed(guide: Guide, draft: Draft) -> list[set[int]]:
     return [set(np.flatnonzero(row).tolist()) for row in np.array(logits == 0)]
 
 
+def drawable(guide: Guide, ahead: list[int]) -> set[int]:
+    """What a draft may draw after its tokens `ahead`: what the main model may, or anything where that is nothing."""
+    logits = guide.masked_draft(mx.zeros((1, WIDTH)), mx.array(ahead) if ahead else None)
+    return set(np.flatnonzero(np.array(logits == 0)).tolist())
+
+
 def assert_masks_agree(model: LoadedModel, drafted: list[int], *, begun: bool = False) -> None:
     draft = Draft(mx.array(list(drafted)))
     guide = guide_of(model, begun=begun)
     rows = allowed(guide, draft)
+    assert [drawable(guide, drafted[:count]) for count in range(len(rows))] == [
+        row or set(range(WIDTH)) for row in rows
+    ]
     assert allowed(guide, draft) == rows  # the guide has not moved
     for count, row in enumerate(rows):
         follower = guide_of(model, begun=begun)
