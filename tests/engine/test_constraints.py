@@ -19,9 +19,12 @@ from engine import (
     Finished,
     FinishReason,
     InvalidRequest,
+    Message,
+    MessageRole,
     Request,
     Sampling,
     Speculation,
+    schema_begins,
 )
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.constraint import _texts, _Tokens, compiled, part_of
@@ -114,6 +117,32 @@ def test_text_is_the_same_in_company(
         (alone,) = written(models, NONE, replace(request, speculation=Speculation.off()))
         assert beside.tokens == alone.tokens
     assert is_person(together[0].text)
+
+
+@pytest.mark.parametrize("begun", ['{"name": "ab', '{"name": "ab", "age": 4, "kind": "child"}', ""])
+@pytest.mark.parametrize("thinks", [False, True])
+def test_an_answer_that_goes_on_matches_as_a_whole(models: dict[str, LoadedModel], begun: str, thinks: bool) -> None:
+    """Also with drafts; and it does not think in the middle of it."""
+    chat = (Message(MessageRole.USER, "x"), Message(MessageRole.ASSISTANT, begun))
+    asked = replace(asking(JSON, SAMPLED, Speculation.off()), tokens=(), messages=chat, thinking=thinks)
+    (plain,) = written(models, NONE, asked)
+    assert is_person(begun + plain.text)
+    (drafted,) = written(models, "close", replace(asked, speculation=Speculation.fixed(4)))
+    assert drafted.tokens == plain.tokens
+
+
+def test_after_words_that_are_no_beginning_of_a_match_the_match_begins(models: dict[str, LoadedModel]) -> None:
+    chat = (Message(MessageRole.USER, "x"), Message(MessageRole.ASSISTANT, "Here it is: "))
+    (reply,) = written(models, NONE, replace(asking(JSON, SAMPLED, Speculation.off()), tokens=(), messages=chat))
+    assert is_person(reply.text)
+
+
+def test_what_may_begin_a_match() -> None:
+    schema = json.dumps(PERSON)
+    for text in ("", "{", '{"name": "ab"', '{"name": "ab", "age": 4, "kind": "child"}'):
+        assert schema_begins(schema, text)
+    for text in ("Well", '{"name": 4', '{"name": "ab", "age": 4, "kind": "child"} and', "é"):
+        assert not schema_begins(schema, text)
 
 
 def test_forced_tokens_are_drafted_and_always_accepted(models: dict[str, LoadedModel]) -> None:
