@@ -2440,6 +2440,14 @@
         <translation>다른 Mac에 메모리 빌려주기</translation>
     </message>
     <message>
+        <source>This Mac drafts for %1</source>
+        <translation>%1의 초안을 만드는 중</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
         <source>Stop now</source>
         <translation>지금 중지</translation>
     </message>
@@ -2538,6 +2546,22 @@
     <message>
         <source>Together would be no faster: the exchange takes too long.</source>
         <translation>함께 계산해도 마찬가지예요. 주고받는 데 시간이 너무 걸려요.</translation>
+    </message>
+    <message>
+        <source>The other Mac has stopped drafting.</source>
+        <translation>다른 Mac이 초안 작성을 멈췄어요.</translation>
+    </message>
+    <message>
+        <source>The other Mac no longer answers.</source>
+        <translation>다른 Mac이 응답하지 않아요.</translation>
+    </message>
+    <message>
+        <source>What the other Mac sent is no draft.</source>
+        <translation>다른 Mac이 보낸 것은 초안이 아니에요.</translation>
+    </message>
+    <message>
+        <source>The other Mac cannot run this draft.</source>
+        <translation>다른 Mac은 이 초안 모델을 실행할 수 없어요.</translation>
     </message>
     <message>
         <source>Starting…</source>
@@ -2656,6 +2680,42 @@
         <translation>그 Mac의 설정 → 다른 Mac에서 %1 다운로드를 제안해요.</translation>
     </message>
     <message>
+        <source>This Mac drafts meanwhile.</source>
+        <translation>그동안은 이 Mac이 초안을 만들어요.</translation>
+    </message>
+    <message>
+        <source>The loaded pair has no draft that another Mac can run.</source>
+        <translation>지금 조합에는 다른 Mac이 실행할 수 있는 초안 모델이 없어요.</translation>
+    </message>
+    <message>
+        <source>Ready, with up to %1 of memory there.</source>
+        <translation>준비됐어요. 그 Mac의 메모리를 최대 %1까지 써요.</translation>
+    </message>
+    <message>
+        <source>%1 prepared</source>
+        <translation>%1 미리 준비됨</translation>
+    </message>
+    <message>
+        <source>%1 the speed without it</source>
+        <translation>없을 때의 %1 속도</translation>
+    </message>
+    <message>
+        <source>%1 late</source>
+        <translation>늦음 %1회</translation>
+    </message>
+    <message>
+        <source>up to %1, %2 s of work there</source>
+        <translation>그 Mac에서 최대 %1, 작업 %2초</translation>
+    </message>
+    <message>
+        <source>Copying the draft to %1: %2</source>
+        <translation>초안 모델을 복사하는 중 · %1: %2</translation>
+    </message>
+    <message>
+        <source>%1 drafts for it, ahead of time.</source>
+        <translation>%1에서도 초안을 미리 만들고 있어요.</translation>
+    </message>
+    <message>
         <source>%1: half of every layer, %2 of %3</source>
         <translation>%1: 각 레이어의 절반, %3 중 %2</translation>
     </message>
@@ -2671,8 +2731,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
-        <translation>이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요. 실험 기능이에요.</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Or another Mac drafts for this one. Experimental.</source>
+        <translation>이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요. 또는 다른 Mac이 이 Mac의 초안을 만들어요. 실험 기능이에요.</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -2689,6 +2749,10 @@
     <message>
         <source>Run over 2 Macs</source>
         <translation>Mac 2대로 실행</translation>
+    </message>
+    <message>
+        <source>Draft on another Mac</source>
+        <translation>다른 Mac에서 초안 만들기</translation>
     </message>
 </context>
 <context>
@@ -5265,6 +5329,10 @@
         <translation>토큰을 비교하는 중…</translation>
     </message>
     <message>
+        <source>also on %1</source>
+        <translation>%1에서도 실행</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>추천</translation>
     </message>
@@ -6987,6 +7055,21 @@
     </message>
 </context>
 <context>
+    <name>StationCard</name>
+    <message>
+        <source>No other Mac</source>
+        <translation>다른 Mac 없음</translation>
+    </message>
+    <message>
+        <source>Drafts for this Mac</source>
+        <translation>이 Mac의 초안을 만들 Mac</translation>
+    </message>
+    <message>
+        <source>A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.</source>
+        <translation>페어링한 Mac도 초안 모델을 실행해 다음 초안을 미리 준비할 수 있어요. 글은 같아요.</translation>
+    </message>
+</context>
+<context>
     <name>TemplateDialog</name>
     <message>
         <source>Chat template of %1</source>
@@ -7405,6 +7488,10 @@
     <message>
         <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
         <translation>이제 %1에서 로그인하라고 해요. 전과 다른 곳이에요. 맞다면 먼저 로그아웃하세요.</translation>
+    </message>
+    <message>
+        <source>A call needs more than you allowed at the sign-in (%1). Sign in again to allow it.</source>
+        <translation>로그인할 때 허용한 것보다 넓은 권한(%1)이 필요한 호출이 있어요. 허용하려면 다시 로그인하세요.</translation>
     </message>
     <message>
         <source>%1 cannot be the name of a variable or header.</source>

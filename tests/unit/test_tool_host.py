@@ -61,6 +61,7 @@ _TEXTS = {
     "duplicate_ids": "done",
     "early": "done",
     "ping_flood": "done",
+    "reorders": "done",
     "big_list": "done",
     "odd_names": "done",
     "big_schema": "done",
@@ -459,6 +460,15 @@ def test_calls_over_http(one_host: HostUnderTest, mode: str, said: str) -> None:
         assert result.failed == (mode != "right")
         assert {each["authorization"] for each in server.headers_seen} == {"Bearer 1"}
         one_host.host.stop(name)
+
+
+def test_a_connection_that_is_lost_costs_one_call(one_host: HostUnderTest) -> None:
+    with http_tool_server("closes") as server:
+        assert one_host.tools(ServerConfig("lost", "lost", address=server.address))
+        assert one_host.call("lost").text == "The tool server failed (closed)."
+        assert one_host.state("lost").failure == ServerFailed(ServerProblem.CLOSED, "Connection closed")
+        assert one_host.call("lost").text == "done"
+        one_host.host.stop("lost")
 
 
 def test_what_http_refuses(one_host: HostUnderTest) -> None:
