@@ -452,9 +452,9 @@ def answered(*pictures: Picture) -> tuple[Message, ...]:
 
 
 def test_a_picture_in_an_answer_of_a_tool_is_seen(client: EngineClient, main: Path) -> None:
-    replies = [client.run(asking(answered(*each))) for each in ((SMALL,), (picture(40, 30, seed=5),), ())]
-    assert len({reply.tokens for reply in replies}) == 3
-    assert replies[0].stats.prompt_tokens > replies[2].stats.prompt_tokens
+    seen, unseen = (client.run(asking(answered(*each))) for each in ((SMALL,), ()))
+    assert seen.tokens != unseen.tokens
+    assert seen.stats.prompt_tokens > unseen.stats.prompt_tokens
 
 
 def test_where_a_template_has_no_place_for_that_the_text_says_so(main: Path) -> None:
