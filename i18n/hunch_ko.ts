@@ -2557,7 +2557,7 @@
     </message>
     <message>
         <source>%1 holds half of every layer.</source>
-        <translation>모든 레이어의 절반은 %1에 있어요.</translation>
+        <translation>각 레이어의 절반은 %1에 있어요.</translation>
     </message>
     <message>
         <source>%1 holds some of its layers.</source>
@@ -2633,7 +2633,7 @@
     </message>
     <message>
         <source>%1: half of every layer, %2 of %3</source>
-        <translation>%1: 모든 레이어의 절반, %3 중 %2</translation>
+        <translation>%1: 각 레이어의 절반, %3 중 %2</translation>
     </message>
     <message>
         <source>%1: layers %2–%3, %4 of %5</source>

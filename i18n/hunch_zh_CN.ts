@@ -3527,7 +3527,7 @@
     </message>
     <message>
         <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
-        <translation>%1（“%2”）只能在两台芯片相同、用雷雳 5 线缆相连的 Mac 上分开运行。</translation>
+        <translation>%1（“%2”）只能在两台芯片相同、用雷雳 5 连接线相连的 Mac 上分开运行。</translation>
     </message>
     <message>
         <source>%1 could not run its layers.</source>

@@ -232,15 +232,15 @@ class ProjectFilesController(QObject):
     def _read(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
         ask_once("project search", self._storage.deliver, job, done, failed)
 
-    def _alone(self, places: Sequence[int], job: Callable[[], None]) -> None:
-        """Does it once no thread has one of these databases open; what is wanted of them meanwhile waits.
+    def _alone(self, places: Sequence[int], job: Callable[[], None], then: Callable[[], None] = lambda: None) -> None:
+        """Does it once no thread has one of these databases open, `then` that; what is wanted of them meanwhile waits.
 
         INVARIANT: the last connection to a database that was deleted or renamed would take the files beside the new one
         for its own.
         """
         held = next((place for place in places if place in self._held), None)
         if held is not None:
-            self._held[held].append(partial(self._alone, places, job))
+            self._held[held].append(partial(self._alone, places, job, then))
             return
         self._held |= {place: [] for place in places}
         for place in places:
@@ -254,12 +254,14 @@ class ProjectFilesController(QObject):
         def done(outcome: object) -> None:
             for again in chain.from_iterable(self._held.pop(place, ()) for place in places):
                 again()
+            if not isinstance(outcome, Exception):
+                then()
             self._turn()
             if isinstance(outcome, Exception):
                 self._refuse(places[-1], outcome)
 
-        then = partial(self._changes.ask, close_and_do, done, done)
-        self._reader.ask(partial(self._close_indexing, places), lambda _: then(), _warn)
+        close = partial(self._close_indexing, places)
+        self._reader.ask(close, lambda _: self._changes.ask(close_and_do, done, done), _warn)
 
     def _change(
         self,
@@ -345,8 +347,8 @@ class ProjectFilesController(QObject):
         if _is_damaged(error):
             _log.info("documents of a project are read anew: their database is damaged")
             paths = [Path(each.path) for each in self.files(place) if each.path]
-            self._go_on(place)
-            self._alone((place,), partial(make_anew, self.database(place), paths))
+            made = partial(self._go_on, place)  # where the disk refuses it, it waits for the next use
+            self._alone((place,), partial(make_anew, self.database(place), paths), made)
         else:
             self._refuse(place, error)
 

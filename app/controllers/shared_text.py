@@ -5,6 +5,7 @@ Small files are: from the first on, as many as take a part of the context. The o
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,12 +20,15 @@ from app.controllers.project_files import ProjectFilesController
 from app.controllers.projects import Projects
 from app.documents.fences import fenced
 from app.storage import Storage
+from app.storage.database import is_damage
 from app.storage.project_files import FileState, ProjectFile, reading
 from app.system.worker import ask_once
 
 _PART_OF_CONTEXT = 4
 _MOST_TOKENS = 16_384  # however large the context is: they are read before the first word of the first chat
 _ASCII_PER_TOKEN = 3  # at the least, in the texts of most languages; other characters may be a token each
+
+_log = logging.getLogger(__name__)
 
 _Key = tuple[int, tuple[ProjectFile, ...]]  # room in tokens, the project's files
 
@@ -72,18 +76,27 @@ class SharedText(QObject):
             done(self._joined(folder_id, self.whole_files(folder_id) if key[1] else WholeFiles()))
             return
 
-        def found(whole: WholeFiles) -> None:
+        def found(whole: WholeFiles | None) -> None:
+            if whole is None:
+                done(self._joined(folder_id, WholeFiles()))
+                return
             before = self.whole_files(folder_id)
             self._known[folder_id] = key, whole
             if whole != before:
                 self.changed.emit(folder_id)
             done(self._joined(folder_id, whole))
 
-        def failed(_error: Exception) -> None:
+        def failed(error: Exception) -> None:
             """For this time without them."""
             done(self._joined(folder_id, WholeFiles()))
+            if not isinstance(error, sqlite3.Error):
+                raise error  # our own mistake, reported like any other
+            _log.warning("the files of a project cannot be read for a prompt: %s", type(error).__name__)
+            if is_damage(error):
+                self._documents.hear_failed(path, error)
 
-        job = partial(_read_whole, self._documents.database(folder_id), key[1], key[0])
+        path = self._documents.database(folder_id)
+        job = partial(_read_whole, path, key[1], key[0])
         ask_once("project text", self._storage.deliver, job, found, failed)
 
     def _on_files(self, folder_id: int) -> None:
@@ -107,8 +120,8 @@ class SharedText(QObject):
         return "\n\n".join(filter(None, (self._projects.instructions(folder_id), whole.text)))
 
 
-def _read_whole(path: Path, files: Sequence[ProjectFile], room: int) -> WholeFiles:
-    """On a thread of its own. Raises sqlite3.Error."""
+def _read_whole(path: Path, files: Sequence[ProjectFile], room: int) -> WholeFiles | None:
+    """On a thread of its own; None where one is not as it was listed, and will be again. Raises sqlite3.Error."""
     ids: list[int] = []
     blocks: list[str] = []
     with reading(path) as found:
@@ -117,6 +130,8 @@ def _read_whole(path: Path, files: Sequence[ProjectFile], room: int) -> WholeFil
         for each in files:
             if not each.characters or each.characters > room * _ASCII_PER_TOKEN:
                 continue
+            if found.get(each.id) != each:
+                return None
             text = found.text_of(each.id)
             tokens = tokens_at_most(text)
             if tokens <= room:

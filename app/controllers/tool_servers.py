@@ -218,13 +218,9 @@ class ToolServersController(QObject):
         self.restart(server)
 
     def _keep_grant(self, server: str, grant: str) -> None:
-        """On the host's thread."""
-
-        def keep() -> None:
-            self._servers.renew_grant(server, grant)
-            self._write()
-
-        self._deliver(keep)
+        """On the host's thread, at once: no later connection may use the one before."""
+        self._servers.renew_grant(server, grant)
+        self._deliver(self._write)
 
     def list_tools(self, server: str) -> None:
         self.listed(server, ignore)

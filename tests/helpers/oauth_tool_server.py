@@ -18,8 +18,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from urllib.request import urlopen
 
 from tests.helpers.http_tool_server import HttpToolServer, ToolHandler
+from tests.helpers.malicious_server import MIB
 
 _AUTHORIZED = "authorization"
+_TOO_LARGE = {"large": "application/json", "stream": "text/event-stream"}  # kinds of bodies, by the mode with such
 
 
 class SignInServer(ThreadingHTTPServer):
@@ -73,6 +75,9 @@ class SignInServer(ThreadingHTTPServer):
         if not is_right:
             self.faults.append(fault)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that left is no error of the test."""
+
 
 class _SignInHandler(BaseHTTPRequestHandler):
     server: SignInServer
@@ -100,6 +105,8 @@ class _SignInHandler(BaseHTTPRequestHandler):
             self._answer(200, {})
         elif server.mode == "busy":
             self._answer(503, {})
+        elif server.mode == "no_answer":
+            self._answer(200, {})
         elif server.mode == "redirects":
             self.send_response(307)
             self.send_header("location", f"{server.resource}/taken")
@@ -149,9 +156,9 @@ class _SignInHandler(BaseHTTPRequestHandler):
         return form["client_id"] in self.server.clients
 
     def _answer(self, status: int, said: dict[str, Any]) -> None:
-        body = json.dumps(said).encode()
+        body = json.dumps(said).encode() + b" " * (9 * MIB) * (self.server.mode in _TOO_LARGE)
         self.send_response(status)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", _TOO_LARGE.get(self.server.mode, "application/json"))
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

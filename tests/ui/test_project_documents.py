@@ -14,7 +14,7 @@ from app.controllers.project_files import ProjectFilesController
 from app.storage.project_files import FileState, Passage, ProjectFiles, open_files
 from app.tools.builtin.offered import call as call_built_in
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
-from tests.helpers.documents import read_all
+from tests.helpers.documents import damage, read_all
 from tests.helpers.fake_engine import MAIN, Script
 from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.tool_calls import MODELS, call, calls, says
@@ -191,14 +191,6 @@ def test_what_is_deleted_is_not_made_again(harness: ControllerHarness, tmp_path:
     assert (documents.files(PROJECT), documents.database(PROJECT).exists()) == ((), False)
 
 
-def damage(path: Path, table: str) -> None:
-    data = path.read_bytes()
-    connection = sqlite3.connect(path)
-    (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
-    connection.close()
-    path.write_bytes(data[: (root - 1) * 4096] + b"nonsense" * 512 + data[root * 4096 :])
-
-
 def test_a_list_that_cannot_be_read_costs_no_other_project_its_documents(
     harness: ControllerHarness, qtbot: QtBot
 ) -> None:
@@ -237,6 +229,29 @@ def test_texts_of_a_damaged_database_stay_while_the_disk_refuses_them(
         assert search(documents, qtbot, "zebras") == []
         qtbot.waitUntil(lambda: bool(refused))
     qtbot.waitUntil(lambda: bool(search(documents, qtbot, "zebras")))
+
+
+@pytest.mark.expect_log("IsADirectoryError")
+def test_a_disk_that_takes_no_new_database_in_place_of_a_damaged_one_is_not_asked_again_by_itself(
+    harness: ControllerHarness, qtbot: QtBot
+) -> None:
+    documents = harness.controller.documents
+    path = documents.database(PROJECT)
+    files = open_files(path)
+    files.add_text("given", "About zebras.")
+    files.close()
+    damage(path, "files")
+    in_the_way = path.with_suffix(".new")
+    in_the_way.mkdir()
+    refused = recorded(documents.refused)
+    documents.start()
+    qtbot.waitUntil(lambda: bool(refused))
+    documents.add(0, [__file__])  # by now both threads have long done what they would do
+    qtbot.waitUntil(lambda: states(documents, 0) == [FileState.READY])
+    assert len(refused) == 1
+    in_the_way.rmdir()
+    documents.add_text(PROJECT, "later", "About whales.")
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(PROJECT)] == ["later"])
 
 
 def test_a_tool_that_meets_damage_says_so_and_has_it_mended(harness: ControllerHarness, qtbot: QtBot) -> None:

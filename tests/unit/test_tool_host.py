@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 
 from app.storage.parts import Call, Result
 from app.tools.definitions import Tool
+from app.tools.host.child import Host
 from app.tools.host.http import LimitedTransport
 from app.tools.host.results import result_of
 from app.tools.host.stdio import Tail
@@ -317,6 +319,20 @@ def test_a_host_that_ends_while_it_has_written_is_not_read(tmp_path: Path, monke
     assert under_test.tools(server)
     under_test.host.close(60)
     assert alive(noted) == []
+
+
+def test_what_ends_in_an_unforeseen_way_is_answered(tmp_path: Path) -> None:
+    async def end() -> None:
+        raise OverflowError
+
+    async def run() -> None:
+        with FileIO(tmp_path / "said", "w") as output:
+            host = Host(output)
+            host._start(7, end())
+            await asyncio.gather(*host._requests.values())
+
+    asyncio.run(run())
+    assert json.loads((tmp_path / "said").read_bytes()) == {"n": 7, "failed": "not_protocol", "detail": ""}
 
 
 def test_an_idle_host_ends_and_the_next_call_starts_it_again(tmp_path: Path) -> None:

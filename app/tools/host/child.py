@@ -99,7 +99,8 @@ class Host:
         async def run() -> None:
             try:
                 await work
-            except ServerFault as failure:
+            except Exception as error:  # noqa: BLE001  the app waits for an answer, whatever a server has caused
+                failure = error if isinstance(error, ServerFault) else ServerFault(ServerProblem.NOT_PROTOCOL)
                 if self._requests.pop(number, None) is not None:
                     self._fail(number, failure)
             finally:

@@ -144,6 +144,10 @@ class SignedIn(OAuthClientProvider):
         if not same_origin(str(request.url), self.context.server_url):
             yield request
             return
+        if request.method == "DELETE":  # the end of a session: the host may end before the app has another grant
+            self._sign(request)
+            yield request
+            return
         used = self._token
         if self.context.current_tokens is not None and not self.context.is_token_valid():
             async with self.context.lock:
@@ -177,7 +181,10 @@ class SignedIn(OAuthClientProvider):
         elif response.status_code != 200:
             raise httpx2.ConnectError(f"HTTP {response.status_code}")
         else:
-            await self._handle_refresh_response(response)
+            before = self.context.current_tokens, self.context.token_expiry_time
+            if not await self._handle_refresh_response(response):
+                self.context.current_tokens, self.context.token_expiry_time = before
+                raise httpx2.ConnectError("no tokens")
 
     def _keep_tokens(self, tokens: OAuthToken | None) -> None:
         if self._grant is not None:
@@ -285,9 +292,9 @@ async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within
         raise ServerFault(ServerProblem.SIGN_IN_LATE, f"{max(1, round(within_s / 60))}") from None
     except OAuthRegistrationError:
         raise ServerFault(ServerProblem.NO_REGISTRATION) from None
-    except (OAuthFlowError, ValueError):
+    except (OAuthFlowError, ValueError, ArithmeticError):
         raise ServerFault(ServerProblem.SIGN_IN_FAILED) from None
-    except (httpx2.HTTPError, OSError) as error:
+    except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
         raise http.failure or ServerFault(ServerProblem.UNREACHABLE, str(error) or type(error).__name__) from None
     if provider.context.current_tokens is None:
         if status >= 400:
@@ -306,7 +313,7 @@ async def revoke(reach: ServerReach) -> None:
     http = LimitedTransport(reach.address)
     provider = SignedIn(reach, http, _ignore, _ignore)
     data = {"token": grant.tokens.refresh_token or grant.tokens.access_token, "client_id": grant.client.client_id}
-    with suppress(OAuthFlowError, ServerFault, httpx2.HTTPError, OSError, TimeoutError):
+    with suppress(OAuthFlowError, ServerFault, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError):
         data, headers = provider.context.prepare_token_auth(data, {})
         async with asyncio.timeout(_REVOKE_S), new_client({}, http) as client:
             await client.post(str(grant.metadata.revocation_endpoint), data=data, headers=headers)
