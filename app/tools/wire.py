@@ -79,7 +79,7 @@ class ServerProblem(StrEnum):
     NO_FOLDER = "no_folder"  # the folder
     NO_SECRET = "no_secret"  # the name of a variable or header without a value
     ENDED = "ended"  # exit status, or "SIGKILL"
-    CLOSED = "closed"  # its pipe: "input" or "output"
+    CLOSED = "closed"  # its pipe: "input" or "output"; or what the SDK says
     NOT_TEXT = "not_text"
     NOT_PROTOCOL = "not_protocol"  # the beginning of the message, or ""
     VERSION = "version"  # of the protocol, which is too old or too new

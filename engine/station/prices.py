@@ -18,6 +18,7 @@ class StationPrices:
     def __init__(self) -> None:
         self.drafts = 0
         self.hits = 0  # drafts all of which was prepared
+        self.late = 0  # orders that were not answered in time
         self._asked = 0
         self._waited_s = _FIRST_WAIT_S  # each time, on average
         self._drafted = 1.0  # share of the times

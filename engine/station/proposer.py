@@ -66,6 +66,7 @@ class StationProposer:
         waited_s = perf_counter() - began
         if answer is None:
             self._owed = number
+            self._station.prices.late += self._station.loaded is not None
             self._station.prices.observe_in_vain(waited_s)
             return NO_DRAFT
         if (problem := self._problem(answer, plan)) is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine import Sampling, StationPhase, StationState
+from engine import Sampling, StationEnd, StationPhase, StationState
 from engine.cluster.operations import Ping, RankBroken, Value
 from engine.cluster.rank_group import hello_here
 from engine.cluster.wire import Wire, WireEnded, socket_pair
@@ -90,7 +90,7 @@ def test_of_more_conversations_than_a_station_holds_the_oldest_ends(stations: St
     last = stations.connection.begin([1, 2], LAW)
     assert station.order() == Begin(last, 2)
 
-    answer = Proposed(stations.connection.new_number(), (), (), (), hit=False)
+    answer = Proposed(stations.connection.new_number(), (), (), (), hit=False, worked_us=0)
     stations.connection.propose(Propose(last, answer.number, 1, 0, 1, 1, (), ()))
     for number in (*numbers, last):
         station.far.send(CaughtUp(number))
@@ -108,8 +108,7 @@ def test_another_draft_is_loaded_however_late_the_former_was_refused(
     wait = StationConnection._next_draft
 
     def late(of: StationConnection, *arguments: Any) -> Any:
-        if stations.connection._refused:
-            stations.connection._refused = False
+        if stations.connection.state.end is StationEnd.REFUSED:
             of.use(OTHER)
         return wait(of, *arguments)
 

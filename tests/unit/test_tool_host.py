@@ -461,6 +461,15 @@ def test_calls_over_http(one_host: HostUnderTest, mode: str, said: str) -> None:
         one_host.host.stop(name)
 
 
+def test_a_connection_that_is_lost_costs_one_call(one_host: HostUnderTest) -> None:
+    with http_tool_server("closes") as server:
+        assert one_host.tools(ServerConfig("lost", "lost", address=server.address))
+        assert one_host.call("lost").text == "The tool server failed (closed)."
+        assert one_host.state("lost").failure == ServerFailed(ServerProblem.CLOSED, "Connection closed")
+        assert one_host.call("lost").text == "done"
+        one_host.host.stop("lost")
+
+
 def test_what_http_refuses(one_host: HostUnderTest) -> None:
     with http_tool_server("sign_in") as server:
         found = one_host.ask(ServerConfig("s", "s", address=server.address))
