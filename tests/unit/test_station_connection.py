@@ -25,7 +25,7 @@ ONE, OTHER = (DraftOrder(folder, 300, (), 1) for folder in ("one", "other"))
 class Far:
     """A station's process, whose end is held by the test."""
 
-    silent_s = None
+    silent_s: float | None = None
 
     def __init__(self, draft: DraftOrder) -> None:
         ours, theirs = socket_pair()
