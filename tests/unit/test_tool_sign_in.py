@@ -199,6 +199,7 @@ def test_new_tokens_are_used_before_the_window_has_heard_of_them(tmp_path: Path)
         listed()
         assert servers.rows()[0].state is ConnectionState.READY
         servers.close()
+        assert server.sign_in.access[-1] in (tmp_path / "token").read_text(), "they are lost with the app's end"
 
 
 def test_what_is_removed_takes_its_tokens_with_it(tmp_path: Path) -> None:
