@@ -72,6 +72,12 @@ class StationController(QObject):
         """Of the draft."""
         return self._models.library.source(self._models.pair.draft_folder)
 
+    @property
+    def lacks_files(self) -> bool:
+        """Whether the machine does not have the draft, as far as it was asked."""
+        error = self.state.error
+        return isinstance(error, MachineUnavailable) and error.why is MachineRefusal.NO_MODEL
+
     def choose(self, fingerprint: str) -> None:
         self._settings.draft_machine = fingerprint
 
@@ -120,19 +126,19 @@ class StationController(QObject):
     def _on_event(self, event: Event) -> None:
         if isinstance(event, StationChanged) and self._helping is not None:
             self.state = event.station
-            self._look_for_files()
+            self.look_for_files()
             self.changed.emit()
 
     def _on_file_serving(self) -> None:
         if not self.file_serving.is_used:
-            self._look_for_files()  # they may all be there
+            self.look_for_files()  # they may all be there
         self.changed.emit()
 
-    def _look_for_files(self) -> None:
+    def look_for_files(self) -> None:
         """Ask a machine that lacks the draft: it offers its user to fetch it, from here."""
         helping = self._helping
         folder = self._models.pair.draft_folder
-        if helping is None or not folder or not _lacks_model(self.state.error):
+        if helping is None or not folder or not self.lacks_files:
             self.file_serving.end()
             return
         asked = helping, folder
@@ -166,7 +172,3 @@ class StationController(QObject):
         self.file_serving.follow(refused, helping, source)
         self.state = replace(self.state, error=error)
         self.changed.emit()
-
-
-def _lacks_model(error: EngineError | None) -> bool:
-    return isinstance(error, MachineUnavailable) and error.why is MachineRefusal.NO_MODEL

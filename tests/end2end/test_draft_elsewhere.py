@@ -21,16 +21,21 @@ from app.system.paths import Paths
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
-from engine import Speculation, StationPhase
+from engine import HubSource, Speculation, StationPhase
 from engine.drafting.controller import make_controller
+from engine.hub.repository import choose_files
+from engine.hub.staging import write_manifest
 from tests.end2end.person import Person, qt_pointer, wait
 from tests.helpers.lent import free_port
 from tests.helpers.stations import await_stations
+from tests.helpers.tinyhub import _entry
 
 STARTER = Path("resources/starter")
 QUESTION = "What is a draft model?"
+REPO = "org/starter-draft"
+COMMIT = "c" * 40
 WORKER = "engine.station.worker"
-_LOAD_MS = 40_000  # two processes import MLX for it, on a busy machine perhaps
+_LOAD_MS = 100_000  # two processes import MLX for it, on a busy machine perhaps
 
 
 class OtherApp:
@@ -41,17 +46,21 @@ class OtherApp:
         self._folder = folder
         self._process: subprocess.Popen[str] | None = None
 
-    def start(self) -> str:
-        """Returns digits to pair it by."""
+    def start(self, model: str = "draft") -> str:
+        """With a model of the starter pair. Returns digits to pair it by."""
         command = [sys.executable, "-m", "tests.end2end.two_apps", "draft"]
         self._process = subprocess.Popen(
-            [*command, str(self._folder), str(STARTER / "draft"), str(self.port)],
+            [*command, str(self._folder), str(STARTER / model), str(self.port)],
             stdout=subprocess.PIPE,
             text=True,
             env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
         )
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
+
+    @property
+    def models(self) -> Path:
+        return Paths.for_user(self._folder).models
 
     def stations(self) -> list[int]:
         return [] if self._process is None else stations_below(self._process.pid)
@@ -94,6 +103,7 @@ def person(tmp_path: Path, qtbot: QtBot, other: OtherApp, monkeypatch: pytest.Mo
     paths = Paths.for_user(tmp_path / "here")
     for half in ("main", "draft"):
         shutil.copytree(STARTER / half, paths.models / "made" / half)
+    note_hub(paths.models / "made" / "draft")
     settings = Settings(paths.settings, paths.hub_token)
     settings.language, settings.automatic_titles, settings.max_tokens = "en", False, 40
     settings.temperature, settings.seed = 0.8, 7
@@ -203,3 +213,30 @@ def test_the_other_app_drafts_until_it_is_lost_or_switched_off(
     wait(lambda: not other.stations() and not station_threads())
     assert app.settings.draft_machine == ""
     wait(lambda: not page.station.isVisible())
+
+
+@pytest.mark.slow
+@pytest.mark.expect_log("MachineUnavailable", "the station")
+def test_a_draft_that_the_other_app_lacks_is_copied_there(person: Person, other: OtherApp, qtbot: QtBot) -> None:
+    """From this app, once its user wants that. The hub that it came from is out of reach for both."""
+    app = person.application
+    wait(lambda: app.machines.station.source == HubSource(REPO, COMMIT))
+    page = machines_page(person)
+    pair(person, page, other, other.start("main"))
+    said: list[str] = []
+    app.machines.station.changed.connect(lambda: said.append(page.station.row.explanation.text()))
+    choose(page, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: drafts_there(person), timeout=_LOAD_MS)
+
+    assert any(f"there offers to download {REPO}" in words for words in said)
+    assert any(words.startswith("Copying the draft to ") for words in said)
+    copied = other.models / REPO / "model.safetensors"
+    assert copied.read_bytes() == (STARTER / "draft" / "model.safetensors").read_bytes()
+    assert reply(person)[1] == "station"
+    wait(lambda: not app.machines.station.file_serving.is_used)
+
+
+def note_hub(model: Path) -> None:
+    """As if the model had come from a hub."""
+    files = [_entry(path.name, path.read_bytes()) for path in model.iterdir() if path.is_file()]
+    write_manifest(model, REPO, COMMIT, choose_files(REPO, files))

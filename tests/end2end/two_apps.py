@@ -4,7 +4,7 @@ Each is given a part of the memory that the model needs, so it fits neither. The
 both: as a pipeline it writes what it wrote alone before. The one that lends is killed in the middle of a reply, started
 again, and the model writes the same once more. `ARGS=tensor` asks for tensor mode, which two apps without RDMA between
 them would not choose. The same with one app, and without a screen, is `test_two_macs.py`. `draft` is the other app of
-`test_draft_elsewhere.py`: it lends all it has, and has one model, which the first one drafts with.
+`test_draft_elsewhere.py`: it lends all it has, and downloads what the first one drafts with, if it lacks that.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def person_with(folder: Path, model: Path) -> Person:
     settings.language, settings.automatic_titles, settings.max_tokens = "en", False, TOKENS
     settings.temperature, settings.seed, settings.main_folder = 0.8, 7, str(main)
     settings.lends_memory = False  # before a port is chosen
+    settings.hub_endpoint = "http://127.0.0.1:1"  # nobody is there
     settings.save()
     return Person(folder, qt_pointer if QGuiApplication.platformName() == "offscreen" else x11_pointer)
 
@@ -97,6 +98,8 @@ def lend(folder: Path, model: Path, host: str, port: int) -> None:
     sys.stdout.flush()
     while True:
         QTest.qWait(100)
+        if page.lend.wanted_row.isVisible() and lending.coming is None:
+            person.click(page.lend.fetch)
 
 
 def say(words: str) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.controllers.machines import MachinesController
+from app.view_models.machines import AskingState
 from app.views.settings.machines import MachinesPage
 from engine import (
     EngineError,
@@ -28,7 +29,7 @@ from engine import (
     StationState,
 )
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.fake_engine import DRAFT
+from tests.helpers.fake_engine import DRAFT, MAIN
 from tests.ui.test_machines import BORROWER, COMMIT, GB, STUDIO, Others, harness, machines, others, page
 
 __all__ = ["harness", "machines", "others", "page"]
@@ -108,7 +109,7 @@ def test_what_is_no_draft_for_it_stays_here(harness: AppHarness, chosen: Machine
 
 
 def test_a_draft_that_is_not_there_is_copied(
-    harness: AppHarness, chosen: MachinesPage, others: Others, qtbot: QtBot
+    harness: AppHarness, chosen: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     card = chosen.station
     others.missing = MachineRefusal.NO_MODEL
@@ -121,6 +122,12 @@ def test_a_draft_that_is_not_there_is_copied(
         f"{said}Settings → Other Macs there offers to download org/{DRAFT.name}. This Mac drafts meanwhile."
     )
     assert not card.bar.isVisible()
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: machines.plan.state is AskingState.REFUSED)
+    asked = len(others.sources)
+    machines.look()  # the plan waits: what the machine was asked for last is what it fetches
+    qtbot.waitUntil(lambda: len(others.sources) > asked)
+    assert others.sources[asked:] == [source]
 
     others.share = 0.4
     serving = harness.application.machines.station.file_serving
