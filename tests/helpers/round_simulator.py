@@ -178,7 +178,7 @@ class Run:
 
     def _round(self, plan: Plan, at: int) -> RoundOutcome:
         said: list[float] = []
-        while len(said) < plan.length and (plan.stop is None or not said or plan.stop.goes_on(said)):
+        while len(said) < plan.length and (plan.stop is None or plan.stop.goes_on(said)):
             said.append(self.text.said[at + len(said)])
         drafted = len(said)
         accepted = self.text.accepted(at, drafted)
