@@ -174,7 +174,7 @@ class RankGroup:
         for rank, (stepped, data) in zip(ranks, answers, strict=True):
             self._short = self._short or stepped.short
             wanted = elements * ITEM_BYTES.get(stepped.dtype, 0) if rank == ranks[0] else 0
-            if len(data) != wanted:
+            if len(data) != wanted or stepped.dtype not in ITEM_BYTES:
                 raise self._lose(rank, RankEnd.MISBEHAVED, f"{len(data)} bytes for {elements} of {stepped.dtype[:20]}")
         self._token_s = max(self._token_s, (time.monotonic() - began) / tokens)
         return answers
@@ -371,8 +371,9 @@ class RankGroup:
 
     def _has_ended(self, rank: int) -> bool:
         wire = self._helpers[rank - 1].wire
+        until = time.monotonic() + NOTICED_S
         try:
-            while wire.arrives(NOTICED_S):
+            while wire.arrives(max(0.0, until - time.monotonic())) and time.monotonic() < until:
                 wire.receive()
         except (WireEnded, WireBroken):
             return True
