@@ -256,7 +256,7 @@ def test_a_race_says_why_it_cannot_run(app: AppHarness, qtbot: QtBot) -> None:
     window = open_race(app)
     qtbot.waitUntil(lambda: race.view.state is RaceState.FAILED)
     assert window.figure.text() == "The race could not run"
-    assert window.sentence.text() == "This chat has 50,000 tokens; the model holds 4,096."
+    assert window.sentence.text() == "What must be read has 50,000 tokens; the model holds 4,096."
     assert not window.go_button.isEnabled(), "the model would refuse it again"
 
     app.models.eject()
