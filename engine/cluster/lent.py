@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from engine.api.errors import EngineError, InvalidRequest, MachineUnavailable, ModelDamaged
+from engine.api.modes import RankMode
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
 from engine.cluster.computers import Computer, computer_beside
 from engine.cluster.identity import Identity, fingerprint
@@ -87,15 +88,17 @@ def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOW
     return MachineOffer(offer.memory_bytes, taken_s, (here, Computer(offer.chip, offer.system, offer.rdma)))
 
 
-def plan_with(folder: Path | str, helping: Sequence[Helping], source: HubSource = _NOWHERE) -> RankPlan:
-    """Which layers would be where, with what these machines offer. Nothing is loaded.
+def plan_with(
+    folder: Path | str, helping: Sequence[Helping], source: HubSource = _NOWHERE, mode: RankMode | None = None
+) -> RankPlan:
+    """Which layers would be where, with what these machines offer. Nothing is loaded. `mode`: as for `plan_ranks`.
 
     Asks each machine, which takes a while. Raises ModelError or MachineUnavailable. A machine without the model learns
     its `source`, and shows that to its user.
     """
     offers = [machine_offer(each, folder, source) for each in helping]
     sizes = model_memory_bytes(), *(offer.memory_bytes for offer in offers)
-    return plan_ranks(folder, sizes, helping, computers=offers[0].computers if len(offers) == 1 else ())
+    return plan_ranks(folder, sizes, helping, mode=mode, computers=offers[0].computers if len(offers) == 1 else ())
 
 
 @dataclass(frozen=True, slots=True)

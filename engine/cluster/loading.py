@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 
 import mlx.core as mx
 
-from engine.api.errors import InvalidRequest, LoadAborted, ModelTooLarge
+from engine.api.errors import LoadAborted, ModelTooLarge
 from engine.api.modes import RankMode
 from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
-from engine.cluster.fabric import RDMA, RING, is_loopback, ring_links
+from engine.cluster.fabric import RDMA, RING, ring_links
 from engine.cluster.launched import LAUNCHED, launched_place
 from engine.cluster.lent import LentRank, digest_of
 from engine.cluster.modes import measured
@@ -89,15 +89,13 @@ def _started(planned: RankPlan | Callable[[], RankPlan]) -> Generator[None, None
 
 
 def _links(plan: RankPlan) -> tuple[str, Callable[[int], tuple[str, ...]]]:
-    """The backend, and its links by place. Raises InvalidRequest where the machines have no RDMA between them."""
+    """The backend, and its links by place."""
     if launched_place() is not None:
         return LAUNCHED, lambda _place: ()
     devices = [share.rdma for share in plan.shares]
     if all(devices):
         here, there = devices
         return RDMA, lambda _place: ("", here, there, "")
-    if not all(share.helping is None or is_loopback(share.helping.machine.address) for share in plan.shares):
-        raise InvalidRequest("tensor", "no RDMA", "a Thunderbolt 5 cable, and rdma_ctl enable")
     links = ring_links(len(plan.shares))
     return RING, lambda _place: links
 

@@ -18,7 +18,8 @@ from mlx.utils import tree_flatten
 from engine.api.errors import ModelNotSplittable
 from engine.api.ranks import SplitRefusal
 from engine.caches.hooks import hooked, hooked_for_good, hooks_on, own_array
-from engine.cluster.stage import OnForward, Send
+from engine.cluster.fabric import sum_over
+from engine.cluster.stage import OnForward, Send, in_place_of_mlx
 from engine.models.access import NoAccess, body_of
 from engine.models.memory import MemoryNeed
 
@@ -35,6 +36,7 @@ class Shard:
             if "scales" in module and hasattr(module, "group_size"):
                 _check_groups(name, module)
         self._send = send
+        self._group = group
         hooked_for_good(self._body, self._forward)
 
     def parameters(self) -> list[Any]:
@@ -44,7 +46,8 @@ class Shard:
         return replace(whole, weight_bytes=_nbytes(self.parameters()))
 
     def _forward(self, _body: Any, run: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        states = run(*arguments, **named)
+        with in_place_of_mlx(all_sum=sum_over(self._group)):
+            states = run(*arguments, **named)
         self._send(states)
         return states
 
