@@ -33,7 +33,6 @@ from engine.cluster.operations import (
     RankRefused,
     Share,
     Start,
-    StartStation,
 )
 from engine.cluster.pairing import Declined, Invitation, answer_to_pair
 from engine.cluster.process import end_rank, start_child
@@ -255,12 +254,11 @@ class Lender:
                 self._look_for(value, machine)
                 here = computer_beside(connection.host)
                 wire.send(MemoryOffer(self.memory_bytes, here.chip, here.system, here.rdma))
-            case Start() | StartStation() if machine is not None and self._is_paired(machine):
+            case Start() if machine is not None and self._is_paired(machine):
                 if not value.memory_bytes:
                     raise Declined(MachineRefusal.MISBEHAVED, "a process that needs no memory")
-                drafts = isinstance(value, StartStation)
                 folder = self._folder_of(value.digest)
-                return LentMemory(machine, folder, value.memory_bytes, drafts=drafts), value.process
+                return LentMemory(machine, folder, value.memory_bytes, drafts=value.drafts), value.process
             case OfferFiles() if machine is not None and self._is_paired(machine):
                 self._note_files(
                     WantedModel(machine, HubSource(value.repository, value.revision)), value.port, connection

@@ -36,7 +36,6 @@ from engine.cluster.operations import (
     Reply,
     Response,
     Start,
-    StartStation,
 )
 from engine.cluster.pairing import Declined, ask_to_pair, expected
 from engine.cluster.plan import plan_ranks
@@ -198,7 +197,7 @@ class LentRank:
         self.wire.close()
 
 
-def started_on(helping: Helping, order: Start | StartStation) -> socket.socket:
+def started_on(helping: Helping, order: Start) -> socket.socket:
     """The connection to a process that was started there."""
     with _refusals(helping.machine.address):
         connected = _connected_to(helping)

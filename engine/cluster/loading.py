@@ -26,6 +26,7 @@ from engine.cluster.fabric import RDMA, RING, ring_links
 from engine.cluster.launched import LAUNCHED, launched_place
 from engine.cluster.lent import LentRank, digest_of
 from engine.cluster.modes import measured
+from engine.cluster.operations import Commit, Copy, MakeCheckpoint, Truncate
 from engine.cluster.plan import plan_ranks
 from engine.cluster.process import RankProcess
 from engine.cluster.rank_group import SLICE_S, Helper, RankGroup
@@ -240,7 +241,7 @@ class Mirror:
         self.nbytes = nbytes
         self._group = group
         self._open_step = open_step
-        self._number = 0  # 0: they hold nothing yet
+        self._sequence: _Number | None = None
 
     @property
     def needs_checkpoints(self) -> bool:
@@ -251,35 +252,41 @@ class Mirror:
         self._open_step(self._known(), position)
 
     def commit(self, kept: int) -> None:
-        self._group.commit(self._number, kept)
+        self._group.send(Commit(self._number, kept))
 
     def can_truncate(self, position: int) -> bool:
         return not self._number or self._group.can_truncate(self._number, position)
 
     def truncate(self, position: int, checkpoint: object) -> None:
         if self._number:
-            self._group.truncate(self._number, position, checkpoint.number if isinstance(checkpoint, _Kept) else 0)
+            kept = checkpoint.number if isinstance(checkpoint, _Number) else 0
+            self._group.send(Truncate(self._number, position, kept))
 
     def make_checkpoint(self) -> object:
         """They keep it as long as the result lives."""
-        return _Kept(self._group, self._number)
+        kept = _Number(self._group)
+        self._group.send(MakeCheckpoint(self._number, kept.number))
+        return kept
 
     def copy_beginning(self, source: Any, end: int) -> None:
-        self._group.copy(self._known(), source._number, end)  # noqa: SLF001  another Mirror
+        self._group.send(Copy(self._known(), source._number, end))  # noqa: SLF001  another Mirror
 
     def _known(self) -> int:
-        if not self._number:
-            self._number = self._group.new_number()
-            weakref.finalize(self, self._group.forget, sequences=(self._number,)).atexit = False
+        self._sequence = self._sequence or _Number(self._group)
         return self._number
 
+    @property
+    def _number(self) -> int:
+        """0: they hold nothing yet."""
+        return 0 if self._sequence is None else self._sequence.number
 
-class _Kept:
-    """A checkpoint in the other ranks."""
 
-    def __init__(self, group: RankGroup, sequence: int) -> None:
-        self.number = group.make_checkpoint(sequence)
-        weakref.finalize(self, group.forget, checkpoints=(self.number,)).atexit = False
+class _Number:
+    """Of a sequence or a checkpoint that the other ranks hold as long as this lives."""
+
+    def __init__(self, group: RankGroup) -> None:
+        self.number = group.new_number()
+        weakref.finalize(self, group.forget, self.number).atexit = False
 
 
 def mirrored(make_caches: Callable[[], CacheSet], make_mirror: Callable[[], Mirror]) -> Callable[[], CacheSet]:
