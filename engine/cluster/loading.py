@@ -195,7 +195,12 @@ class FrontRank:
     def _mirrored(
         self, make_caches: Callable[[], CacheSet], nbytes: Callable[[int, int], int]
     ) -> Callable[[], CacheSet]:
-        return mirrored(make_caches, lambda: Mirror(self._group, self._open_step, nbytes))
+        def make() -> CacheSet:
+            caches = make_caches()
+            caches.others = Mirror(self._group, self._open_step, nbytes)
+            return caches
+
+        return make
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -287,12 +292,3 @@ class _Number:
     def __init__(self, group: RankGroup) -> None:
         self.number = group.new_number()
         weakref.finalize(self, group.forget, self.number).atexit = False
-
-
-def mirrored(make_caches: Callable[[], CacheSet], make_mirror: Callable[[], Mirror]) -> Callable[[], CacheSet]:
-    def make() -> CacheSet:
-        caches = make_caches()
-        caches.others = make_mirror()
-        return caches
-
-    return make

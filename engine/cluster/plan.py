@@ -84,11 +84,16 @@ def plan_ranks(
         raise InvalidRequest("ranks", str(len(available_bytes)), f"2..{MOST_RANKS}")
     path = Path(folder).absolute()
     info = inspect_model(path)
-    tensors = _tensors(path)
+    try:
+        config = read_config(path)
+        tensors = text_tensors(path)
+        problem = family_problem(_family(info), len(available_bytes), config, tensors)
+        together = max(1, whole(config, _GROUP, 1)) if _family(info) == "bailing_hybrid" else 1
+    except (FileError, OSError) as error:
+        raise ModelDamaged(str(path), str(error)) from error
     sizes = _sizes(info, tensors, widened)
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
     shares = tuple(sizes.part(place, available_bytes, context) for place in range(len(available_bytes)))
-    problem = _tensor_problem(info, path, tensors, len(shares))
     if mode is RankMode.TENSOR and problem is not None:
         raise ModelNotSplittable(str(path), info.model_type, _REFUSALS.get(problem, SplitRefusal.LAYERS))
     is_one_machine = all(is_loopback(each.machine.address) for each in machines)
@@ -98,7 +103,8 @@ def plan_ranks(
     lacking = problem or wanted_link or memory
     choice = _choice(mode, wanted_link) if mode is not None else _choice(mode, problem or link or memory)
     if choice.mode is RankMode.PIPELINE:
-        together = _together(info, path)
+        if refused := _pipeline_problem(info):
+            raise refused
         if len(sizes.layers) < len(available_bytes) * together:
             raise ModelNotSplittable(str(path), info.model_type, SplitRefusal.FEW_LAYERS)
         shares = divided(sizes, available_bytes, context, together)
@@ -115,13 +121,6 @@ def _choice(mode: RankMode | None, lacking: ModeReason | None) -> ModeChoice:
     if lacking is not None:
         return ModeChoice(RankMode.PIPELINE, lacking)
     return ModeChoice(RankMode.TENSOR, ModeReason.FASTER if mode is None else ModeReason.ASKED)
-
-
-def _tensor_problem(info: ModelInfo, path: Path, tensors: Mapping[str, Tensor], ranks: int) -> ModeReason | None:
-    try:
-        return family_problem(_family(info), ranks, read_config(path), tensors)
-    except FileError as error:
-        raise ModelDamaged(str(path), str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,22 +186,6 @@ def _pipeline_problem(info: ModelInfo) -> ModelNotSplittable | None:
 
 def _family(info: ModelInfo) -> str:
     return info.model_type if info.model_type in SPLITTABLE else SAME_AS.get(info.model_type, info.model_type)
-
-
-def _together(info: ModelInfo, path: Path) -> int:
-    if problem := _pipeline_problem(info):
-        raise problem
-    try:
-        return max(1, whole(read_config(path), _GROUP, 1)) if _family(info) == "bailing_hybrid" else 1
-    except FileError as error:
-        raise ModelDamaged(str(path), str(error)) from error
-
-
-def _tensors(path: Path) -> dict[str, Tensor]:
-    try:
-        return text_tensors(path)
-    except (FileError, OSError) as error:
-        raise ModelDamaged(str(path), str(error)) from error
 
 
 def _sizes(info: ModelInfo, tensors: Mapping[str, Tensor], widened: bool) -> Sizes:
