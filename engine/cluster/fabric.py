@@ -30,9 +30,9 @@ from engine.cluster.operations import Join, Joined, NotAValue, Operation, Value,
 _LENGTHS = struct.Struct(">II")
 RING = "ring"
 RDMA = "jaccl"
-_SUMS = 200
+_SUMS = 64
 _NUMBERS = 4096  # in each: the hidden states of a token
-_MATRIX = 8192  # rows and columns of one that no processor's cache holds
+_MATRIX = 8192 if mx.metal.is_available() else 4096  # rows and columns of one that no processor's cache holds
 _MOST_BYTES = 16 << 20  # of an operation that is passed on
 _PREFIXES = ("MLX_", "JACCL_")  # of variables that choose a backend, or how it waits
 
