@@ -19,7 +19,7 @@ from engine.api.errors import ModelNotSplittable
 from engine.api.ranks import SplitRefusal
 from engine.caches.hooks import hooked, hooked_for_good, hooks_on, own_array
 from engine.cluster.fabric import sum_over
-from engine.cluster.stage import OnForward, Send, in_place_of_mlx
+from engine.cluster.stage import OnForward, Send
 from engine.models.access import NoAccess, body_of
 from engine.models.memory import MemoryNeed
 
@@ -46,8 +46,13 @@ class Shard:
         return replace(whole, weight_bytes=_nbytes(self.parameters()))
 
     def _forward(self, _body: Any, run: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        with in_place_of_mlx(all_sum=sum_over(self._group)):
+        theirs: Any = mx.distributed
+        before = theirs.all_sum
+        theirs.all_sum = sum_over(self._group)
+        try:
             states = run(*arguments, **named)
+        finally:
+            theirs.all_sum = before
         self._send(states)
         return states
 

@@ -9,7 +9,7 @@ so nothing on a device ever waits for another machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import mlx.core as mx
@@ -105,7 +105,11 @@ class _Place:
         self.size = lambda: size
 
 
-def _handing_over(stage: Stage) -> AbstractContextManager[None]:
+@contextmanager
+def _handing_over(stage: Stage) -> Iterator[None]:
+    theirs: Any = mx.distributed
+    before = theirs.recv_like, theirs.send, theirs.all_gather
+
     def receive(like: mx.array, _source: int) -> mx.array:
         return stage.receive(like)
 
@@ -116,19 +120,13 @@ def _handing_over(stage: Stage) -> AbstractContextManager[None]:
     def all_gather(states: mx.array) -> mx.array:
         return states  # only rank 0 goes on with them, and has them
 
-    return in_place_of_mlx(recv_like=receive, send=send, all_gather=all_gather)
-
-
-@contextmanager
-def in_place_of_mlx(**ours: Callable[..., mx.array]) -> Iterator[None]:
-    """These functions of `mx.distributed`, in a forward."""
-    theirs = vars(mx.distributed)
-    before = {name: theirs[name] for name in ours}
-    theirs.update(ours)
+    theirs.recv_like = receive
+    theirs.send = send
+    theirs.all_gather = all_gather
     try:
         yield
     finally:
-        theirs.update(before)
+        theirs.recv_like, theirs.send, theirs.all_gather = before
 
 
 def bytes_of(states: mx.array) -> tuple[memoryview, str]:
