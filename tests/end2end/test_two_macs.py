@@ -98,6 +98,8 @@ def test_a_model_runs_over_two_paired_machines(mode: RankMode, person: Person, l
     assert lent.until(lambda state: state.used_bytes).user
     app.models.eject()
     lent.until(lambda state: not state.user)
+    app.models.wake()
+    qtbot.waitUntil(lambda: is_ready(person), timeout=_LOAD_MS)
     assert reply(person) == over_both
 
     assert lent.process.stop()

@@ -153,6 +153,11 @@ class Witness:
     def kill(self, pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
+    @property
+    def waits(self) -> bool:
+        """Whether it has still something to do."""
+        return any(left > 0 for left in self._left.values())
+
     def _start(self) -> RankProcess:
         self.started.append(RankProcess())
         return self.started[-1]
