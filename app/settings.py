@@ -295,6 +295,7 @@ class Settings(QObject):
     server_any_name = Option(False, flag)  # the loaded model answers to every name
     server_keep_min = Option(0, whole(0, 24 * 60))  # minutes that a model loaded for a program stays; 0: none is
     lends_memory = Option(False, flag)  # to other machines that are paired with this one
+    draft_machine = Option("", text)  # the fingerprint of a paired machine that drafts as well; "": none does
     helped_models = Option[dict[str, dict[str, Any]]]({}, mappings)  # by main_folder: which machine holds some layers
     tells_updates = Option(True, flag)  # where this build has an address to ask for a newer Hunch
     updates_asked_at = Option(0.0, number(0.0, 1e12))  # seconds of the clock

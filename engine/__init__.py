@@ -132,7 +132,7 @@ from engine.api.ranks import (
     RankShare,
     SplitRefusal,
 )
-from engine.api.station import StationPhase, StationPlace, StationState
+from engine.api.station import StationEnd, StationPhase, StationPlace, StationState
 from engine.api.stats import RequestStats
 from engine.api.types import (
     MAX_DRAFT_TOKENS,
@@ -179,9 +179,9 @@ from engine.api.types import (
 from engine.cluster.discovery import Browsing, FoundMachine
 from engine.cluster.identity import Identity
 from engine.cluster.lending import LendingProcess
-from engine.cluster.lent import DEFAULT_PORT, MachineRoute, pair_machines, plan_with, ways
+from engine.cluster.lent import DEFAULT_PORT, MachineRoute, machine_offer, pair_machines, plan_with, ways
 from engine.cluster.plan import plan_ranks, split_problem
-from engine.decoding.constraint import schema_refusal
+from engine.decoding.constraint import schema_begins, schema_refusal
 from engine.hub.catalog import (
     TYPICAL_OF_KIND,
     Catalog,

@@ -445,6 +445,22 @@
         <translation>取り込んだチャットに、このファイルはありませんでした。</translation>
     </message>
     <message>
+        <source>Page %1</source>
+        <translation>%1ページ</translation>
+    </message>
+    <message>
+        <source>Line %1</source>
+        <translation>%1行目</translation>
+    </message>
+    <message>
+        <source>Open the File</source>
+        <translation>ファイルを開く</translation>
+    </message>
+    <message>
+        <source>Show in Folder</source>
+        <translation>フォルダに表示</translation>
+    </message>
+    <message>
         <source>Insert into Message</source>
         <translation>メッセージに挿入</translation>
     </message>
@@ -1463,6 +1479,10 @@
         </translation>
     </message>
     <message>
+        <source>With the files of projects and chats</source>
+        <translation>プロジェクトとチャットのファイルも書き出す</translation>
+    </message>
+    <message>
         <source>Exporting chat %1 of %2…</source>
         <translation>%2 件中 %1 件目のチャットを書き出し中…</translation>
     </message>
@@ -2420,6 +2440,14 @@
         <translation>ほかの Mac にメモリを貸す</translation>
     </message>
     <message>
+        <source>This Mac drafts for %1</source>
+        <translation>%1 のドラフトを担当中</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
         <source>Stop now</source>
         <translation>今すぐ停止</translation>
     </message>
@@ -2514,6 +2542,22 @@
     <message>
         <source>Together would be no faster: the exchange takes too long.</source>
         <translation>一緒に計算しても同じです。やり取りに時間がかかりすぎます。</translation>
+    </message>
+    <message>
+        <source>The other Mac has stopped drafting.</source>
+        <translation>ほかの Mac がドラフトを停止しました。</translation>
+    </message>
+    <message>
+        <source>The other Mac no longer answers.</source>
+        <translation>ほかの Mac が応答しなくなりました。</translation>
+    </message>
+    <message>
+        <source>What the other Mac sent is no draft.</source>
+        <translation>ほかの Mac から届いたものはドラフトではありません。</translation>
+    </message>
+    <message>
+        <source>The other Mac cannot run this draft.</source>
+        <translation>ほかの Mac ではこのドラフトモデルを動かせません。</translation>
     </message>
     <message>
         <source>Starting…</source>
@@ -2648,6 +2692,42 @@
         <translation>その Mac の設定 → ほかの Mac で %1 をダウンロードできます。</translation>
     </message>
     <message>
+        <source>This Mac drafts meanwhile.</source>
+        <translation>その間はこの Mac がドラフトします。</translation>
+    </message>
+    <message>
+        <source>The loaded pair has no draft that another Mac can run.</source>
+        <translation>現在のペアには、ほかの Mac で動かせるドラフトモデルがありません。</translation>
+    </message>
+    <message>
+        <source>Ready, with up to %1 of memory there.</source>
+        <translation>準備完了。その Mac のメモリを最大 %1 使います。</translation>
+    </message>
+    <message>
+        <source>%1 prepared</source>
+        <translation>%1 を準備済み</translation>
+    </message>
+    <message>
+        <source>%1 the speed without it</source>
+        <translation>ない場合の %1 の速さ</translation>
+    </message>
+    <message>
+        <source>%1 late</source>
+        <translation>遅れ %1 回</translation>
+    </message>
+    <message>
+        <source>up to %1, %2 s of work there</source>
+        <translation>その Mac で最大 %1、作業 %2 秒</translation>
+    </message>
+    <message>
+        <source>Copying the draft to %1: %2</source>
+        <translation>ドラフトモデルを %1 へコピー中: %2</translation>
+    </message>
+    <message>
+        <source>%1 drafts for it, ahead of time.</source>
+        <translation>%1 でもドラフトを先に準備しています。</translation>
+    </message>
+    <message>
         <source>%1: half of every layer, %2 of %3</source>
         <translation>%1：各レイヤーの半分、%3 中 %2</translation>
     </message>
@@ -2663,8 +2743,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
-        <translation>この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。実験的な機能です。</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Or another Mac drafts for this one. Experimental.</source>
+        <translation>この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。または、ほかの Mac がこの Mac のドラフトを担当します。実験的な機能です。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -2681,6 +2761,10 @@
     <message>
         <source>Run over 2 Macs</source>
         <translation>2 台の Mac で実行</translation>
+    </message>
+    <message>
+        <source>Draft on another Mac</source>
+        <translation>ほかの Mac でドラフト</translation>
     </message>
 </context>
 <context>
@@ -3290,10 +3374,6 @@
         <translation>このチャットは %1 トークンですが、モデルが扱えるのは %2 トークンです。</translation>
     </message>
     <message>
-        <source>Chat too long</source>
-        <translation>チャットが長すぎます</translation>
-    </message>
-    <message>
         <source>Chat template failed</source>
         <translation>チャットテンプレートに問題があります</translation>
     </message>
@@ -3540,6 +3620,18 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>古いメッセージを省いて続けるか、新しいチャットを始めてください。</translation>
+    </message>
+    <message>
+        <source>Too long to read</source>
+        <translation>長すぎて読めません</translation>
+    </message>
+    <message>
+        <source>What must be read has %1 tokens; the model holds %2.</source>
+        <translation>必ず読む部分が %1 トークンあります。モデルが扱えるのは %2 トークンです。</translation>
+    </message>
+    <message>
+        <source>Shorten the message or the instructions, unpin messages, or choose a longer-context model.</source>
+        <translation>メッセージや指示を短くする、メッセージのピン留めを解除する、またはコンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
@@ -3892,10 +3984,6 @@
     <message>
         <source>The files of %1 have changed.</source>
         <translation>%1 のファイルが変更されました。</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>
@@ -5253,6 +5341,10 @@
         <translation>トークンを比較しています…</translation>
     </message>
     <message>
+        <source>also on %1</source>
+        <translation>%1 でも実行</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>おすすめ</translation>
     </message>
@@ -5410,6 +5502,10 @@
     <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>ファイルがないか破損しているため含まれていない画像：%1 枚。</translation>
+    </message>
+    <message>
+        <source>Files left out because they are gone: %1.</source>
+        <translation>見つからないため含まれなかったファイル：%1件。</translation>
     </message>
     <message>
         <source>Show</source>
@@ -6979,6 +7075,21 @@
     </message>
 </context>
 <context>
+    <name>StationCard</name>
+    <message>
+        <source>No other Mac</source>
+        <translation>ほかの Mac なし</translation>
+    </message>
+    <message>
+        <source>Drafts for this Mac</source>
+        <translation>この Mac のドラフトを担当</translation>
+    </message>
+    <message>
+        <source>A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.</source>
+        <translation>ペアリングした Mac でもドラフトモデルを動かし、次のドラフトを先に準備できます。文章は変わりません。</translation>
+    </message>
+</context>
+<context>
     <name>TemplateDialog</name>
     <message>
         <source>Chat template of %1</source>
@@ -7397,6 +7508,10 @@
     <message>
         <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
         <translation>サインインする場所が前と違い、%1 になっています。正しければ、先にサインアウトしてください。</translation>
+    </message>
+    <message>
+        <source>A call needs more than you allowed at the sign-in (%1). Sign in again to allow it.</source>
+        <translation>サインイン時に許可した範囲を超える権限（%1）が必要な呼び出しがありました。許可するには、もう一度サインインしてください。</translation>
     </message>
     <message>
         <source>%1 cannot be the name of a variable or header.</source>

@@ -445,6 +445,22 @@
         <translation>가져온 채팅에 이 파일이 없었어요.</translation>
     </message>
     <message>
+        <source>Page %1</source>
+        <translation>%1쪽</translation>
+    </message>
+    <message>
+        <source>Line %1</source>
+        <translation>%1행</translation>
+    </message>
+    <message>
+        <source>Open the File</source>
+        <translation>파일 열기</translation>
+    </message>
+    <message>
+        <source>Show in Folder</source>
+        <translation>폴더에서 보기</translation>
+    </message>
+    <message>
         <source>Insert into Message</source>
         <translation>메시지에 삽입</translation>
     </message>
@@ -1463,6 +1479,10 @@
         </translation>
     </message>
     <message>
+        <source>With the files of projects and chats</source>
+        <translation>프로젝트와 채팅의 파일도 함께 내보내기</translation>
+    </message>
+    <message>
         <source>Exporting chat %1 of %2…</source>
         <translation>채팅 %2개 중 %1번째를 내보내는 중…</translation>
     </message>
@@ -2420,6 +2440,14 @@
         <translation>다른 Mac에 메모리 빌려주기</translation>
     </message>
     <message>
+        <source>This Mac drafts for %1</source>
+        <translation>%1의 초안을 만드는 중</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
         <source>Stop now</source>
         <translation>지금 중지</translation>
     </message>
@@ -2516,6 +2544,22 @@
         <translation>함께 계산해도 마찬가지예요. 주고받는 데 시간이 너무 걸려요.</translation>
     </message>
     <message>
+        <source>The other Mac has stopped drafting.</source>
+        <translation>다른 Mac이 초안 작성을 멈췄어요.</translation>
+    </message>
+    <message>
+        <source>The other Mac no longer answers.</source>
+        <translation>다른 Mac이 응답하지 않아요.</translation>
+    </message>
+    <message>
+        <source>What the other Mac sent is no draft.</source>
+        <translation>다른 Mac이 보낸 것은 초안이 아니에요.</translation>
+    </message>
+    <message>
+        <source>The other Mac cannot run this draft.</source>
+        <translation>다른 Mac은 이 초안 모델을 실행할 수 없어요.</translation>
+    </message>
+    <message>
         <source>Starting…</source>
         <translation>시작하는 중…</translation>
     </message>
@@ -2557,7 +2601,7 @@
     </message>
     <message>
         <source>%1 holds half of every layer.</source>
-        <translation>모든 레이어의 절반은 %1에 있어요.</translation>
+        <translation>각 레이어의 절반은 %1에 있어요.</translation>
     </message>
     <message>
         <source>%1 holds some of its layers.</source>
@@ -2648,8 +2692,44 @@
         <translation>그 Mac의 설정 → 다른 Mac에서 %1 다운로드를 제안해요.</translation>
     </message>
     <message>
+        <source>This Mac drafts meanwhile.</source>
+        <translation>그동안은 이 Mac이 초안을 만들어요.</translation>
+    </message>
+    <message>
+        <source>The loaded pair has no draft that another Mac can run.</source>
+        <translation>지금 조합에는 다른 Mac이 실행할 수 있는 초안 모델이 없어요.</translation>
+    </message>
+    <message>
+        <source>Ready, with up to %1 of memory there.</source>
+        <translation>준비됐어요. 그 Mac의 메모리를 최대 %1까지 써요.</translation>
+    </message>
+    <message>
+        <source>%1 prepared</source>
+        <translation>%1 미리 준비됨</translation>
+    </message>
+    <message>
+        <source>%1 the speed without it</source>
+        <translation>없을 때의 %1 속도</translation>
+    </message>
+    <message>
+        <source>%1 late</source>
+        <translation>늦음 %1회</translation>
+    </message>
+    <message>
+        <source>up to %1, %2 s of work there</source>
+        <translation>그 Mac에서 최대 %1, 작업 %2초</translation>
+    </message>
+    <message>
+        <source>Copying the draft to %1: %2</source>
+        <translation>초안 모델을 복사하는 중 · %1: %2</translation>
+    </message>
+    <message>
+        <source>%1 drafts for it, ahead of time.</source>
+        <translation>%1에서도 초안을 미리 만들고 있어요.</translation>
+    </message>
+    <message>
         <source>%1: half of every layer, %2 of %3</source>
-        <translation>%1: 모든 레이어의 절반, %3 중 %2</translation>
+        <translation>%1: 각 레이어의 절반, %3 중 %2</translation>
     </message>
     <message>
         <source>%1: layers %2–%3, %4 of %5</source>
@@ -2663,8 +2743,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
-        <translation>이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요. 실험 기능이에요.</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Or another Mac drafts for this one. Experimental.</source>
+        <translation>이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요. 또는 다른 Mac이 이 Mac의 초안을 만들어요. 실험 기능이에요.</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -2681,6 +2761,10 @@
     <message>
         <source>Run over 2 Macs</source>
         <translation>Mac 2대로 실행</translation>
+    </message>
+    <message>
+        <source>Draft on another Mac</source>
+        <translation>다른 Mac에서 초안 만들기</translation>
     </message>
 </context>
 <context>
@@ -3290,10 +3374,6 @@
         <translation>이 채팅은 %1토큰인데, 모델은 %2토큰까지 담을 수 있어요.</translation>
     </message>
     <message>
-        <source>Chat too long</source>
-        <translation>채팅이 너무 길어요</translation>
-    </message>
-    <message>
         <source>Chat template failed</source>
         <translation>채팅 템플릿에 문제가 있어요</translation>
     </message>
@@ -3540,6 +3620,18 @@
     <message>
         <source>Go on without the oldest messages, or start a new chat.</source>
         <translation>오래된 메시지를 빼고 계속하거나 새 채팅을 시작하세요.</translation>
+    </message>
+    <message>
+        <source>Too long to read</source>
+        <translation>너무 길어서 읽을 수 없어요</translation>
+    </message>
+    <message>
+        <source>What must be read has %1 tokens; the model holds %2.</source>
+        <translation>꼭 읽어야 하는 부분이 %1토큰인데, 모델은 %2토큰까지 담을 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Shorten the message or the instructions, unpin messages, or choose a longer-context model.</source>
+        <translation>메시지나 지침을 줄이거나 메시지 고정을 해제하거나 컨텍스트가 더 긴 모델을 고르세요.</translation>
     </message>
     <message>
         <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
@@ -3892,10 +3984,6 @@
     <message>
         <source>The files of %1 have changed.</source>
         <translation>%1 모델의 파일이 바뀌었어요.</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>
@@ -5253,6 +5341,10 @@
         <translation>토큰을 비교하는 중…</translation>
     </message>
     <message>
+        <source>also on %1</source>
+        <translation>%1에서도 실행</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>추천</translation>
     </message>
@@ -5410,6 +5502,10 @@
     <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>파일이 없거나 손상되어 빠진 이미지: %1개.</translation>
+    </message>
+    <message>
+        <source>Files left out because they are gone: %1.</source>
+        <translation>파일이 없어 빠진 항목: %1개.</translation>
     </message>
     <message>
         <source>Show</source>
@@ -6979,6 +7075,21 @@
     </message>
 </context>
 <context>
+    <name>StationCard</name>
+    <message>
+        <source>No other Mac</source>
+        <translation>다른 Mac 없음</translation>
+    </message>
+    <message>
+        <source>Drafts for this Mac</source>
+        <translation>이 Mac의 초안을 만들 Mac</translation>
+    </message>
+    <message>
+        <source>A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.</source>
+        <translation>페어링한 Mac도 초안 모델을 실행해 다음 초안을 미리 준비할 수 있어요. 글은 같아요.</translation>
+    </message>
+</context>
+<context>
     <name>TemplateDialog</name>
     <message>
         <source>Chat template of %1</source>
@@ -7397,6 +7508,10 @@
     <message>
         <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
         <translation>이제 %1에서 로그인하라고 해요. 전과 다른 곳이에요. 맞다면 먼저 로그아웃하세요.</translation>
+    </message>
+    <message>
+        <source>A call needs more than you allowed at the sign-in (%1). Sign in again to allow it.</source>
+        <translation>로그인할 때 허용한 것보다 넓은 권한(%1)이 필요한 호출이 있어요. 허용하려면 다시 로그인하세요.</translation>
     </message>
     <message>
         <source>%1 cannot be the name of a variable or header.</source>

@@ -445,6 +445,22 @@
         <translation>导入的内容中没有此文件。</translation>
     </message>
     <message>
+        <source>Page %1</source>
+        <translation>第 %1 页</translation>
+    </message>
+    <message>
+        <source>Line %1</source>
+        <translation>第 %1 行</translation>
+    </message>
+    <message>
+        <source>Open the File</source>
+        <translation>打开文件</translation>
+    </message>
+    <message>
+        <source>Show in Folder</source>
+        <translation>在文件夹中显示</translation>
+    </message>
+    <message>
         <source>Insert into Message</source>
         <translation>插入消息</translation>
     </message>
@@ -1463,6 +1479,10 @@
         </translation>
     </message>
     <message>
+        <source>With the files of projects and chats</source>
+        <translation>连同项目和对话的文件</translation>
+    </message>
+    <message>
         <source>Exporting chat %1 of %2…</source>
         <translation>正在导出第 %1 个对话（共 %2 个）…</translation>
     </message>
@@ -2420,6 +2440,14 @@
         <translation>借内存给其他 Mac</translation>
     </message>
     <message>
+        <source>This Mac drafts for %1</source>
+        <translation>正在为 %1 起草</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
         <source>Stop now</source>
         <translation>立即停止</translation>
     </message>
@@ -2514,6 +2542,22 @@
     <message>
         <source>Together would be no faster: the exchange takes too long.</source>
         <translation>一起计算也一样：来回传输耗时太长。</translation>
+    </message>
+    <message>
+        <source>The other Mac has stopped drafting.</source>
+        <translation>另一台 Mac 停止了起草。</translation>
+    </message>
+    <message>
+        <source>The other Mac no longer answers.</source>
+        <translation>另一台 Mac 不再响应。</translation>
+    </message>
+    <message>
+        <source>What the other Mac sent is no draft.</source>
+        <translation>另一台 Mac 发来的不是草稿。</translation>
+    </message>
+    <message>
+        <source>The other Mac cannot run this draft.</source>
+        <translation>另一台 Mac 无法运行这个草稿模型。</translation>
     </message>
     <message>
         <source>Starting…</source>
@@ -2648,6 +2692,42 @@
         <translation>在那台 Mac 的“设置 → 其他 Mac”中可以下载 %1。</translation>
     </message>
     <message>
+        <source>This Mac drafts meanwhile.</source>
+        <translation>在此期间由这台 Mac 起草。</translation>
+    </message>
+    <message>
+        <source>The loaded pair has no draft that another Mac can run.</source>
+        <translation>当前的模型组合中没有其他 Mac 能运行的草稿模型。</translation>
+    </message>
+    <message>
+        <source>Ready, with up to %1 of memory there.</source>
+        <translation>已就绪，在那台 Mac 上最多占用 %1 内存。</translation>
+    </message>
+    <message>
+        <source>%1 prepared</source>
+        <translation>%1 已提前备好</translation>
+    </message>
+    <message>
+        <source>%1 the speed without it</source>
+        <translation>速度为不用它时的 %1</translation>
+    </message>
+    <message>
+        <source>%1 late</source>
+        <translation>迟到 %1 次</translation>
+    </message>
+    <message>
+        <source>up to %1, %2 s of work there</source>
+        <translation>在那台 Mac 上最多 %1、工作 %2 秒</translation>
+    </message>
+    <message>
+        <source>Copying the draft to %1: %2</source>
+        <translation>正在将草稿模型拷贝到 %1：%2</translation>
+    </message>
+    <message>
+        <source>%1 drafts for it, ahead of time.</source>
+        <translation>%1 也在提前起草。</translation>
+    </message>
+    <message>
         <source>%1: half of every layer, %2 of %3</source>
         <translation>%1：每一层的一半，%2（共 %3）</translation>
     </message>
@@ -2663,8 +2743,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>A model that is too large for this Mac runs over two that both have its files. Experimental.</source>
-        <translation>对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。实验性功能。</translation>
+        <source>A model that is too large for this Mac runs over two that both have its files. Or another Mac drafts for this one. Experimental.</source>
+        <translation>对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。或者由另一台 Mac 为这台 Mac 起草。实验性功能。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -2681,6 +2761,10 @@
     <message>
         <source>Run over 2 Macs</source>
         <translation>在 2 台 Mac 上运行</translation>
+    </message>
+    <message>
+        <source>Draft on another Mac</source>
+        <translation>在其他 Mac 上起草</translation>
     </message>
 </context>
 <context>
@@ -3290,10 +3374,6 @@
         <translation>这个对话有 %1 个 token，模型最多容纳 %2 个。</translation>
     </message>
     <message>
-        <source>Chat too long</source>
-        <translation>对话太长</translation>
-    </message>
-    <message>
         <source>Chat template failed</source>
         <translation>对话模板出错</translation>
     </message>
@@ -3542,8 +3622,20 @@
         <translation>略去最早的消息继续，或新建对话。</translation>
     </message>
     <message>
+        <source>Too long to read</source>
+        <translation>太长，无法读取</translation>
+    </message>
+    <message>
+        <source>What must be read has %1 tokens; the model holds %2.</source>
+        <translation>必须读取的部分有 %1 个 token，模型只能容纳 %2 个。</translation>
+    </message>
+    <message>
+        <source>Shorten the message or the instructions, unpin messages, or choose a longer-context model.</source>
+        <translation>请缩短消息或指令、取消固定消息，或选择上下文更长的模型。</translation>
+    </message>
+    <message>
         <source>%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable.</source>
-        <translation>%1（“%2”）只能在两台芯片相同、用雷雳 5 线缆相连的 Mac 上分开运行。</translation>
+        <translation>%1（“%2”）只能在两台芯片相同、用雷雳 5 连接线相连的 Mac 上分开运行。</translation>
     </message>
     <message>
         <source>%1 could not run its layers.</source>
@@ -3892,10 +3984,6 @@
     <message>
         <source>The files of %1 have changed.</source>
         <translation>%1 的文件已更改。</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>请开始新对话，或选择上下文更长的模型。</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>
@@ -5253,6 +5341,10 @@
         <translation>正在比较 token…</translation>
     </message>
     <message>
+        <source>also on %1</source>
+        <translation>也在 %1 上运行</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>推荐</translation>
     </message>
@@ -5410,6 +5502,10 @@
     <message>
         <source>Pictures left out because their files are missing or damaged: %1.</source>
         <translation>因文件丢失或损坏而未包含的图片：%1 张。</translation>
+    </message>
+    <message>
+        <source>Files left out because they are gone: %1.</source>
+        <translation>因文件已不在而未导出：%1 个。</translation>
     </message>
     <message>
         <source>Show</source>
@@ -6979,6 +7075,21 @@
     </message>
 </context>
 <context>
+    <name>StationCard</name>
+    <message>
+        <source>No other Mac</source>
+        <translation>不用其他 Mac</translation>
+    </message>
+    <message>
+        <source>Drafts for this Mac</source>
+        <translation>为这台 Mac 起草</translation>
+    </message>
+    <message>
+        <source>A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.</source>
+        <translation>已配对的 Mac 也可以运行草稿模型，提前备好下一份草稿。文字不变。</translation>
+    </message>
+</context>
+<context>
     <name>TemplateDialog</name>
     <message>
         <source>Chat template of %1</source>
@@ -7397,6 +7508,10 @@
     <message>
         <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
         <translation>登录的位置已不同于之前，现在是 %1。如果没有问题，请先退出登录。</translation>
+    </message>
+    <message>
+        <source>A call needs more than you allowed at the sign-in (%1). Sign in again to allow it.</source>
+        <translation>有一次调用需要的权限（%1）超出了登录时的授权。如要允许，请重新登录。</translation>
     </message>
     <message>
         <source>%1 cannot be the name of a variable or header.</source>

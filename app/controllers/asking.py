@@ -443,6 +443,8 @@ class Asking(QObject):
             (self._with_files.add if has_files else self._with_files.discard)(reply.chat_id)
         system_prompt = self._generation(reply.chat_id, shared).system_prompt
         seen = self._pixels(reply.chat_id)
+        info = self._models.main_info()
+        of_results = seen if info is not None and info.sees else _unseen
         with_calls = self._tools.can_call() is CanCall.YES
         room = self._context_limit(reply.chat_id)
 
@@ -450,7 +452,9 @@ class Asking(QObject):
             if not read.rest:
                 return None
             branch = [*read.pinned, *read.rest]
-            said = messages_with_sources(branch, system_prompt, seen, with_calls=with_calls, with_thinking=bool(tools))
+            said = messages_with_sources(
+                branch, system_prompt, seen, of_results, with_calls=with_calls, with_thinking=bool(tools)
+            )
             first = read.rest[0]
             return _told(said, branch, None if first.parent_id is None else first.id)
 
@@ -480,7 +484,7 @@ class Asking(QObject):
         if self._options.goes_without_pictures(chat_id):
             info = self._models.main_info()
             if info is None or not info.sees:
-                return lambda _attachment: None
+                return _unseen
         return partial(_picture, self._storage.pictures)
 
     def _generation(self, chat_id: int, shared: str) -> Generation:
@@ -525,6 +529,10 @@ def _read_for(stores: Stores, reply_id: int, context_tokens: int, with_reply: bo
     return read if with_reply else replace(read, rest=read.rest[:-1])
 
 
+def _unseen(_picture: Attachment) -> None:
+    """In place of its pixels."""
+
+
 def _picture(pictures: Pictures, attachment: Attachment) -> Picture | None:
     data = pictures.get(attachment.digest)
     found = None if data is None else rgb_of(data)
@@ -563,6 +571,7 @@ def messages_with_sources(
     branch: Iterable[StoredMessage],
     system_prompt: str,
     seen: PixelsOf,
+    of_results: PixelsOf = _unseen,
     *,
     with_calls: bool,
     with_thinking: bool,
@@ -574,11 +583,11 @@ def messages_with_sources(
     Calls of tools are left out, unless the model is one that can call: other templates have no place for them. Each has
     a result then, and the thinking before it. Other thinking is left out, because models are trained to see only their
     earlier answers, unless `with_thinking`: then the template decides. Of a picture without pixels the prompt says that
-    there was one.
+    there was one. `of_results`: pixels of pictures in results, which a model that does not see goes without.
     """
     said = [(Message(MessageRole.SYSTEM, system_prompt.strip()), 0)] if system_prompt.strip() else []
     for stored in branch:
-        for each in _said(stored, seen, with_calls=with_calls, with_thinking=with_thinking):
+        for each in _said(stored, seen, of_results, with_calls=with_calls, with_thinking=with_thinking):
             if not (each.content.strip() or each.pictures or each.tool_calls or each.role is MessageRole.TOOL):
                 continue
             former, source = said[-1] if said else (None, 0)
@@ -591,13 +600,13 @@ def messages_with_sources(
     return said
 
 
-def _said(stored: StoredMessage, seen: PixelsOf, *, with_calls: bool, with_thinking: bool) -> list[Message]:
+def _said(
+    stored: StoredMessage, seen: PixelsOf, of_results: PixelsOf, *, with_calls: bool, with_thinking: bool
+) -> list[Message]:
     if stored.is_summary:
         return [Message(MessageRole.USER, f"{_SUMMARY}\n\n{stored.text.strip()}")]
     if stored.role is not MessageRole.ASSISTANT:
-        pictures = {each: seen(each) for each in stored.attachments if each.is_picture}
-        written = [each for each in stored.attachments if pictures.get(each) is None]
-        shown = tuple(found for each in stored.attachments if (found := pictures.get(each)) is not None)
+        shown, written = _parted(stored.attachments, seen)
         text = "\n\n".join(each.text for each in of_kind(Text, all_parts(stored)))
         return [Message(stored.role, prompt_of(text, written), pictures=shown)]
     steps, files = steps_of(settled(all_parts(stored)))
@@ -608,17 +617,25 @@ def _said(stored: StoredMessage, seen: PixelsOf, *, with_calls: bool, with_think
         if step.calls and with_calls:
             calls = tuple(ToolCall(each.id, each.name, each.arguments) for each in step.calls)
             said.append(Message(stored.role, text, reasoning=step.thinking, tool_calls=calls))
-            said += (_answered(each) for each in step.calls)
+            said += (_answered(each, of_results) for each in step.calls)
             text = ""
     goes_on = stored.status is ReplyStatus.STREAMING
     thinking = stored.thinking if with_thinking and not goes_on else ""
     return [*said, Message(stored.role, text, reasoning=thinking)]
 
 
-def _answered(call: CallView) -> Message:
+def _parted(attachments: Attachments, seen: PixelsOf) -> tuple[tuple[Picture, ...], list[Attachment]]:
+    """Pictures with pixels, and all else."""
+    pictures = {each: seen(each) for each in attachments if each.is_picture}
+    shown = tuple(found for each in attachments if (found := pictures.get(each)) is not None)
+    return shown, [each for each in attachments if pictures.get(each) is None]
+
+
+def _answered(call: CallView, seen: PixelsOf) -> Message:
+    shown, written = _parted(call.pictures, seen)
     text = call.result if call.state in (CallState.DONE, CallState.FAILED) else _WITHOUT_RESULT[call.state]
-    text = "\n\n".join(filter(None, (text, *(block_of(each) for each in call.pictures))))
-    return Message(MessageRole.TOOL, text, tool_call_id=call.id, name=call.name)
+    text = "\n\n".join(filter(None, (text, *(block_of(each) for each in written))))
+    return Message(MessageRole.TOOL, text, tool_call_id=call.id, name=call.name, pictures=shown)
 
 
 def _joins(former: Message, latter: Message) -> bool:

@@ -19,11 +19,12 @@ from app.bridge import EngineBridge
 from app.controllers.asking import block_of
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
+from app.controllers.project_files import OneAdded
 from app.documents.picture_values import Image, as_stored, image_of
 from app.documents.problems import NotAttached, Refused, WhyNot
 from app.documents.reading import kept, name_of, read_file
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
-from app.storage.project_files import FileState, ProjectFile
+from app.storage.project_files import FileState
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import Deliver, JobThread, ignore
 from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
@@ -118,7 +119,7 @@ class AttachmentController(QObject):
         self._fields: dict[int, AttachedModel] = {}  # by message
         self._stops: dict[int, Stop] = {}  # of the files that are being read
         self._paths: dict[int, str] = {}  # of rows that were read from files in this run
-        self._searched: dict[int, int] = {}  # of rows with a document that is new in this run, its id
+        self._stored_at: int | None = None  # the chat that was stored just now
         self._problems: list[NotAttached] = []
         self._reader = JobThread("attachment reader", deliver)
         self._counting: dict[CountId, int] = {}  # the row that a count of the engine's is for
@@ -131,6 +132,8 @@ class AttachmentController(QObject):
         models.pair_changed.connect(self._on_pair)
         chats.options.changed.connect(self._on_pair)
         chats.asking.message_sent.connect(self._on_sent)
+        chats.asking.chat_stored.connect(self._note_stored)
+        chats.asking.requested.connect(lambda chat_id, _reply_id: self._on_requested(chat_id))
         chats.chat_made.connect(self._go_on_in)
         chats.documents.changed.connect(lambda _place: self._on_documents())
         chats.edits.ended.connect(self._close_field)
@@ -243,29 +246,31 @@ class AttachmentController(QObject):
             stop.ask()
         place = -message_id or self._chat_id
         row = self.model.row(number)
+        self._rows.drop(number)
         if row is not None and row.kind is AttachmentKind.PASSAGES:
             self._chats.tools.leave_out_passages(self._chat_id, True)
-        elif number in self._searched:
-            self._chats.documents.remove(-self._chat_id, [self._searched.pop(number)])
-        self._rows.drop(number)
+        elif row is not None and row.kind is AttachmentKind.SEARCHED and place >= 0:
+            self._forget_document(place, row.name)
         self._changed(place)
 
     def search_in(self, number: int) -> None:
         """Have what is attached searched, instead of read whole by the model. It stays where the disk refuses that."""
         row = self.model.row(number)
         if row is not None and row.attachment is not None:
-            self._search(number, self._paths.get(number, ""), row.attachment)
+            self._search(number, self._paths.get(number, ""), row.attachment, self._chat_id)
 
     def search_in_file(self, path: str) -> None:
         """In one that is too long to attach."""
         number = self._rows.begin(self._chat_id, _name(path))
         self._show()
-        self._search(number, path, None)
+        self._search(number, path, None, self._chat_id)
 
-    def _search(self, number: int, path: str, attached: Attachment | None) -> None:
-        chat_id = self._chat_id
+    def _search(self, number: int, path: str, attached: Attachment | None, chat_id: int) -> None:
+        named = self._chats.tools.documents(chat_id)
+        taken = {name for name, (place, _) in named.items() if place != -chat_id}
 
-        def added(file: ProjectFile | None, is_new: bool) -> None:
+        def added(added: OneAdded) -> None:
+            at, file = added
             if file is None:
                 if attached is None:
                     self._rows.drop(number)
@@ -273,15 +278,47 @@ class AttachmentController(QObject):
                 return
             searched = Attachment(file.name, AttachmentKind.SEARCHED, "", file.size_bytes)
             place = self._rows.change(number, lambda _row: _ready_row(number, searched))
-            if place is None and is_new:  # removed meanwhile
-                self._chats.documents.remove(-chat_id, [file.id])
-            elif place is not None:
-                self._searched |= {number: file.id} if is_new else {}
-                self._changed(place)
-                self._count_all()
+            if place is None:  # removed meanwhile
+                self._forget_document(-at, file.name)
+                return
+            if place != -at:  # that chat is stored by now, without this
+                self._bring(number, at, file.name, place)
+            self._changed(place)
+            self._count_all()
 
         name, text = (attached.name, attached.text) if attached is not None else ("", "")
-        self._chats.documents.add_one(-chat_id, path, name, text, added)
+        self._chats.documents.add_one(-chat_id, path, name, text, taken, added)
+
+    def _note_stored(self, chat_id: int) -> None:
+        self._stored_at = chat_id
+
+    def _on_requested(self, chat_id: int) -> None:
+        """What was attached to another new chat while this one was stored stays with the other."""
+        if chat_id == self._stored_at != self._chat_id:
+            for row in self._rows[0]:
+                if row.kind is AttachmentKind.SEARCHED and row.attachment is not None:
+                    self._bring(row.number, -chat_id, row.name, 0)
+        self._stored_at = None
+
+    def _bring(self, number: int, place: int, name: str, chat_id: int) -> None:
+        """The document of a row out of a place into a chat's."""
+
+        def taken(path: str, text: str) -> None:
+            attached = Attachment(name, AttachmentKind.TEXT, text, 0) if text else None
+            self._search(number, path, attached, chat_id)
+
+        self._chats.documents.take(place, name, taken)
+
+    def _forget_document(self, chat_id: int, name: str) -> None:
+        """Unless another row or a message has it, too."""
+
+        def answered(is_sent: bool) -> None:
+            waiting = (row for row in self._rows[chat_id])
+            wanted = (row.name == name if row.attachment else row.name in name for row in waiting)
+            if not is_sent and not any(wanted):
+                self._chats.documents.take(-chat_id, name)
+
+        self._storage.count(lambda stores: stores.messages.has_document(chat_id, name), answered)
 
     def put_into_message(self, number: int) -> None:
         row = self.model.row(number)

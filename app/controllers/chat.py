@@ -101,7 +101,7 @@ class ChatController(QObject):
         self.projects = Projects(storage, self.keeping, self)
         self.folders = Folders(storage, self.changes, self.deletions, self.projects, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
-        self.documents = ProjectFilesController(storage, self.replies, self)
+        self.documents = ProjectFilesController(storage, self.projects, self.replies, self)
         self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
         self.shared = SharedText(storage, self.projects, self.documents, self.options, models, self)
         self.prompts = Prompts(settings)
@@ -379,6 +379,7 @@ class ChatController(QObject):
         self.summaries.close()
         self.exchanges.close()
         self.replies.close()
+        self.shared.close()
         self.documents.close()
 
     def _on_screen(self) -> tuple[int, int]:

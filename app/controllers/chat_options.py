@@ -6,6 +6,7 @@ what a reply is requested with.
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +34,7 @@ from engine import (
     Speculation,
     SpeculationMode,
     Truncation,
+    schema_begins,
 )
 
 _NO_PICTURES = "without_pictures"  # stored beside the options: pictures are left out for models that cannot see
@@ -42,6 +44,7 @@ _PRESET = "preset"  # stored beside the options: the id of the chat's preset
 _PROJECT = "project"  # beside those of the new chat: the folder that it will be in
 _ON_ITS_WAY = -1  # id of a new chat that is being stored while another chat is open
 _NOT_SET = object()
+_TOLD = "Answer in JSON that matches this JSON schema, and with nothing else:\n"  # part of the prompt: not translated
 
 # With the names and the limits of the settings. What is stored of a chat or a preset may come from another version or
 # a damaged disk: an unknown name or an impossible value counts as if it were not there.
@@ -52,6 +55,11 @@ OPTIONS = (
 )
 
 Values = Mapping[str, Any]
+
+
+def _compact(schema: str) -> str:
+    """A JSON schema in as few tokens as it takes."""
+    return json.dumps(json.loads(schema), ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,8 @@ class Generation:
 
     @property
     def system_prompt(self) -> str:
-        return "\n\n".join(filter(None, (self.shared, str(self.values["system_prompt"]).strip())))
+        told = _TOLD + _compact(self.values["schema"]) if self.values["schema"] else ""
+        return "\n\n".join(filter(None, (self.shared, str(self.values["system_prompt"]).strip(), told)))
 
     @property
     def picture_detail(self) -> PictureDetail:
@@ -88,10 +97,12 @@ class Generation:
         return Speculation(mode, self.values["speculation_tokens"], acceptance, mode is SpeculationMode.FIXED)
 
     def _constraint(self, messages: Sequence[Message]) -> Constraint | None:
-        """None for a reply that goes on: a grammar would begin again in the middle of it."""
+        """A reply that goes on is held to it if it was: else the match would begin in the middle of it."""
         schema = self.values["schema"]
         goes_on = bool(messages) and messages[-1].role is MessageRole.ASSISTANT
-        return Constraint(ConstraintKind.JSON, schema) if schema and not goes_on else None
+        if not schema or (goes_on and not schema_begins(schema, messages[-1].content)):
+            return None
+        return Constraint(ConstraintKind.JSON, schema)
 
     def request(
         self, messages: tuple[Message, ...], conversation: str, speculation: Speculation | None = None

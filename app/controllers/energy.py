@@ -43,7 +43,7 @@ class EnergyController(QObject):
         self._models = models
         self._server = server
         self._lending = machines.lending
-        self._file_serving = machines.file_serving
+        self._file_servings = (machines.file_serving, machines.station.file_serving)
         self.power = Power()
         self.poll = QTimer(self, interval=POLL_INTERVAL_MS)
         self.poll.timeout.connect(self.look)
@@ -51,7 +51,7 @@ class EnergyController(QObject):
             self._replies.changed,
             server.asked,
             self._lending.changed,
-            self._file_serving.changed,
+            *(each.changed for each in self._file_servings),
             models.downloads.changed,
             models.pair_changed,
         ):
@@ -84,11 +84,11 @@ class EnergyController(QObject):
             self.look()
 
     def _activity(self) -> Activity | None:
-        helps = self._lending.state.user or self._file_serving.is_used
+        helps = self._lending.state.user or any(each.is_used for each in self._file_servings)
         if helps or any(entry.state in _COMING for entry in self._models.downloads.entries):
             return Activity.DOWNLOAD
         pair = self._models.pair
-        is_helped = pair.state in (PairState.LOADING, PairState.READY) and pair.helper is not None
+        is_helped = pair.state in (PairState.LOADING, PairState.READY) and (pair.helper is not None or pair.station)
         return Activity.REPLY if self._replies.chats() or self._server.is_asked or is_helped else None
 
     def _works(self) -> bool:

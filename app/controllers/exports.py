@@ -5,23 +5,27 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.chat_options import ChatOptions
-from app.controllers.project_files import database_of, files_in
+from app.controllers.project_files import ProjectFilesController, database_of, files_in
 from app.portable import own
+from app.portable.documents import Document, Folder, write_documents
 from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, why_not_written
 from app.portable.unfinished import Unfinished
-from app.portable.writing import BytesOf, write_json, write_markdown, write_markdown_folder
-from app.storage import NotStored, Pictures, Storage, portable
+from app.portable.writing import BytesOf, free_place, write_json, write_markdown, write_markdown_folder
+from app.storage import NotStored, Pictures, Storage, Stores, portable
 from app.storage.database import reason_of
 from app.storage.portable import PortableChat
+from app.storage.project_files import reading
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import Deliver, JobThread, ignore
 
@@ -37,21 +41,26 @@ class ExportFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """`chats` None: all. `path`: a file; for other than one chat as Markdown a new folder."""
+    """`chats` None: all. `path`: a file; for other than one chat as Markdown a new folder.
+
+    `with_files`: documents of the chats and their projects, too, in a folder beside it, or in that folder.
+    """
 
     chats: Sequence[int] | None
     form: ExportFormat
     path: Path
+    with_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The result. `too_many`: pictures over the limit of a chat; `unreadable`: damaged ones."""
+    """The result. `too_many`: pictures over the limit of a chat; `unreadable`: damaged ones; `lost`: documents."""
 
     chats: int
     path: Path
     too_many: int = 0
     unreadable: int = 0
+    lost: int = 0
 
 
 class _Pictures:
@@ -91,8 +100,16 @@ class ExportController(QObject):
     failed = Signal(object)  # NotExported or NotStored
     cancelled = Signal()
 
-    def __init__(self, storage: Storage, deliver: Deliver, options: ChatOptions, parent: QObject) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        deliver: Deliver,
+        options: ChatOptions,
+        documents: ProjectFilesController,
+        parent: QObject,
+    ) -> None:
         super().__init__(parent)
+        self._documents = documents
         self._storage = storage
         self._options = options
         self._deliver = deliver
@@ -100,6 +117,12 @@ class ExportController(QObject):
         self._stop: Stop | None = None
         self._unfinished = Unfinished(storage.path.parent)
         self._worker.ask(self._unfinished.remove, ignore, ignore)
+
+    def have_files(self, chats: Sequence[int] | None) -> bool:
+        """Whether these chats, or their projects, have documents."""
+        return self._documents.have_files(
+            None if chats is None else [(each, self._options.folder_of(each)) for each in chats]
+        )
 
     def export(self, wanted: ExportRequest, words: MarkdownWords) -> None:
         """One at a time."""
@@ -132,19 +155,56 @@ class ExportController(QObject):
         stores = self._storage.another_reader()
         try:
             numbers = portable.chat_ids(stores.database) if wanted.chats is None else wanted.chats
-            chats = portable.chats(stores.database, numbers, identity, self._files_of)
-            pictures = _Pictures(self._storage.pictures)
-
-            report = self._reporter(len(numbers))
-            if wanted.form is ExportFormat.JSON:
-                count = write_json(pictures.put_into(chats), wanted.path, self._unfinished, stop, report, presets)
-                return pictures.counted(Exported(count, wanted.path))
-            if wanted.chats is not None and len(wanted.chats) == 1:
-                return pictures.counted(self._write_one(chats, words, wanted.path, pictures.get))
-            made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, report, pictures.get)
-            return pictures.counted(Exported(len(numbers), made))
+            with self._unfinished.beside(wanted.path) as made:
+                lost = write_documents(self._documents_of(stores, numbers), made, stop) if wanted.with_files else 0
+                exported = self._write_chats(stores, numbers, wanted, words, presets, identity, stop)
+                if made.exists():
+                    made.rename(_beside(exported.path, words.files))
+                return replace(exported, lost=lost)
         finally:
             stores.database.close()
+
+    def _write_chats(
+        self,
+        stores: Stores,
+        numbers: Sequence[int],
+        wanted: ExportRequest,
+        words: MarkdownWords,
+        presets: Sequence[dict[str, Any]],
+        identity: str,
+        stop: Stop,
+    ) -> Exported:
+        chats = portable.chats(stores.database, numbers, identity, self._files_of, self._texts_of)
+        pictures = _Pictures(self._storage.pictures)
+        report = self._reporter(len(numbers))
+        if wanted.form is ExportFormat.JSON:
+            count = write_json(pictures.put_into(chats), wanted.path, self._unfinished, stop, report, presets)
+            return pictures.counted(Exported(count, wanted.path))
+        if wanted.chats is not None and len(wanted.chats) == 1:
+            return pictures.counted(self._write_one(chats, words, wanted.path, pictures.get))
+        made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, report, pictures.get)
+        return pictures.counted(Exported(len(numbers), made))
+
+    def _documents_of(self, stores: Stores, numbers: Sequence[int]) -> Iterator[Folder]:
+        """Of the folders around each chat, then its own; those of a database that cannot be read are left out."""
+        names = {each.id: each.name for each in stores.folders.all()}
+        titles: dict[int, str] = {}
+        for number in numbers:
+            chat = stores.chats.summary(number)
+            if chat is not None:
+                titles |= {each: names.get(each, "") for each in stores.folders.around(chat.folder_id)}
+                titles[-number] = chat.title
+        for place, title in titles.items():
+            with suppress(sqlite3.Error), reading(database_of(self._storage.path, place)) as files:
+                if files is not None and (found := files.all()):
+                    yield title, [Document(each.name, each.path, partial(files.text_of, each.id)) for each in found]
+
+    def _texts_of(self, chat_id: int) -> dict[str, str]:
+        """By name, those of the chat's documents that are in no file."""
+        with suppress(sqlite3.Error), reading(database_of(self._storage.path, -chat_id)) as files:
+            found = [] if files is None else files.all()
+            return {each.name: files.text_of(each.id) for each in found if files is not None and not each.path}
+        return {}
 
     def _files_of(self, folder_id: int) -> list[str]:
         return [each.name for each in files_in(database_of(self._storage.path, folder_id))]
@@ -182,3 +242,8 @@ class ExportController(QObject):
         self.cancelled.emit()
         if not isinstance(error, ChildStopped):
             raise error  # our own mistake, reported like any other
+
+
+def _beside(exported: Path, word: str) -> Path:
+    """Where the documents of an export go."""
+    return free_place(exported / word if exported.is_dir() else exported.with_name(f"{exported.stem} - {word}"))

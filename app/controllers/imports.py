@@ -175,6 +175,8 @@ class ImportController(QObject):
             self._chats.conversations.refresh()
             for each in importing.grown:
                 self._chats.update_branch(each.chat_id)
+            for chat_id, name, text in importing.documents:
+                self._chats.documents.add_text(-chat_id, name, text)
             presets = self._chats.options.presets.add(self._presets)
             self.imported.emit(Imported(tuple(importing.ids), tuple(importing.grown), presets))
 

@@ -15,7 +15,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.file_serving import FileServing
 from app.controllers.models import ModelController
+from app.controllers.station import StationController
 from app.settings import Settings
 from app.system.machine import network_address
 from app.system.retry_timer import RetryTimer
@@ -26,6 +28,7 @@ from app.view_models.model_list import PairState
 from engine import (
     DEFAULT_PORT,
     Browsing,
+    ChatEngine,
     EngineError,
     Event,
     Failed,
@@ -38,11 +41,8 @@ from engine import (
     LendingProcess,
     LendingState,
     Machine,
-    MachineRefusal,
     MachineRoute,
-    MachineUnavailable,
     ModeChoice,
-    ModelFileServer,
     RankLost,
     RankMode,
     model_memory_bytes,
@@ -52,7 +52,6 @@ from engine import (
     ways,
 )
 
-_CLOSE_S = 1.0
 _MOST_TRIED = 16  # addresses that claim to be one machine
 EVERYWHERE = "0.0.0.0"  # only while lending: an unpaired machine may try a code, and nothing else
 _log = logging.getLogger(__name__)
@@ -67,6 +66,7 @@ class MachinesController(QObject):
     def __init__(
         self,
         identity: Path,
+        engine: ChatEngine,
         bridge: EngineBridge,
         settings: Settings,
         models: ModelController,
@@ -75,6 +75,7 @@ class MachinesController(QObject):
     ) -> None:
         """`identity`: the folder with this machine's key."""
         super().__init__(parent)
+        self.station = StationController(identity, engine, bridge, settings, models, post, self)
         self.lending = Lending(identity, settings, models, post, self)
         self.lending.paired.connect(self.look)
         self.entries: tuple[MachineEntry, ...] = ()
@@ -90,9 +91,12 @@ class MachinesController(QObject):
         self._measured: dict[str, tuple[str, ...]] = {}  # addresses being tried, by fingerprint
         self._workers: list[JobThread] = []
         bridge.event_arrived.connect(self._on_event)
-        models.pair_changed.connect(self._browse)
+        for changed in (models.pair_changed, self.station.changed):
+            changed.connect(self._browse)
         self.discovery.changed.connect(self.look)
         self.lending.follow()
+        if self.station.chosen:
+            self.look()
 
     @cached_property
     def _worker(self) -> JobThread:
@@ -114,6 +118,7 @@ class MachinesController(QObject):
         self.discovery.browse(False)
         self.lending.close()
         self.file_serving.close()
+        self.station.close()
 
     def _on_event(self, event: Event) -> None:
         """The engine has dropped a model that lost layers, and may load it again."""
@@ -123,13 +128,16 @@ class MachinesController(QObject):
     def look(self) -> None:
         """Read the paired machines, and measure the round trip to each."""
         self._worker.ask(lambda: _known(self._identity), self._on_machines, ignore)
-        if self.plan.may_change:
+        if self.station.lacks_files:  # before a plan: a machine fetches what it was asked for last
+            self.station.look_for_files()
+        elif self.plan.may_change:
             self.make_plan(self.plan.folder, self.plan.fingerprint)
 
     def _on_machines(self, known: tuple[str, tuple[Machine, ...]]) -> None:
         before = {entry.fingerprint: entry for entry in self.entries}
         own, machines = known
         self._machines = {machine.fingerprint: machine for machine in machines}
+        self.station.note_machines(self._machines)
         self._show([_entry(machine, before.get(machine.fingerprint)) for machine in reversed(machines)])
         for machine in machines:
             if machine.address:
@@ -161,6 +169,8 @@ class MachinesController(QObject):
     def _update(self, fingerprint: str, found: list[MachineRoute]) -> None:
         self._show([each.measured(found) if each.fingerprint == fingerprint else each for each in self.entries])
         entry = next((each for each in self.entries if each.fingerprint == fingerprint), None)
+        if entry is not None and entry.error is None:
+            self.station.note_answer(fingerprint)
         if entry is not None and entry.has_moved:
             self.move(fingerprint)
         elif entry is not None and entry.error is not None and self._is_planned_with(entry):
@@ -192,6 +202,7 @@ class MachinesController(QObject):
     def remove(self, fingerprint: str) -> None:
         """Remove a pairing on both sides. Models that it helped with are loaded without it."""
         self._models.helpers.forget(fingerprint)
+        self.station.forget(fingerprint)
         if any(self.helps(entry) for entry in self.entries if entry.fingerprint == fingerprint):
             self._models.eject()
         if self.plan.fingerprint == fingerprint:
@@ -208,8 +219,9 @@ class MachinesController(QObject):
             self.look()
 
     def _browse(self) -> None:
-        """Also search for a machine that the model needs and that has left its address."""
-        self.discovery.browse(self._is_shown or is_away(self._models.pair.error))
+        """Also search for a machine that the model or the draft needs and that has left its address."""
+        needed = is_away(self._models.pair.error) or is_away(self.station.state.error)
+        self.discovery.browse(self._is_shown or needed)
 
     def pair(self, address: str, code: str, others: tuple[str, ...] = ()) -> None:
         """Pair with the machine that shows this code, at the first address that answers.
@@ -265,7 +277,7 @@ class MachinesController(QObject):
         if machine is None or not folder:
             self._set_plan(PlanView())
             return
-        asked = PlanView(folder, fingerprint, mode, AskingState.ASKING)
+        asked = PlanView(folder, fingerprint, AskingState.ASKING, mode=mode)
         if (self.plan.folder, self.plan.fingerprint) == (folder, fingerprint) and not self.plan.fits:
             # a refusal stays on screen until the answer
             asked = replace(self.plan, mode=mode, state=AskingState.ASKING)
@@ -340,49 +352,6 @@ def _entry(machine: Machine, before: MachineEntry | None) -> MachineEntry:
 
 def _problem(error: Exception) -> EngineError:
     return error if isinstance(error, EngineError) else InternalError(str(error))
-
-
-class FileServing(QObject):
-    """Serves a model's files to a machine that lacks it, while a plan needs that machine."""
-
-    changed = Signal()  # `is_used`
-
-    def __init__(self, post: Deliver, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.is_used = False  # files are being read: this machine should stay awake
-        self._post = post
-        self._server: ModelFileServer | None = None
-        self._about = "", ""  # folder, and fingerprint of the machine
-
-    def follow(self, plan: PlanView, helping: Helping | None, source: HubSource) -> None:
-        """Start when the machine reports that it lacks the model; stop with the plan, or once it has it."""
-        about = plan.folder, plan.fingerprint
-        if about != self._about or plan.state is AskingState.DONE:
-            self.end()
-        lacks = isinstance(plan.error, MachineUnavailable) and plan.error.why is MachineRefusal.NO_MODEL
-        begins = self._server is None or self._server.is_over
-        if lacks and begins and plan.state is AskingState.REFUSED and helping is not None and source.revision:
-            self._about = about
-            self._server = ModelFileServer(helping, plan.folder, source, self._hear)
-            self._server.start()
-
-    def _hear(self, used: bool) -> None:
-        """On the server's thread."""
-        self._post(lambda: self.on_use(used))
-
-    def on_use(self, used: bool) -> None:
-        self.is_used = used
-        self.changed.emit()
-
-    def end(self) -> None:
-        if self._server is not None:
-            self._server.end()
-            self._server = None
-
-    def close(self) -> None:
-        """At the end of the app."""
-        if self._server is not None:
-            self._server.end(_CLOSE_S)
 
 
 class MachineDiscovery(QObject):
@@ -521,6 +490,11 @@ class Lending(QObject):
         """Download the wanted model."""
         if repository := self.wanted:
             self._models.install(repository, self.state.wanted_revision)
+
+    def leave_wanted(self) -> None:
+        """End that download, and delete what has come."""
+        if self.coming is not None:
+            self._models.downloads.cancel(self.coming.id)
 
     def follow(self) -> None:
         """One step towards the settings; a process that has ended is started again, later if it failed."""

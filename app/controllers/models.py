@@ -38,6 +38,7 @@ from engine import (
     PairCheck,
     PairChecked,
     SpeculationMode,
+    StationChanged,
     fit_together,
 )
 
@@ -391,6 +392,8 @@ class ModelController(PairLoading):
             case DeleteFailed():
                 self.problem_raised.emit(event)
                 self._store.scan()  # what is listed may be deleted
+            case StationChanged(station=station):
+                self._note_station(station)
             case PairChecked(check=check):
                 self._take_check(check)
                 self.models_changed.emit()

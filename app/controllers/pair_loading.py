@@ -44,6 +44,8 @@ from engine import (
     RankMode,
     Speculation,
     SpeculationMode,
+    StationPhase,
+    StationState,
     TextDelta,
     model_name,
 )
@@ -181,6 +183,7 @@ class PairLoading(QObject):
         self._settings = settings
         self._requested = RequestedPair()
         self._former: RequestedPair | None = None  # the last pair that worked, while another is loading
+        self._station = ""  # the name of another machine that drafts now
         self._known_problem = ""  # of the latest failure, until a main model is loaded
         self._waiting: Callable[[], None] | None = None  # called when no reply is running
         self._awaited = ""  # the main model after that call; "": none
@@ -193,7 +196,8 @@ class PairLoading(QObject):
     def pair(self) -> PairView:
         main = self._requested.main_folder
         draft = self._requested.draft_folder
-        return self._requested.view(self._settings.speculation(), bool(draft) and self.records.get(main, draft).off)
+        off = bool(draft) and self.records.get(main, draft).off
+        return replace(self._requested.view(self._settings.speculation(), off), station=self._station)
 
     @property
     def main_setting(self) -> str:
@@ -348,6 +352,12 @@ class PairLoading(QObject):
                 self.problem_raised.emit(event)
             case DownloadFinished(folder=folder, changed=True) if self._note_other_files(folder):
                 self.pair_exchanged.emit()
+
+    def _note_station(self, station: StationState) -> None:
+        before = self._station
+        self._station = station.machine if station.phase is StationPhase.READY else ""
+        if self._station != before:
+            self.pair_changed.emit()
 
     def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):

@@ -2,7 +2,8 @@
 
 A place is a project's folder (its id), or a chat that has documents of its own (its negative id; 0: the new chat). Each
 has a database (`app/storage/project_files`), changed by two threads: one for what the user does, one that reads files a
-slice at a time, never while a reply is written. Searches run on threads of their own. Here are the latest lists.
+slice at a time, never while a reply is written. Searches run on threads of their own. Here are the latest lists, which
+these threads make: the window's takes them as they are, whatever their length.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ import logging
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
+from threading import Lock
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from app.controllers.projects import Projects
 from app.controllers.replies import RunningReplies
 from app.documents.indexing import Indexing, files_within
 from app.storage import Storage, Stores
@@ -32,6 +36,7 @@ from app.storage.project_files import (
     ProjectFiles,
     copy_database,
     delete_database,
+    free_name,
     make_anew,
     open_files,
     reading,
@@ -49,6 +54,58 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 Files = tuple[ProjectFile, ...]
+Named = Mapping[str, tuple[int, ProjectFile]]  # files that can be searched, by the name that a chat knows: place, file
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileList:
+    """The files of a place, and what of them is asked for often. A file that has not changed is the same object."""
+
+    files: Files = ()
+    named: Named = field(default_factory=dict)
+    ready: Files = ()
+    is_reading: bool = False
+
+    @classmethod
+    def of(cls, placed: Collection[tuple[int, ProjectFile]]) -> FileList:
+        files = tuple(file for _, file in placed)
+        named = {each[1].name: each for each in placed if _has_text(each[1])}
+        ready = tuple(each for each in files if each.state is FileState.READY)
+        return cls(files, named, ready, any(each.state is FileState.READING for each in files))
+
+
+class FileLists:
+    """Makes the lists, on any thread; of a list that it has made before, only what has changed is read again."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._rows: dict[int, dict[int, tuple[int, ProjectFile]]] = {}  # by place and id
+        self._numbers = count(1)
+
+    def make(self, place: int, files: ProjectFiles) -> tuple[int, FileList]:
+        """With a number: later lists have higher ones."""
+        with self._lock:
+            touched = files.touched()
+            if place not in self._rows:
+                self._rows[place] = {each.id: (place, each) for each in files.all()}
+                touched = set()
+            rows = self._rows[place]
+            for file_id in sorted(touched):
+                file = files.get(file_id)
+                if file is None:
+                    rows.pop(file_id, None)
+                else:
+                    rows[file_id] = place, file
+            return next(self._numbers), FileList.of(rows.values())
+
+    def number(self) -> int:
+        return next(self._numbers)
+
+    def forget(self, places: Iterable[int]) -> None:
+        """Their databases are others now."""
+        with self._lock:
+            for place in places:
+                self._rows.pop(place, None)
 
 
 def database_of(chats: Path, place: int) -> Path:
@@ -65,24 +122,41 @@ def files_in(database: Path) -> Files:
         return ()
 
 
+@dataclass(eq=False, slots=True)
+class _Change:
+    """One that the changes' thread is asked for. `place`: where its outcome is; that of a new chat moves."""
+
+    place: int
+
+
+OneAdded = tuple[int, ProjectFile | None]  # the place, and what the file is there; None: refused
+_NONE = FileList()
+
+
+def _ignore_place(_path: str, _text: str) -> None:
+    """For a document that is not needed."""
+
+
 class ProjectFilesController(QObject):
     changed = Signal(int)  # the place: its files, or how far they are read
     left_out = Signal(int, int)  # place, how many files exceed the limits of a project
     refused = Signal(int, object)  # place, Reason: the disk does not take a change
 
-    def __init__(self, storage: Storage, replies: RunningReplies, parent: QObject) -> None:
+    def __init__(self, storage: Storage, projects: Projects, replies: RunningReplies, parent: QObject) -> None:
         super().__init__(parent)
         self._storage = storage
+        self._projects = projects
         self._replies = replies
         self._folder = storage.path.parent / _FOLDER
-        self._known: dict[int, Files] = {}
+        self._known: dict[int, FileList] = {}
         self._work: dict[int, bool] = {}  # places that may have something to read; whether to look for changes first
         self._is_reading = False
         self._opened: dict[int, ProjectFiles] = {}  # used by the changes' thread
         self._indexing: dict[int, Indexing] = {}  # used by the reader's thread
         self._listed_at = 0.0
+        self._lists = FileLists()
         self._numbers: dict[int, int] = {}  # of the list that is known, by place
-        self._count = count(1)
+        self._asked: list[_Change] = []  # of the changes' thread
         self._held: dict[int, list[Callable[[], None]]] = {}  # places whose database nothing may open, and what waits
         self._changes = JobThread("project files", storage.deliver)
         self._reader = JobThread("project reader", storage.deliver)
@@ -95,33 +169,49 @@ class ProjectFilesController(QObject):
 
     def files(self, place: int) -> Files:
         """() also where they are not known yet."""
-        return self._known.get(place, ())
+        return self.listed(place).files
+
+    def listed(self, place: int) -> FileList:
+        return self._known.get(place, _NONE)
 
     def has_text(self, place: int) -> bool:
         """Whether there is something to search."""
-        return any(map(_has_text, self.files(place)))
+        return bool(self.listed(place).named)
 
     def places_of(self, chat_id: int, folder_id: int | None) -> tuple[int, ...]:
         """Where the documents of a chat in that folder are: its own, those of the folder and of the ones around it."""
         return tuple(filter(self.has_text, self._around(chat_id, folder_id)))
 
     def _around(self, chat_id: int, folder_id: int | None) -> tuple[int, ...]:
-        if not any(self._known.values()):
+        if not any(each.files for each in self._known.values()):
             return ()
-        return -chat_id, *reversed(self._storage.read.folders.around(folder_id))
+        return -chat_id, *reversed(self._projects.folders_around(folder_id))
 
-    def by_name(self, places: Iterable[int]) -> dict[str, tuple[Path, int]]:
-        """The database and the id of each that can be searched; of two with a name the first."""
-        found: dict[str, tuple[Path, int]] = {}
-        for place in places:
-            database = self.database(place)
-            for file in self.files(place):
-                if _has_text(file):
-                    found.setdefault(file.name, (database, file.id))
+    def by_name(self, places: Sequence[int]) -> Named:
+        """Those that can be searched; one whose name another place's has goes by a longer one."""
+        lists = [self.listed(place).named for place in places]
+        if len(lists) < 2:
+            return lists[0] if lists else {}
+        found = dict(lists[0])
+        numbers: dict[str, int] = {}
+        for named in lists[1:]:
+            if found.keys().isdisjoint(named):
+                found |= named
+                continue
+            for place, file in named.values():
+                free = file.name not in found
+                name = file.name if free else free_name(Path(file.path or file.name), found.__contains__, numbers)
+                found[name] = place, file
         return found
 
     def database(self, place: int) -> Path:
         return database_of(self._storage.path, place)
+
+    def have_files(self, chats: Iterable[tuple[int, int | None]] | None) -> bool:
+        """Whether these chats, each with its folder, or the folders around them have documents; None: any."""
+        if chats is None:
+            return any(each.files for each in self._known.values())
+        return any(self.files(place) for chat in chats for place in self._around(*chat))
 
     def look(self, chat_id: int, folder_id: int | None) -> None:
         """Read what has changed since of the documents of a chat in that folder."""
@@ -136,39 +226,63 @@ class ProjectFilesController(QObject):
             if outcome.left_out:
                 self.left_out.emit(place, outcome.left_out)
 
-        self._change(place, lambda files: files.add(files_within(chosen)), added)
+        self._change(_Change(place), lambda files: files.add(files_within(chosen)), added)
 
     def add_text(self, place: int, name: str, text: str) -> None:
-        self._change(place, lambda files: files.add_text(name, text))
+        """One without a file; nothing where one of that name is there."""
+        self._change(_Change(place), lambda files: None if files.named(name) else files.add_text(name, text))
 
     def add_one(
-        self, place: int, path: str, name: str, text: str, done: Callable[[ProjectFile | None, bool], None]
+        self, place: int, path: str, name: str, text: str, taken: Collection[str], done: Callable[[OneAdded], None]
     ) -> None:
-        """A file; or its text, if it is not there. `done`: what it is here (None: refused), and whether that is new."""
+        """A file; or its text, if it is not there. `taken`: names that it does not get."""
 
-        def add(files: ProjectFiles) -> tuple[ProjectFile | None, bool]:
+        def add(files: ProjectFiles) -> ProjectFile | None:
             if text and not (path and Path(path).is_file()):
-                return files.get(files.add_text(name, text)), True
-            new = bool(files.add([Path(path)]).ids)
-            return files.at(Path(path)), new
+                return files.get(files.add_text(name, text, taken))
+            files.add([Path(path)], taken)
+            return files.at(Path(path))
 
-        self._change(place, add, lambda found: done(*found), lambda: done(None, False))
+        change = _Change(place)
+        self._change(change, add, lambda file: done((change.place, file)), lambda: done((change.place, None)))
+
+    def take(self, place: int, name: str, done: Callable[[str, str], None] = _ignore_place) -> None:
+        """The one of that name out of the place; `done` gets its path, or its text where it has none."""
+
+        def take(files: ProjectFiles) -> tuple[int, str, str] | None:
+            if (file := files.named(name)) is None:
+                return None
+            text = "" if file.path else files.text_of(file.id)
+            files.remove([file.id])
+            return file.id, file.path, text
+
+        def taken(found: tuple[int, str, str] | None) -> None:
+            if found is not None:
+                self._stop_reading(place, found[:1])
+                done(*found[1:])
+
+        self._change(_Change(place), take, taken)
+
+    def _stop_reading(self, place: int, ids: Iterable[int]) -> None:
+        if (indexing := self._indexing.get(place)) is not None:
+            indexing.stop_reading(frozenset(ids))
 
     def remove(self, place: int, ids: Iterable[int]) -> None:
         gone = frozenset(ids)
-        if (indexing := self._indexing.get(place)) is not None:
-            indexing.stop_reading(gone)
-        self._change(place, lambda files: files.remove(gone))
+        self._stop_reading(place, gone)
+        self._change(_Change(place), lambda files: files.remove(gone))
 
     def search(self, places: Sequence[int], question: str, limit: int, done: Callable[[list[Passage]], None]) -> None:
-        """The best passages of all these places."""
-        paths = [self.database(place) for place in places]
+        """The best passages of all these places, with the names of `by_name`."""
+        paths = {place: self.database(place) for place in places}
+        named = self.by_name(places) if len(places) > 1 else {}
+        names = {(paths[place], file.id): name for name, (place, file) in named.items() if name != file.name}
 
         def failed(error: Exception) -> None:
             done([])
             raise error
 
-        self._read(lambda: search_in(paths, question, limit, self.hear_failed), done, failed)
+        self._read(lambda: search_in(paths.values(), question, limit, self.hear_failed, names), done, failed)
 
     def hear_failed(self, path: Path, error: sqlite3.Error) -> None:
         """A database could not be read, on any thread: a damaged one is made again."""
@@ -192,14 +306,18 @@ class ProjectFilesController(QObject):
     def move(self, place: int, to: int) -> None:
         """The new chat is stored: its documents go with it."""
         if place in self._known:
-            self._known[to] = self._forget(place)
+            self._known[to] = FileList.of([(to, each) for each in self._forget(place).files])
             self._work[to] = False
+            for change in self._asked:
+                if change.place == place:
+                    change.place = to
             self._alone((place, to), partial(rename_database, self.database(place), self.database(to)))
+            self._change(_Change(to), ignore)  # lists what was added meanwhile
 
     def copy(self, place: int, to: int) -> None:
         """A copy of a chat has its documents, too."""
         if files := self.files(place):
-            self._known[to] = files
+            self._known[to] = FileList.of([(to, each) for each in files])
             self._work[to] = False
             self._alone((to,), partial(copy_database, self.database(place), self.database(to)))
 
@@ -215,7 +333,7 @@ class ProjectFilesController(QObject):
             self._alone((place,), partial(delete_database, self.database(place)))
             self.changed.emit(place)
 
-    def _forget(self, place: int) -> Files:
+    def _forget(self, place: int) -> FileList:
         self._work.pop(place, None)
         return self._known.pop(place)
 
@@ -232,15 +350,15 @@ class ProjectFilesController(QObject):
     def _read(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
         ask_once("project search", self._storage.deliver, job, done, failed)
 
-    def _alone(self, places: Sequence[int], job: Callable[[], None]) -> None:
-        """Does it once no thread has one of these databases open; what is wanted of them meanwhile waits.
+    def _alone(self, places: Sequence[int], job: Callable[[], None], then: Callable[[], None] = lambda: None) -> None:
+        """Does it once no thread has one of these databases open, `then` that; what is wanted of them meanwhile waits.
 
         INVARIANT: the last connection to a database that was deleted or renamed would take the files beside the new one
         for its own.
         """
         held = next((place for place in places if place in self._held), None)
         if held is not None:
-            self._held[held].append(partial(self._alone, places, job))
+            self._held[held].append(partial(self._alone, places, job, then))
             return
         self._held |= {place: [] for place in places}
         for place in places:
@@ -250,20 +368,23 @@ class ProjectFilesController(QObject):
         def close_and_do() -> None:
             self._close_files(places)
             job()
+            self._lists.forget(places)
 
         def done(outcome: object) -> None:
             for again in chain.from_iterable(self._held.pop(place, ()) for place in places):
                 again()
+            if not isinstance(outcome, Exception):
+                then()
             self._turn()
             if isinstance(outcome, Exception):
                 self._refuse(places[-1], outcome)
 
-        then = partial(self._changes.ask, close_and_do, done, done)
-        self._reader.ask(partial(self._close_indexing, places), lambda _: then(), _warn)
+        close = partial(self._close_indexing, places)
+        self._reader.ask(close, lambda _: self._changes.ask(close_and_do, done, done), _warn)
 
     def _change(
         self,
-        place: int,
+        asked: _Change,
         change: Callable[[ProjectFiles], T],
         done: Callable[[T], None] = ignore,
         failed: Callable[[], None] = lambda: None,
@@ -271,35 +392,40 @@ class ProjectFilesController(QObject):
         again: bool = True,
     ) -> None:
         """`again`: also where the database is damaged, in a new one."""
+        place = asked.place
         if not self._storage.keeps:
             self.refused.emit(place, Reason.READ_ONLY)
             failed()
             return
-        self._known.setdefault(place, ())
+        self._known.setdefault(place, _NONE)
         if place in self._held:
-            self._held[place].append(partial(self._change, place, change, done, failed, again=again))
+            self._held[place].append(partial(self._change, asked, change, done, failed, again=again))
             return
+        self._asked.append(asked)
 
-        def run() -> tuple[T, int, Files]:
+        def run() -> tuple[T, int, FileList]:
             if place not in self._opened:
                 self._opened[place] = open_files(self.database(place))
             files = self._opened[place]
             outcome = change(files)
-            return outcome, *self._list(files)
+            return outcome, *self._lists.make(place, files)
 
-        def changed(answer: tuple[T, int, Files]) -> None:
-            self._put(place, *answer[1:])
-            self._go_on(place)
+        def changed(answer: tuple[T, int, FileList]) -> None:
+            self._asked.remove(asked)
+            if asked.place == place:
+                self._put(place, *answer[1:])
+            self._go_on(asked.place)
             done(answer[0])
             self._turn()
 
         def on_failed(error: Exception) -> None:
+            self._asked.remove(asked)
             if again and _is_damaged(error):
-                self._on_failed(place, error)
-                self._change(place, change, done, failed, again=False)
+                self._on_failed(asked.place, error)
+                self._change(asked, change, done, failed, again=False)
             else:
                 failed()
-                self._on_failed(place, error)
+                self._on_failed(asked.place, error)
 
         self._changes.ask(run, changed, on_failed)
 
@@ -311,7 +437,7 @@ class ProjectFilesController(QObject):
         looks = self._work.pop(place)
         self._is_reading = True
 
-        def read(answer: tuple[bool, int, Files | None]) -> None:
+        def read(answer: tuple[bool, int, FileList | None]) -> None:
             self._is_reading = False
             more, number, files = answer
             if files is not None:
@@ -332,9 +458,10 @@ class ProjectFilesController(QObject):
         if place in self._known:
             self._work.setdefault(place, False)
 
-    def _put(self, place: int, number: int, files: Files) -> None:
+    def _put(self, place: int, number: int, files: FileList) -> None:
         """Unless another thread has made a later list, or it is one of what was there before."""
-        if place not in self._held and number > self._numbers.get(place, 0) and files != self._known.get(place):
+        is_later = place not in self._held and number > self._numbers.get(place, 0)
+        if is_later and (place not in self._known or files.files != self.files(place)):
             self._numbers[place] = number
             self._known[place] = files
             self.changed.emit(place)
@@ -345,8 +472,8 @@ class ProjectFilesController(QObject):
         if _is_damaged(error):
             _log.info("documents of a project are read anew: their database is damaged")
             paths = [Path(each.path) for each in self.files(place) if each.path]
-            self._go_on(place)
-            self._alone((place,), partial(make_anew, self.database(place), paths))
+            made = partial(self._go_on, place)  # where the disk refuses it, it waits for the next use
+            self._alone((place,), partial(make_anew, self.database(place), paths), made)
         else:
             self._refuse(place, error)
 
@@ -359,22 +486,22 @@ class ProjectFilesController(QObject):
     def _sweep(self, living: set[int]) -> None:
         """`living`: the places that may have documents."""
 
-        def look() -> dict[int, Files]:
-            found: dict[int, Files] = {}
+        def look() -> dict[int, FileList]:
+            found: dict[int, FileList] = {}
             for file in sorted(self._folder.glob("*")) if self._folder.is_dir() else ():
                 place = _place_of(file)
                 with suppress(OSError):
                     if place in living and place is not None:
-                        found[place] = files_in(file)
+                        found[place] = FileList.of([(place, each) for each in files_in(file)])
                     elif place is not None:
                         delete_database(file)
                     elif ".new" in file.name:  # a run that ended before it was whole
                         file.unlink()
             return found
 
-        def known(found: dict[int, Files]) -> None:
+        def known(found: dict[int, FileList]) -> None:
             for place, files in found.items():
-                self._put(place, next(self._count), files)
+                self._put(place, self._lists.number(), files)
                 self._work[place] = True
             self._turn()
 
@@ -382,11 +509,7 @@ class ProjectFilesController(QObject):
 
     # On the two threads
 
-    def _list(self, files: ProjectFiles) -> tuple[int, Files]:
-        number = next(self._count)
-        return number, tuple(files.all())
-
-    def _step(self, place: int, looks: bool) -> tuple[bool, int, Files | None]:
+    def _step(self, place: int, looks: bool) -> tuple[bool, int, FileList | None]:
         if place not in self._indexing:
             self._indexing[place] = Indexing(open_files(self.database(place)))
         indexing = self._indexing[place]
@@ -396,7 +519,7 @@ class ProjectFilesController(QObject):
         if more and time.monotonic() < self._listed_at + _SHOWN_AGAIN_S:
             return more, 0, None
         self._listed_at = time.monotonic()
-        return more, *self._list(indexing.files)
+        return more, *self._lists.make(place, indexing.files)
 
     def _close_indexing(self, places: Sequence[int]) -> None:
         for place in places:

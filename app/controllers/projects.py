@@ -5,7 +5,7 @@ A change applies at once, and is stored like unsent text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -55,11 +55,15 @@ class Projects(QObject):
 
     def around(self, folder_id: int | None) -> list[Project]:
         """What chats in that folder have: of it and of the folders that it is in, the outermost first."""
+        return [self.get(each) for each in self.folders_around(folder_id)]
+
+    def folders_around(self, folder_id: int | None) -> Sequence[int]:
+        """The folders that it is in, the outermost first, and it."""
         if folder_id is None:
-            return []
+            return ()
         if folder_id not in self._around:
             self._around[folder_id] = self._storage.read.folders.around(folder_id)
-        return [self.get(each) for each in self._around[folder_id]]
+        return self._around[folder_id]
 
     def instructions(self, folder_id: int | None) -> str:
         """What chats in that folder begin with, those of the outermost folder first."""

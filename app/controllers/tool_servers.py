@@ -29,6 +29,7 @@ from app.view_models.tools import AddedServers, ServerRow, SignIn
 
 _MAY_SIGN_IN = (
     ServerProblem.SIGNED_OUT,
+    ServerProblem.SIGN_IN_MORE,
     ServerProblem.SIGN_IN_LATE,
     ServerProblem.SIGN_IN_REFUSED,
     ServerProblem.SIGN_IN_FAILED,
@@ -110,12 +111,14 @@ class ToolServersController(QObject):
             seen=config.confirmed == config.digest,
             sign_in=self._sign_in_of(config, failure),
             sign_in_at="" if waited is None else waited.host,
+            lacks=self._host.lacking(config.id),
         )
 
     def _sign_in_of(self, config: ServerConfig, failure: ServerFailed | None) -> SignIn:
         if config.id in self._sign_ins:
             return SignIn.WAITS
-        if config.enabled and failure is not None and failure.problem in _MAY_SIGN_IN:
+        is_refused = failure is not None and failure.problem in _MAY_SIGN_IN
+        if config.enabled and (is_refused or self._host.lacking(config.id)):
             return SignIn.OFFERED
         return SignIn.DONE if config.address and self._servers.grant(config.id) else SignIn.NONE
 
@@ -213,18 +216,18 @@ class ToolServersController(QObject):
         if isinstance(end, ServerFailed):
             self.changed.emit()
             return
+        former = self._servers.grant(server)
         self._servers.keep_grant(server, end)
         self._write()
+        config = self._servers.get(server)
+        if former and config is not None:
+            self._host.revoke(config, former)
         self.restart(server)
 
     def _keep_grant(self, server: str, grant: str) -> None:
-        """On the host's thread."""
-
-        def keep() -> None:
-            self._servers.renew_grant(server, grant)
-            self._write()
-
-        self._deliver(keep)
+        """On the host's thread, at once: no later connection may use the one before."""
+        self._servers.renew_grant(server, grant)
+        self._deliver(self._write)
 
     def list_tools(self, server: str) -> None:
         self.listed(server, ignore)
@@ -308,6 +311,8 @@ class ToolServersController(QObject):
     def _on_listed(self, server: str, waiting: list[Listed], outcome: tuple[Tool, ...] | ServerFailed) -> None:
         tools = () if isinstance(outcome, ServerFailed) else outcome
         if not isinstance(outcome, ServerFailed):
+            known = {each.digest: each for each in self._tools.get(server, ())}
+            tools = tuple(known.get(each.digest, each) for each in tools)  # of equal bytes: a prompt has them
             self._tools[server] = tools
         if self._listings.get(server) is waiting:
             del self._listings[server]
@@ -316,7 +321,12 @@ class ToolServersController(QObject):
             done(tools)
 
     def call(self, tool: Tool, arguments: str, done: Callable[[ToolResult], None]) -> Callable[[], None]:
-        return self._host.call(tool.server, tool.name, arguments, lambda result: self._deliver(partial(done, result)))
+        def called(result: ToolResult) -> None:
+            if self._host.lacking(tool.server):
+                self.changed.emit()
+            done(result)
+
+        return self._host.call(tool.server, tool.name, arguments, lambda result: self._deliver(partial(called, result)))
 
 
 def _of_words(words: list[str]) -> Found:

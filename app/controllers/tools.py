@@ -17,7 +17,7 @@ from app.bridge import EngineBridge
 from app.controllers.changes import StorageChanges
 from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
-from app.controllers.project_files import ProjectFilesController
+from app.controllers.project_files import Named, ProjectFilesController
 from app.storage import Attachment, AttachmentKind, Attachments, Storage, Stores
 from app.storage.consents import EVERY_CHAT, Consent
 from app.storage.project_files import Passage
@@ -165,17 +165,25 @@ class ToolsController(QObject):
         """The places of a chat's documents."""
         return self._documents.places_of(chat_id, self._options.folder_of(chat_id))
 
-    def document_names(self) -> tuple[str, ...]:
-        """Of the open chat."""
-        return tuple(self._documents.by_name(self.documents_of(self._options.chat_id)))
+    def documents(self, chat_id: int | None = None) -> Named:
+        """Of a chat, or of the open one."""
+        return self._documents.by_name(self.documents_of(self._options.chat_id if chat_id is None else chat_id))
 
-    def read_cited(self, name: str, page: int, done: Callable[[str], None]) -> None:
-        """A page of a document of the open chat, or all of it; "" if it is none."""
-        for place in self.documents_of(self._options.chat_id):
-            for file in self._documents.files(place):
-                if file.name == name:
-                    self._documents.text(place, file.id, done, page or None)
-                    return
+    def read_cited(self, name: str, page: int, done: Callable[[str, str, int], None]) -> None:
+        """The text and path of a document of the open chat, and the page that the text is of; 0: all, or no such page.
+
+        Nothing where it is none.
+        """
+        if name in (documents := self.documents()):
+            place, file = documents[name]
+
+            def read(text: str) -> None:
+                if text or not page:
+                    done(text, file.path, page)
+                else:
+                    self.read_cited(name, 0, done)
+
+            self._documents.text(place, file.id, read, page or None)
 
     def passages(self, chat_id: int, question: str, context_tokens: int, done: Callable[[Attachments], None]) -> None:
         """For a model that cannot search by itself: what of the documents fits best, as an attachment; () at once where
@@ -335,7 +343,8 @@ class ToolsController(QObject):
             with closing(stores.database):
                 yield stores
 
-        documents = self._documents.by_name(self.documents_of(chat_id))
+        paths = {place: self._documents.database(place) for place in self.documents_of(chat_id)}
+        documents = {name: (paths[place], file.id) for name, (place, file) in self.documents(chat_id).items()}
         folders = tuple(map(Path, self._options.folders(chat_id)))
         return Reach(chat_id, typed, folders, documents, self._documents.hear_failed, reader)
 

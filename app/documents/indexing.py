@@ -10,10 +10,9 @@ from pathlib import Path
 
 from app.documents.problems import Refused
 from app.documents.reading import pages_in
-from app.storage.project_files import FileState, ProjectFile, ProjectFiles
+from app.storage.project_files import MOST_CHARACTERS, FileState, ProjectFile, ProjectFiles
 from app.system.limited_child import ChildLimits, ChildStopped, Stop
 
-MOST_CHARACTERS = 20_000_000  # of one file
 LIMITS = ChildLimits(cpu_s=900, memory_bytes=2 << 30, output_bytes=256_000_000)
 _SLICE_S = 0.03
 _SLICE_CHARACTERS = 40_000

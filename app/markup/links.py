@@ -19,7 +19,17 @@ from app.markup.lines import fragments, line_rects
 _TO_NOTE = "#note:"
 _TO_MARK = "#mark:"
 _TO_CITED = "#cited:"
-_CITED = re.compile(r"\[([^\[\]\n]{1,250}?)(?:, pp?\. ?(\d{1,6})[^\[\]\n]{0,40})?\]")
+_PLACE = re.compile(rf"{_TO_CITED}(\d+):(\d+):(.*)", re.ASCII)
+_CITED = re.compile(r"\[([^\[\]\n]{1,250}?)(?:, (?:pp?\. ?(\d{1,6})|lines? (\d{1,8}))[^\[\]\n]{0,40})?\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A place in a document. 0: none."""
+
+    name: str
+    page: int = 0
+    line: int = 0
 
 
 def to_note(label: str) -> str:
@@ -44,13 +54,13 @@ def citations(text: str, names: Collection[str]) -> Iterator[tuple[int, int, str
     """Where documents of these names are cited, as `[report.pdf, p. 3]`, and the address of the place."""
     for found in _CITED.finditer(text) if names else ():
         if found[1] in names:
-            yield found.start(), found.end(), f"{_TO_CITED}{found[2] or 0}:{quote(found[1], safe='')}"
+            yield found.start(), found.end(), f"{_TO_CITED}{found[2] or 0}:{found[3] or 0}:{quote(found[1], safe='')}"
 
 
-def cited(address: str) -> tuple[str, int] | None:
-    """The document and the page (0: none) that a citation leads to; None for any other address."""
-    page, colon, name = address.removeprefix(_TO_CITED).partition(":")
-    return (unquote(name), int(page)) if address.startswith(_TO_CITED) and colon and page.isdecimal() else None
+def cited(address: str) -> Cited | None:
+    """The place that a citation leads to; None for any other address."""
+    found = _PLACE.fullmatch(address)
+    return None if found is None else Cited(unquote(found[3]), int(found[1]), int(found[2]))
 
 
 def is_in_message(address: str) -> bool:

@@ -13,7 +13,7 @@ from app.markup.cuts import LONGEST_PIECE, long_lines, pieces, reach
 
 _MANY_LINES = 10_000
 _HAS_CUTS = "has_cuts"  # of a document
-_SOFT = "\u2028"  # Qt's line break within a block
+SOFT = "\u2028"  # Qt's line break within a block
 
 GOES_ON = QTextFormat.Property.UserProperty.value + 8  # of a block: it continues the line above
 
@@ -47,9 +47,9 @@ def _in_few_blocks(text: str) -> str:
         end = text.find("\n", start) if end < 0 else end  # a long line is a block of its own
         if end < 0:  # a long line is the last
             return "\n".join([*blocks, text[start:]])
-        blocks.append(text[start:end].replace("\n", _SOFT))
+        blocks.append(text[start:end].replace("\n", SOFT))
         start = end + 1
-    blocks.append(text[start:].replace("\n", _SOFT))
+    blocks.append(text[start:].replace("\n", SOFT))
     return "\n".join(blocks)
 
 
@@ -127,7 +127,7 @@ def text_between(document: QTextDocument, start: int, end: int) -> str:
         last = min(end - block.position(), block.length() - 1)
         result.append(_part_of(block, first, last))
         block = block.next()
-    return "".join(result).replace(_SOFT, "\n")
+    return "".join(result).replace(SOFT, "\n")
 
 
 def _part_of(block: QTextBlock, first: int, last: int) -> str:

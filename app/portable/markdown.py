@@ -30,6 +30,7 @@ class MarkdownWords:
     tool: str
     result: str
     summary: str
+    files: str
     stats_line: Callable[[PortableMessage], str]
     when: Callable[[float], str]
 

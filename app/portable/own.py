@@ -13,7 +13,7 @@ from app.portable.json_stream import MOST_CHARACTERS
 from app.portable.problems import Unreadable, WhyNotRead
 from app.storage.codec import LONGEST_TITLE, as_name, as_title, is_shallow, storable
 from app.storage.columns import COLUMNS, checked, object_from_file, text_from_file, time_from_file
-from app.storage.parts import Attachment
+from app.storage.parts import Attachment, AttachmentKind
 from app.storage.portable import PortableChat, PortableMessage, with_files
 from engine import open_plain
 
@@ -112,18 +112,23 @@ def _project(found: object) -> dict[str, Any] | None:
 
 
 def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:
-    """Adds the bytes of pictures as base64, once each.
+    """Adds the bytes of pictures as base64, once each; texts of documents stay once each, too.
 
     Versions of a message have the same ones. Those that are too many for an import are left out; `without_bytes` names
     them.
     """
     written = {""}
+    documents: set[str] = set()
     has_pictures = any(each.is_picture for message in chat.messages for each in message.attachments)
     words = len(line_of(chat)) if has_pictures else 0
     left = min(MOST_PICTURE_BYTES, (MOST_CHARACTERS - words) * 3 // 4)  # as base64 an import reads both
 
     def whole(attachment: Attachment) -> Attachment:
         nonlocal left
+        if attachment.kind is AttachmentKind.SEARCHED:
+            is_there = attachment.name in documents
+            documents.add(attachment.name)
+            return replace(attachment, text="") if is_there else attachment
         data = bytes_of(attachment.digest) if attachment.digest not in written else None
         written.add(attachment.digest)
         left -= len(data or b"")

@@ -87,7 +87,7 @@ def write_markdown(
 ) -> None:
     """As `write_json`; pictures are in a new folder beside it."""
     with _replacing(path, unfinished) as file, unfinished.beside(path) as made:
-        folder = _free(path.with_suffix(""))
+        folder = free_place(path.with_suffix(""))
         pictures = _pictures_of(chat, bytes_of)
         file.write(markdown_of(chat, words, _named(pictures, folder.name)))
         file.flush()
@@ -122,7 +122,7 @@ def _write(path: Path, data: bytes) -> None:
         sync_file(file.fileno(), through_drive=False)
 
 
-def _free(place: Path) -> Path:
+def free_place(place: Path) -> Path:
     """The name, with a number if it is taken."""
     names = (place if number == 1 else place.with_name(f"{place.name} {number}") for number in range(1, _MOST_FOLDERS))
     for free in names:
@@ -160,7 +160,7 @@ def write_markdown_folder(
 
 
 def _moved(made: Path, path: Path) -> Path:
-    return made.rename(_free(path))
+    return made.rename(free_place(path))
 
 
 @contextmanager

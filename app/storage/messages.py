@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 
 from app.storage.chats import ChatStore
@@ -18,6 +19,7 @@ from app.storage.columns import insert_message
 from app.storage.database import Connection
 from app.storage.parts import (
     Attachment,
+    AttachmentKind,
     Attachments,
     Part,
     Parts,
@@ -232,6 +234,12 @@ class MessageStore:
             return None
         return self._stored(message_id, self._tree_at(row["chat_id"], message_id))
 
+    def has_document(self, chat_id: int, name: str) -> bool:
+        """Whether a message of the chat, in the Trash or not, has the document of that name."""
+        sql = f"SELECT parts FROM messages WHERE chat_id = ? AND parts LIKE '%{AttachmentKind.SEARCHED}%'"
+        found = (attachments_from_json(row["parts"]) for row in self._db.rows(sql, (chat_id,)))
+        return any((each.kind, each.name) == (AttachmentKind.SEARCHED, name) for files in found for each in files)
+
     def branch(self, leaf_id: int | None) -> list[StoredMessage]:
         """Messages from the first one to `leaf_id`."""
         row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (leaf_id,))
@@ -281,7 +289,6 @@ class MessageStore:
         first: int | None = None
         passed: set[int] = set()
         count: int = 0
-        reached = False
         number: int | None = reply_id
         while number is not None and number not in passed:
             row = self._db.row(_READ, (number, chat_id))
@@ -290,15 +297,25 @@ class MessageStore:
             passed.add(number)
             count += int(row["kept"])
             if first is None and row["kept"] and ((row["is_reply"] and number != reply_id) or row["reads_from"]):
-                first = row["reads_from"]
+                first = self._beginning(chat_id, row["reads_from"])
                 stats = stats_from_json(row["stats"])
                 smaller = stats is not None and 0 < stats.context_limit_tokens < context_tokens
-                if smaller or not isinstance(first, int):
+                if smaller or first is None:
                     return None
-            reached = reached or number == first
-            if reached and row["kept"] and not row["is_reply"]:  # else that message was deleted, or is the model's now
+            if number == first:
                 return count
             number = row["parent_id"]
+        return None
+
+    def _beginning(self, chat_id: int, first: object) -> int | None:
+        """The message that a reply was read from; where it was deleted, or is the model's now, the user's before it."""
+        passed: set[int] = set()
+        while isinstance(first, int) and first not in passed:
+            passed.add(first)
+            row = self._db.row(_READ, (first, chat_id))
+            if row is None or (row["kept"] and not row["is_reply"]):
+                return None if row is None else first
+            first = row["parent_id"]
         return None
 
     def _pinned_before(self, first: StoredMessage) -> list[StoredMessage]:
@@ -398,7 +415,14 @@ class MessageStore:
 
     def _read(self, path: Sequence[int], tree: Tree) -> list[StoredMessage]:
         rows = {row["id"]: row for at in range(0, len(path), _PAGE) for row in self._rows(path[at : at + _PAGE])}
-        return [_stored(number, rows.get(number), tree) for number in path]
+        messages = [_stored(number, rows.get(number), tree) for number in path]
+        read = {each.reads_from: each.chat_id for each in messages if each.reads_from}
+        unknown = read.keys() - {each.id for each in messages if each.role is not MessageRole.ASSISTANT}
+        firsts = {first: self._beginning(read[first], first) for first in unknown}
+        return [
+            replace(each, reads_from=firsts[each.reads_from]) if each.reads_from in firsts else each
+            for each in messages
+        ]
 
     def _stored(self, message_id: int, tree: Tree) -> StoredMessage:
         return _stored(message_id, next(iter(self._rows([message_id])), None), tree)

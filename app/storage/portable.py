@@ -12,6 +12,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from app.storage.codec import as_json_object, as_text, as_time, exportable_objec
 from app.storage.columns import COLUMNS, ROLES, insert_message
 from app.storage.database import Connection
 from app.storage.parts import Attachment, AttachmentKind, Attachments, Call, Parts, Text, all_parts, of_kind
+from app.storage.project_files import MOST_CHARACTERS
 from app.storage.storage import Stores
 from app.storage.tree import Tree, read_tree
 
@@ -138,6 +140,7 @@ def _began(stores: Stores, chat_id: int) -> float:
 def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:
     """Add new messages, in the caller's transaction. Messages deleted here are not restored."""
     options = stores.states.options(chat_id)
+    chat = _without_texts(chat)
     leaf = stores.chats.leaf(chat_id)
     here = _Here(stores, chat_id, chat)
     ids: dict[int, int] = {}
@@ -334,10 +337,19 @@ def chat_ids(database: Connection) -> list[int]:
 
 
 FilesOf = Callable[[int], Sequence[str]]  # names of the files that a folder has for its chats
+TextsOf = Callable[[int], Mapping[str, str]]  # by name, a chat's documents that are in no file
+
+
+def _no_texts(_chat_id: int) -> Mapping[str, str]:
+    return {}
 
 
 def chats(
-    database: Connection, numbers: Sequence[int], identity: str, files_of: FilesOf = lambda _folder_id: ()
+    database: Connection,
+    numbers: Sequence[int],
+    identity: str,
+    files_of: FilesOf = lambda _folder_id: (),
+    texts_of: TextsOf = _no_texts,
 ) -> Iterator[PortableChat]:
     """The chats, one at a time, without those deleted meanwhile."""
     from_elsewhere = origins(database)
@@ -351,7 +363,21 @@ def chats(
             projects = tuple(None if each["id"] in written else _project(each, files_of(each["id"])) for each in path)
             written |= {each["id"] for each in path}
             names = tuple(as_text(each["name"]) for each in path)
-            yield replace(_chat(database, row, origin), folder=names, projects=projects if any(projects) else ())
+            chat = _with_texts(_chat(database, row, origin), partial(texts_of, number))
+            yield replace(chat, folder=names, projects=projects if any(projects) else ())
+
+
+def _with_texts(chat: PortableChat, texts_of: Callable[[], Mapping[str, str]]) -> PortableChat:
+    """With the texts of documents that are nowhere else."""
+    if not any(each.kind is AttachmentKind.SEARCHED for message in chat.messages for each in message.attachments):
+        return chat
+    texts = texts_of()
+
+    def with_text(attachment: Attachment) -> Attachment:
+        is_document = attachment.kind is AttachmentKind.SEARCHED
+        return replace(attachment, text=texts.get(attachment.name, "")) if is_document else attachment
+
+    return replace(chat, messages=tuple(with_files(each, with_text) for each in chat.messages))
 
 
 def _path(folder: int | None, folders: dict[int, sqlite3.Row]) -> list[sqlite3.Row]:
@@ -443,6 +469,7 @@ def projects_of(chat: PortableChat) -> Projects:
 def add(stores: Stores, chat: PortableChat, projects: Projects | None = None) -> int:
     """Add a chat in the caller's transaction. Returns its id. `projects`: of earlier chats of the file."""
     now = time.time()
+    chat = _without_texts(chat)
     folder = _folder(stores.database, chat.folder, (projects or {}) | projects_of(chat))
     options = object_to_json((_for_elsewhere(chat.options) or {}) | imported_from(chat))
     sql = (
@@ -460,17 +487,29 @@ def add(stores: Stores, chat: PortableChat, projects: Projects | None = None) ->
 
 
 def add_message(database: Connection, chat_id: int, message: PortableMessage, ids: dict[int, int]) -> int:
-    """Its documents stay where it is from."""
-    message = with_files(message, _without_document)
     parent_id = None if message.parent is None else ids[message.parent]
     values = {name: column.to_row(getattr(message, name)) for name, column in COLUMNS.items()}
     read = None if message.reads_from is None else ids.get(message.reads_from)
     return insert_message(database, chat_id, parent_id, values | {"reads_from": read or None})
 
 
-def _without_document(attachment: Attachment) -> Attachment:
-    is_document = attachment.kind is AttachmentKind.SEARCHED
-    return replace(attachment, kind=AttachmentKind.NOTE) if is_document else attachment
+def texts_in(chat: PortableChat) -> dict[str, str]:
+    """By name, the documents that came with a chat, cut to what is searched of one."""
+    files = (each for message in chat.messages for each in message.attachments if each.text)
+    return {each.name: each.text[:MOST_CHARACTERS] for each in files if each.kind is AttachmentKind.SEARCHED}
+
+
+def _without_texts(chat: PortableChat) -> PortableChat:
+    """Of documents only the name; those without a text stay where the chat is from."""
+    texts = texts_in(chat)
+
+    def without(attachment: Attachment) -> Attachment:
+        if attachment.kind is not AttachmentKind.SEARCHED:
+            return attachment
+        kind = AttachmentKind.SEARCHED if attachment.name in texts else AttachmentKind.NOTE
+        return replace(attachment, text="", kind=kind)
+
+    return replace(chat, messages=tuple(with_files(each, without) for each in chat.messages))
 
 
 def _folder(database: Connection, path: Sequence[str], projects: Projects) -> int | None:
@@ -525,6 +564,7 @@ class Importing:
         self._projects: Projects = {}
         self.ids: list[int] = []
         self.grown: list[Grown] = []  # existing chats that got new messages
+        self.documents: list[tuple[int, str, str]] = []  # chat, name and text of each that came with the file
         self.skipped = 0
 
     def step(self, stores: Stores) -> bool:
@@ -532,6 +572,7 @@ class Importing:
         start = self._file.tell()
         ids = list(self.ids)
         grown = list(self.grown)
+        documents = list(self.documents)
         skipped = self.skipped
         try:
             with stores.database.transaction():
@@ -541,6 +582,7 @@ class Importing:
             self._known = None
             self.ids = ids
             self.grown = grown
+            self.documents = documents
             self.skipped = skipped
             raise
 
@@ -569,6 +611,7 @@ class Importing:
         else:
             number = add(stores, chat, self._projects)
             self.ids.append(number)
+        self.documents += [(number, name, text) for name, text in texts_in(chat).items()]
         known.add(chat, number)
 
     @property

@@ -11,9 +11,9 @@ import os
 import sqlite3
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, count, zip_longest
 from pathlib import Path
@@ -24,6 +24,7 @@ from app.storage.passages import cut_up, for_index, terms_of
 
 MOST_FILES = 5_000
 MOST_BYTES = 2 << 30  # of all files of a project together
+MOST_CHARACTERS = 20_000_000  # of one file
 _VERSION = 1
 _SUFFIXES = ("-wal", "-shm", "-journal", "")
 _MOST_TERMS = 40  # of a question
@@ -105,6 +106,7 @@ class Passage:
     start: int  # in the text of the file
     end: int
     text: str
+    line: int = 0  # on which it begins, of a file without pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +235,7 @@ class ProjectFiles:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = Connection(connection)
         self._numbers: dict[str, int] = {}  # the last one that was given to a name; thousands may have it
+        self._touched: set[int] = set()  # files that were changed here since `touched` was asked
 
     def close(self) -> None:
         self._db.close()
@@ -257,12 +260,25 @@ class ProjectFiles:
         row = self._db.row(f"SELECT {_COLUMNS} FROM files WHERE id = ? AND {_SHOWN}", (file_id,))
         return None if row is None else _file(row)
 
+    def touched(self) -> set[int]:
+        """Those that were added, changed or removed on this connection since this was asked last."""
+        touched = self._touched
+        self._touched = set()
+        return touched
+
     def at(self, path: Path) -> ProjectFile | None:
         row = self._db.row(f"SELECT {_COLUMNS} FROM files WHERE path = ? AND {_SHOWN}", (str(path),))
         return None if row is None else _file(row)
 
-    def add(self, paths: Iterable[Path]) -> Added:
-        """Files that are to be read. One that is there already stays; what is no file is left to the reader."""
+    def named(self, name: str) -> ProjectFile | None:
+        row = self._db.row(f"SELECT {_COLUMNS} FROM files WHERE name = ? AND {_SHOWN}", (name,))
+        return None if row is None else _file(row)
+
+    def add(self, paths: Iterable[Path], taken: Collection[str] = ()) -> Added:
+        """Files that are to be read. One that is there already stays; what is no file is left to the reader.
+
+        `taken`: names that none of them gets.
+        """
         ids: list[int] = []
         left_out = 0
         with self._db.transaction():
@@ -277,13 +293,15 @@ class ProjectFiles:
                     continue
                 known.add(str(path))
                 room -= size
-                ids.append(self._insert(str(path), self._free_name(path), size, FileState.WAITS))
+                ids.append(self._insert(str(path), self._free_name(path, taken), size, FileState.WAITS))
         return Added(tuple(ids), left_out)
 
-    def add_text(self, name: str, text: str) -> int:
+    def add_text(self, name: str, text: str, taken: Collection[str] = ()) -> int:
         """A text without a file, which is searched at once."""
         with self._db.transaction():
-            file_id = self._insert("", self._free_name(Path(name)), len(text.encode()), FileState.READY)
+            given = name and name not in taken and self.named(name) is None
+            free = as_name(name) if given else self._free_name(Path(name), taken)
+            file_id = self._insert("", free, len(text.encode()), FileState.READY)
             self._put_pages(file_id, [(0, text)])
         return file_id
 
@@ -293,26 +311,22 @@ class ProjectFiles:
             for file_id in ids:
                 sql = "UPDATE files SET state = ?, path = '', name = ? WHERE id = ?"
                 self._db.execute(sql, (_REMOVED, f"\0{file_id}", file_id))
+                self._touched.add(file_id)
 
     def _room(self) -> int:
         return MOST_BYTES - int(self._db.rows(f"SELECT ifnull(sum(size), 0) FROM files WHERE {_SHOWN}")[0][0])
 
     def _insert(self, path: str, name: str, size: int, state: FileState) -> int:
         sql = "INSERT INTO files (path, name, size, changed_ns, state) VALUES (?, ?, ?, 0, ?)"
-        return self._db.execute(sql, (path, name, size, state))
+        file_id = self._db.execute(sql, (path, name, size, state))
+        self._touched.add(file_id)
+        return file_id
 
-    def _free_name(self, path: Path) -> str:
-        """Its name; where another file has that, with the folder's, or with a number."""
-        own, folder = map(_written, (path.name, path.parent.name))
-        wider = f"{folder}/{own}" if folder else own
-        taken = "SELECT 1 FROM files WHERE name = ?"
-        for name in (own or "text", wider):
-            if self._db.row(taken, (name,)) is None:
-                return name
-        numbers = count(self._numbers.get(wider, 1) + 1)
-        number = next(each for each in numbers if self._db.row(taken, (f"{wider} {each}",)) is None)
-        self._numbers[wider] = number
-        return f"{wider} {number}"
+    def _free_name(self, path: Path, taken: Collection[str]) -> str:
+        def is_taken(name: str) -> bool:
+            return name in taken or self._db.row("SELECT 1 FROM files WHERE name = ?", (name,)) is not None
+
+        return free_name(path, is_taken, self._numbers)
 
     # Reading: by one thread
 
@@ -329,6 +343,7 @@ class ProjectFiles:
             " WHERE id = ? AND state != 'removed'"
         )
         self._db.execute(sql, (size, changed_ns, file_id))
+        self._touched.add(file_id)
 
     def put_pages(self, file_id: int, pages: Sequence[tuple[int, str]]) -> bool:
         """The next pages of a file. False: it was taken out meanwhile."""
@@ -354,12 +369,14 @@ class ProjectFiles:
             start += len(text)
             last_page = page or last_page
         self._db.execute("UPDATE files SET pages = ?, characters = ? WHERE id = ?", (last_page, start, file_id))
+        self._touched.add(file_id)
 
     def end(self, file_id: int, state: FileState, problem: str = "") -> None:
         """What waits is read again, even if it is found as it was before."""
         none = {FileState.UNREADABLE: ", pages = 0, characters = 0", FileState.WAITS: ", changed_ns = 0"}.get(state, "")
         sql = f"UPDATE files SET state = ?, problem = ?{none} WHERE id = ? AND state != 'removed'"
         self._db.execute(sql, (state, problem, file_id))
+        self._touched.add(file_id)
 
     def signs(self) -> list[tuple[int, str, FileState, int, int]]:
         """Id, path, state, size and time of each file that is on a disk, to see whether it has changed."""
@@ -430,7 +447,28 @@ class ProjectFiles:
             " ORDER BY rank LIMIT ?"
         )
         asked = " OR ".join(f'"{term}"' for term in terms)
-        return [Passage(**dict(row)) for row in self._db.rows(sql, (asked, limit))]
+        found = [Passage(**dict(row)) for row in self._db.rows(sql, (asked, limit))]
+        lines = self._lines({(each.file_id, _first_letter(each)) for each in found if not each.page})
+        return [replace(each, line=lines.get((each.file_id, _first_letter(each)), 0)) for each in found]
+
+    def _lines(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """The numbers of the lines at these places in the texts of files. Each text is passed once."""
+        sql = (
+            "SELECT start, text FROM parts WHERE file_id = ? AND start < ? AND start >="
+            " (SELECT ifnull(max(start), 0) FROM parts WHERE file_id = ? AND start <= ?) ORDER BY start"
+        )
+        lines: dict[tuple[int, int], int] = {}
+        before = (0, 0)
+        line = 1
+        for file_id, place in sorted(places):
+            if before[0] != file_id:
+                before = file_id, 0
+                line = 1
+            for start, text in self._db.rows(sql, (file_id, place, *before)):
+                line += text.count("\n", max(0, before[1] - start), place - start)
+            before = file_id, place
+            lines[before] = line
+        return lines
 
     def _telling(self, terms: Sequence[str]) -> list[str]:
         """Those by which passages differ: the rarer ones, as far as few enough passages have one of them."""
@@ -443,6 +481,11 @@ class ProjectFiles:
             if number and (together <= _MANY or not kept):
                 kept.append(term)
         return kept
+
+
+def _first_letter(passage: Passage) -> int:
+    """Its place in the text of the file."""
+    return passage.start + len(passage.text) - len(passage.text.lstrip())
 
 
 def _file(row: sqlite3.Row) -> ProjectFile:
@@ -459,6 +502,18 @@ def _file(row: sqlite3.Row) -> ProjectFile:
     )
 
 
+def free_name(path: Path, is_taken: Callable[[str], bool], numbers: dict[str, int]) -> str:
+    """The name of a file; where another has that, with the folder's, or with a number. `numbers`: those given last."""
+    own, folder = map(_written, (path.name, path.parent.name))
+    wider = f"{folder}/{own}" if folder else own or "text"
+    for name in (own or "text", wider):
+        if not is_taken(name):
+            return name
+    following = count(numbers.get(wider, 1) + 1)
+    numbers[wider] = next(each for each in following if not is_taken(f"{wider} {each}"))
+    return f"{wider} {numbers[wider]}"
+
+
 def _written(name: str) -> str:
     """As it is typed and cited: some systems decompose letters in the names of files."""
     return as_name(unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace")))
@@ -472,14 +527,22 @@ def _size(path: Path) -> int:
 
 
 def search_in(
-    paths: Iterable[Path], question: str, limit: int, failed: Callable[[Path, sqlite3.Error], None] | None = None
+    paths: Iterable[Path],
+    question: str,
+    limit: int,
+    failed: Callable[[Path, sqlite3.Error], None] | None = None,
+    names: Mapping[tuple[Path, int], str] = {},
 ) -> list[Passage]:
-    """The best passages of several databases; one that cannot be read has none, and is reported to `failed`."""
+    """The best passages of several databases; one that cannot be read has none, and is reported to `failed`.
+
+    `names`: of files that are known by another one than in their database.
+    """
     found: list[list[Passage]] = []
     for path in paths:
         try:
             with reading(path) as files:
-                found.append([] if files is None else files.search(question, limit))
+                passages = [] if files is None else files.search(question, limit)
+                found.append([replace(each, name=names.get((path, each.file_id), each.name)) for each in passages])
         except sqlite3.Error as error:
             if failed is not None:
                 failed(path, error)

@@ -1,4 +1,4 @@
-"""Shows a file or folder in the system's file manager, without opening or starting it."""
+"""Shows a file or folder in the system's file manager, without opening or starting it; opens what cannot be started."""
 
 from __future__ import annotations
 
@@ -7,6 +7,21 @@ from pathlib import Path
 
 from PySide6.QtCore import QProcess, QUrl
 from PySide6.QtGui import QDesktopServices
+
+_READ_ONLY = (".pdf", ".docx")  # kinds whose app reads them; a script or a page would be run
+
+
+def can_open(path: Path | str) -> bool:
+    """Whether `open_file` opens it."""
+    return Path(path).suffix.lower() in _READ_ONLY
+
+
+def open_file(path: Path | str) -> None:
+    """In the app that the system has for it; what could be run, or is missing, is only shown where it is."""
+    if can_open(path) and Path(path).is_file():
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+    else:
+        reveal(path)
 
 
 def reveal(path: Path | str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import logging
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
@@ -43,8 +44,8 @@ class Keychain(Protocol):
 class Secrets:
     """Reads the stored tokens at the first use. A new token applies at once.
 
-    Tokens that cannot be read are read again at the next use, and never overwritten. `write` may be called on another
-    thread, one call at a time.
+    Tokens that cannot be read are read again at the next use, and never overwritten. Any thread may keep one; `write`
+    is for one call at a time.
     """
 
     def __init__(self, file: Path, find_keychain: Callable[[], Keychain | None] = lambda: None) -> None:
@@ -56,6 +57,7 @@ class Secrets:
         self._keychain_is_read = False
         self._given: dict[str, str] = {}  # in this run, in the same order; "": removed
         self._written = self._given
+        self._lock = threading.Lock()  # of `keep`
 
     @cached_property
     def _keychain(self) -> Keychain | None:
@@ -105,7 +107,8 @@ class Secrets:
             return
         seen = self._given if self._is_unread else self._known(address)
         if token or seen.get(origin):
-            self._given = {each: given for each, given in self._given.items() if each != origin} | {origin: token}
+            with self._lock:
+                self._given = {each: given for each, given in self._given.items() if each != origin} | {origin: token}
 
     def write(self) -> None:
         """Store new tokens. Raises OSError if neither keychain nor file can be written or read."""

@@ -12,7 +12,8 @@ _BYTES_EACH = 3  # of a token, at least in most texts
 
 
 def source_of(passage: Passage) -> str:
-    return f"[{passage.name}, p. {passage.page}]" if passage.page else f"[{passage.name}]"
+    place = f"p. {passage.page}" if passage.page else f"line {passage.line}"
+    return f"[{passage.name}, {place}]"
 
 
 def passages_text(passages: Iterable[Passage]) -> str:

@@ -85,12 +85,16 @@ class Tool:
 
     @cached_property
     def digest(self) -> str:
-        """Of all that consent is given for: a tool that differs in any of it needs another consent."""
-        seen = [self.origin, self.server, self.name, self.description, self.schema, self.reads_only]
+        """Of all that consent is given for: a tool that differs in any of it needs another consent.
+
+        The order of keys is no difference: some servers give them in another one each time.
+        """
+        schema = _to_json(json.loads(self.schema), in_order=True)
+        seen = [self.origin, self.server, self.name, self.description, schema, self.reads_only]
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
 
     def definition(self) -> dict[str, Any]:
-        """For `Request.tools`. Equal tools have equal bytes as JSON."""
+        """For `Request.tools`, with the keys in the server's order, in which models read them best."""
         function = {
             "name": self.flat_name,
             "description": self.description,
@@ -133,7 +137,6 @@ def cut(text: str, left_out: int = 0) -> str:
 
 
 def _schema_json(schema: object) -> str:
-    """With sorted keys, because some servers give them in another order each time."""
     if not isinstance(schema, dict) or not is_shallow(schema):
         return _ANY_OBJECT
     try:
@@ -152,5 +155,5 @@ def _clean(value: Any) -> Any:
     return cleaned(value, LONGEST_DESCRIPTION) if isinstance(value, str) else value
 
 
-def _to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
+def _to_json(value: object, *, in_order: bool = False) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=in_order)

@@ -123,6 +123,7 @@ class ToolHost:
         self._patience = patience
         self._states: dict[str, ToolServerState] = {}
         self._configs: dict[str, ServerConfig] = {}
+        self._lacking: dict[str, str] = {}  # see `lacking`
         self._numbers = itertools.count(1)
         self._jobs: deque[Callable[[], None]] = deque()
         self._thread: threading.Thread | None = None
@@ -171,10 +172,12 @@ class ToolHost:
     ) -> Callable[[], None]:
         """`browse` gets the page of the server where the user signs in, which is https or on this machine; `done` the
         grant, "" where none is wanted. Fails after five minutes. What is returned cancels it, and so does `stop`.
+        What the server is `lacking` is asked for, too.
         """
         request = _Request(server.id, done, browse=browse)
         number = next(self._numbers)
-        self._post(lambda: self._sign_in(server, pages, request, number))
+        values = {"do": "sign_in", "pages": asdict(pages), "more": self.lacking(server.id)}
+        self._post(lambda: self._sign_in(server, values, request, number))
         return lambda: self._post(lambda: self._cancel(number))
 
     def revoke(self, server: ServerConfig, grant: str) -> None:
@@ -189,6 +192,10 @@ class ToolHost:
 
     def state(self, server_id: str) -> ToolServerState:
         return self._states.get(server_id, ToolServerState())
+
+    def lacking(self, server_id: str) -> str:
+        """What its calls need beside what the user has allowed it at the sign-in: scopes; "" until it says so."""
+        return self._lacking.get(server_id, "")
 
     def end_leftovers(self) -> None:
         """End what an earlier run of the app has left, if it could not. Starts nothing if there is nothing."""
@@ -310,13 +317,13 @@ class ToolHost:
         self._requests[number] = request
         self._send(values | {"n": number, "server": request.server})
 
-    def _sign_in(self, server: ServerConfig, pages: SignInPages, request: _Request, number: int) -> None:
+    def _sign_in(self, server: ServerConfig, values: dict[str, Any], request: _Request, number: int) -> None:
         try:
             at = self._reach(server)
         except ServerFault as fault:
             self._fail_one(request, fault)
             return
-        self._ask_host(request, {"do": "sign_in", "at": asdict(at), "pages": asdict(pages)}, number)
+        self._ask_host(request, values | {"at": asdict(at)}, number)
 
     def _fail_one(self, request: _Request, fault: ServerFault | ServerFailed) -> None:
         failure = ServerFailed(fault.problem, fault.detail)
@@ -334,6 +341,7 @@ class ToolHost:
             self._told.discard(name)
             self._send({"do": "stop", "server": name})
         self._states[name] = ToolServerState()
+        self._lacking.pop(name, None)
         for number in [number for number, each in self._requests.items() if each.server == name and each.browse]:
             self._cancel(number)
         self._fail_all(ServerFailed(ServerProblem.STOPPED), name)
@@ -498,7 +506,7 @@ class ToolHost:
             self._store_processes()
         elif "ended" in said:
             self._told.discard(said["ended"])
-            failure = _failure(said)
+            failure = self._failure(said["ended"], said)
             stopped = failure.problem is ServerProblem.STOPPED
             state = (
                 ToolServerState()
@@ -538,9 +546,15 @@ class ToolHost:
             case {"granted": grant}:
                 request.done(grant)
             case {"failed": _} if request.browse is not None:
-                self._fail_one(request, _failure(said))
+                self._fail_one(request, self._failure(request.server, said))
             case {"failed": _}:
-                request.fail(_failure(said))
+                request.fail(self._failure(request.server, said))
+
+    def _failure(self, server: str, said: dict[str, Any]) -> ServerFailed:
+        failure = ServerFailed(ServerProblem(said["failed"]), cleaned(said["detail"], DETAIL_CHARACTERS))
+        if failure.problem is ServerProblem.SIGN_IN_MORE:
+            self._lacking[server] = failure.detail
+        return failure
 
     def _tool(self, server: str, said: dict[str, Any]) -> Tool:
         schema = json.loads(said["schema"]) if said["schema"] else None
@@ -562,16 +576,13 @@ def for_model(failure: ServerFailed) -> str:
         ServerProblem.TIME_OUT: f"The tool server did not answer in {failure.detail} seconds.",
         ServerProblem.REFUSED: f"The tool server refused the call: {failure.detail}",
         ServerProblem.SIGNED_OUT: "The user has to sign in to the tool server first, in the settings.",
+        ServerProblem.SIGN_IN_MORE: "The user has to sign in to the tool server again, in the settings, to allow this.",
         ServerProblem.INPUT: "The tool server asked the user for input, which is not offered.",
         ServerProblem.ARGUMENTS: "The arguments are no JSON object, or too large.",
         ServerProblem.ENDED: f"The tool server ended ({failure.detail}).",
         ServerProblem.TOO_LARGE: f"The tool server sent a message of more than {failure.detail} MiB.",
     }
     return said.get(failure.problem, f"The tool server failed ({failure.problem.value}).")
-
-
-def _failure(said: dict[str, Any]) -> ServerFailed:
-    return ServerFailed(ServerProblem(said["failed"]), cleaned(said["detail"], DETAIL_CHARACTERS))
 
 
 def _lines(said: list[str]) -> tuple[str, ...]:

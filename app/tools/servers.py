@@ -179,13 +179,18 @@ class ToolServers:
         with self._lock:
             if not grant:
                 self._secrets.forget_tool(server_id, _GRANT)
-            elif server_id in self._known() and len(grant) <= LONGEST_GRANT:
-                self._secrets.keep_tool_secret(server_id, _GRANT, "", grant)
+            else:
+                self._put_grant(server_id, grant)
 
     def renew_grant(self, server_id: str, grant: str) -> None:
         """After a refresh; not where it was forgotten meanwhile."""
-        if self.grant(server_id):
-            self.keep_grant(server_id, grant)
+        with self._lock:
+            if self.grant(server_id):
+                self._put_grant(server_id, grant)
+
+    def _put_grant(self, server_id: str, grant: str) -> None:
+        if server_id in self._known() and len(grant) <= LONGEST_GRANT:
+            self._secrets.keep_tool_secret(server_id, _GRANT, "", grant)
 
     def confirm(self, server_id: str, shown: str) -> bool:
         """Switch a server on. False, and off, if `shown`, which the user has seen, is not what would run."""

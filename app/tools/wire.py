@@ -79,7 +79,7 @@ class ServerProblem(StrEnum):
     NO_FOLDER = "no_folder"  # the folder
     NO_SECRET = "no_secret"  # the name of a variable or header without a value
     ENDED = "ended"  # exit status, or "SIGKILL"
-    CLOSED = "closed"  # its pipe: "input" or "output"
+    CLOSED = "closed"  # its pipe: "input" or "output"; or what the SDK says
     NOT_TEXT = "not_text"
     NOT_PROTOCOL = "not_protocol"  # the beginning of the message, or ""
     VERSION = "version"  # of the protocol, which is too old or too new
@@ -92,6 +92,7 @@ class ServerProblem(StrEnum):
     UNREACHABLE = "unreachable"  # the network's error
     SIGN_IN = "sign_in"  # HTTP status
     SIGNED_OUT = "signed_out"  # the user has to sign in, in the browser
+    SIGN_IN_MORE = "sign_in_more"  # what a call needs beside what the user has allowed: OAuth's scopes
     NO_SIGN_IN = "no_sign_in"  # it offers none that is known and safe
     NO_REGISTRATION = "no_registration"  # it offers none to an app that it does not know
     SIGN_IN_LATE = "sign_in_late"  # minutes

@@ -88,10 +88,10 @@ class PlanView:
 
     folder: str = ""
     fingerprint: str = ""
-    mode: RankMode | None = None
     state: AskingState = AskingState.NONE
     plan: RankPlan | None = None
     error: EngineError | None = None
+    mode: RankMode | None = None
 
     @property
     def fits(self) -> bool:

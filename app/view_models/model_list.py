@@ -110,6 +110,7 @@ class PairView:
     draft_folder: str = ""
     helper: Machine | None = None  # another machine, which holds a part of the main model
     choice: ModeChoice | None = None  # how a loaded main model runs over both
+    station: str = ""  # the name of another machine that drafts as well; "": none does now
     loaded_share: float = 0.0  # of the one that is being loaded: the main model, then its draft
     off_for_pair: bool = False  # drafting was turned off for these two
     exact: bool = False  # measured: wide and narrow forwards agree to the bit, so no draft changes a text

@@ -175,6 +175,7 @@ class ServerRow:
     seen: bool = False  # the user has seen the whole of `place`, and may switch it on
     sign_in: SignIn = SignIn.NONE
     sign_in_at: str = ""  # the host of the page where it is waited for
+    lacks: str = ""  # what a call needs beside what was allowed at the sign-in
 
 
 _MANY_TOKENS = 2_000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from app.words.formats import fill, number, sentences, size
+from app.words.formats import count, fill, number, percent, sentences, size, times
 from app.words.model_names import human_name
 from app.words.notices import QT_TRANSLATE_NOOP, translated
 from app.words.notices_for_errors import reason_text
@@ -24,6 +24,9 @@ from engine import (
     RankMode,
     RankPlan,
     RankShare,
+    StationEnd,
+    StationPhase,
+    StationState,
     model_name,
 )
 
@@ -38,6 +41,13 @@ _LACKING = {
         "Machines", "Faster needs a Thunderbolt 5 cable, macOS 26.2, and “rdma_ctl enable” in Recovery on both."
     ),
     ModeReason.MEMORY: QT_TRANSLATE_NOOP("Machines", "Faster needs room for half of the model on each."),
+}
+
+_STATION_ENDS = {
+    StationEnd.ENDED: QT_TRANSLATE_NOOP("Machines", "The other Mac has stopped drafting."),
+    StationEnd.SILENT: QT_TRANSLATE_NOOP("Machines", "The other Mac no longer answers."),
+    StationEnd.MISBEHAVED: QT_TRANSLATE_NOOP("Machines", "What the other Mac sent is no draft."),
+    StationEnd.REFUSED: QT_TRANSLATE_NOOP("Machines", "The other Mac cannot run this draft."),
 }
 
 
@@ -222,6 +232,46 @@ def refusal_words(error: EngineError, repository: str) -> str:
         return reason
     offered = QCoreApplication.translate("Machines", "Settings → Other Macs there offers to download %1.")
     return f"{reason}\n{fill(offered, repository)}"
+
+
+def station_words(state: StationState, repository: str) -> str:
+    """Whether another machine drafts for this one, what that brings and takes, or why it does not.
+
+    `repository`: of the draft.
+    """
+    if state.phase is StationPhase.READY:
+        return _station_figures(state)
+    meanwhile = QCoreApplication.translate("Machines", "This Mac drafts meanwhile.")
+    if state.phase is StationPhase.OFF:
+        return QCoreApplication.translate("Machines", "The loaded pair has no draft that another Mac can run.")
+    if state.error is not None:
+        return sentences(refusal_words(state.error, repository).replace("\n", " "), meanwhile)
+    if state.end is not None:
+        return sentences(translated(_STATION_ENDS[state.end], "Machines"), meanwhile)
+    return QCoreApplication.translate("Machines", "Starting…")
+
+
+def _station_figures(state: StationState) -> str:
+    """In one line."""
+    if not state.drafts:
+        ready = QCoreApplication.translate("Machines", "Ready, with up to %1 of memory there.")
+        return fill(ready, size(state.memory_bytes))
+    hits = fill(QCoreApplication.translate("Machines", "%1 prepared"), percent(state.hit_rate))
+    gain = fill(QCoreApplication.translate("Machines", "%1 the speed without it"), times(state.gain))
+    late = fill(QCoreApplication.translate("Machines", "%1 late"), count(state.late))
+    takes = QCoreApplication.translate("Machines", "up to %1, %2 s of work there")
+    taken = fill(takes, size(state.memory_bytes), number(state.worked_s, 1 if state.worked_s < 10 else 0))
+    return " · ".join((hits, *([gain] if state.gain else []), *([late] if state.late else []), taken))
+
+
+def copying_words(machine: str, share: float) -> str:
+    """While the draft's files go to another machine."""
+    return fill(QCoreApplication.translate("Machines", "Copying the draft to %1: %2"), machine, percent(share))
+
+
+def drafting_words(machine: str) -> str:
+    """Beside the loaded pair, while another machine drafts as well."""
+    return fill(QCoreApplication.translate("Machines", "%1 drafts for it, ahead of time."), machine)
 
 
 def _share_words(share: RankShare, is_half: bool) -> str:

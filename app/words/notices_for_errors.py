@@ -425,11 +425,15 @@ TABLE = (
     ),
     NoticeRow(
         engine.ContextTooLong,
-        QT_TRANSLATE_NOOP("Messages", "Chat too long"),
-        QT_TRANSLATE_NOOP("Messages", "This chat has %1 tokens; the model holds %2."),
-        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a longer-context model."),
-        NoticeAction.NEW_CHAT,
+        QT_TRANSLATE_NOOP("Messages", "Too long to read"),
+        QT_TRANSLATE_NOOP("Messages", "What must be read has %1 tokens; the model holds %2."),
+        QT_TRANSLATE_NOOP(
+            "Messages",
+            "Shorten the message or the instructions, unpin messages, or choose a longer-context model.",
+        ),
+        NoticeAction.CHOOSE_MODEL,
         values=("actual_tokens", "limit_tokens"),
+        others=(NoticeAction.NEW_CHAT,),
     ),
     NoticeRow(
         engine.CannotSee,

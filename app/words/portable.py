@@ -38,15 +38,17 @@ def not_exported(problem: NotExported) -> Notice:
     return Notice(title, fill(sentence, problem.folder), hint)
 
 
-def exported_words(name: str, too_many: int, unreadable: int) -> tuple[str, str, str, str]:
-    """As a banner's text: sentence, title, hint, button. The numbers: of pictures that are not in it."""
+def exported_words(name: str, too_many: int, unreadable: int, lost: int) -> tuple[str, str, str, str]:
+    """As a banner's text: sentence, title, hint, button. The numbers: of pictures and documents that are not in it."""
     sentence = QCoreApplication.translate("Portable", "Exported to “%1”.")
     left_out = QCoreApplication.translate(
         "Portable",
         "Pictures left out: %1. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.",
     )
     gone = QCoreApplication.translate("Portable", "Pictures left out because their files are missing or damaged: %1.")
-    missing = [fill(words, count(number)) for words, number in ((left_out, too_many), (gone, unreadable)) if number]
+    files = QCoreApplication.translate("Portable", "Files left out because they are gone: %1.")
+    all_missing = ((left_out, too_many), (gone, unreadable), (files, lost))
+    missing = [fill(words, count(number)) for words, number in all_missing if number]
     return fill(sentence, name), "", sentences(*missing), QCoreApplication.translate("Portable", "Show")
 
 
@@ -98,6 +100,7 @@ def markdown_words() -> MarkdownWords:
         tool=QCoreApplication.translate("Portable", "Tool", "that a reply has called"),
         result=QCoreApplication.translate("Portable", "Result", "of a tool"),
         summary=QCoreApplication.translate("BeginningPart", "Summary of earlier messages"),
+        files=QCoreApplication.translate("ProjectFilesCard", "Files"),
         pasted=QCoreApplication.translate("AttachmentChip", "Pasted text"),
         stats_line=_stats_line,
         when=_when,

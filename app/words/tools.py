@@ -155,6 +155,9 @@ def problem_text(problem: str, detail: str) -> str:
         "sign_in_moved": QCoreApplication.translate(
             "Tools", "It wants the sign-in at %1 now, not where it was before. Sign out first if that is right."
         ),
+        "sign_in_more": QCoreApplication.translate(
+            "Tools", "A call needs more than you allowed at the sign-in (%1). Sign in again to allow it."
+        ),
         "name": QCoreApplication.translate("Tools", "%1 cannot be the name of a variable or header."),
         "value": QCoreApplication.translate("Tools", "The value of %1 cannot be used."),
         "too_many": QCoreApplication.translate("Tools", "More than %1 are not taken."),

@@ -141,7 +141,10 @@ class ConstraintKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What the answer has to match; thinking before it is free."""
+    """What the answer has to match; thinking before it is free.
+
+    An answer that goes on has to match as a whole, if its beginning does; else what comes after that has to.
+    """
 
     kind: ConstraintKind
     text: str
@@ -173,7 +176,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()  # of a reply
     tool_call_id: str = ""  # of a tool's answer: the call's
     name: str = ""  # of the tool that answers
-    pictures: tuple[Picture, ...] = ()  # before the text
+    pictures: tuple[Picture, ...] = ()  # before the text; of a tool's answer where the template has a place for them
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class MergedCaches:
         self._width = 0  # of the last step
         self._before: list[list[Any]] = []  # the slots of each recurrent cache before the last step
         self._calls: list[ModuleCall] = []  # that changed those in the last step
+        self._points: list[list[list[Any]]] = []  # the slots of each recurrent cache, then after each step of a token
+        self._at: list[int] = []  # of each row: the point at which it is
 
     def append(self, rows: Sequence[CacheSet]) -> None:
         """Copy more rows in. The last step can no longer be undone."""
@@ -44,13 +46,16 @@ class MergedCaches:
             layer.extend(more)
         self.layers = self.layers or merged
         self._close()
+        self._forget_points()
         mx.eval(list(_arrays(self.layers)))
 
     def forward(self, width: int, run: Callable[[], mx.array]) -> mx.array:
         """Run a step of `width` tokens a row. A wider one than a token has to be committed."""
         recurrent = _recurrent(self.layers)
         self._width = width
-        self._before = [list(leaf.cache) for leaf in recurrent]
+        if any(at + 1 != len(self._points) for at in self._at):
+            self._forget_points()
+        self._before = self._slots()
         if self._replay is None or not recurrent or width == 1:
             return run()
         with self._replay.recording(recurrent) as self._calls:
@@ -61,20 +66,52 @@ class MergedCaches:
         if not rows:
             self.layers = []
             self._close()
+            self._forget_points()
             return
         for layer in self.layers:
             layer.filter(rows)
         self._before = [[_rows(slot, rows) for slot in slots] for slots in self._before]
+        self._points = [[[_rows(slot, rows) for slot in slots] for slots in point] for point in self._points]
+        self._at = [self._at[row] for row in rows] if self._points else []
 
     def commit(self, kept: Sequence[int]) -> None:
         """Keep the first `kept[i]` tokens of row i in the last step, and drop the rest."""
         dropped = [self._width - tokens for tokens in kept]
         if any(dropped):
             self._restore(kept)
+            self._forget(dropped)
+        self._close()
+        if self._points:
+            self._points.append(self._slots())
+            self._at = [at + 1 for at in self._at]
+
+    def keep_rollback_points(self, rows: int) -> None:
+        """From here on, record what it takes to roll back to here and to the end of each step."""
+        self._points = [self._slots()]
+        self._at = [0] * rows
+
+    def roll_back(self, dropped: Sequence[int]) -> None:
+        """Drop the newest `dropped[i]` tokens of row i, all of steps of one token since `keep_rollback_points`."""
+        at = [now - tokens for now, tokens in zip(self._at, dropped, strict=True)]
+        require(min(at) >= 0, "no rollback point was kept there")
+        for place, leaf in enumerate(_recurrent(self.layers)):
+            slots = zip(*(point[place] for point in self._points), strict=True)
+            leaf.cache = [_joined([_rows(held[end], [row]) for row, end in enumerate(at)]) for held in slots]
+        self._forget(dropped)
+        self._at = at
+        self._close()
+
+    def _forget_points(self) -> None:
+        self._points = []
+        self._at = []
+
+    def _slots(self) -> list[list[Any]]:
+        return [list(leaf.cache) for leaf in _recurrent(self.layers)]
+
+    def _forget(self, dropped: Sequence[int]) -> None:
         for leaf in leaves(self.layers):
             if isinstance(leaf, RaggedCache):
                 leaf.forget(dropped)
-        self._close()
 
     def copy_first(self, rows: int) -> None:
         """Append a copy of the first of `rows` rows."""
@@ -87,7 +124,7 @@ class MergedCaches:
         known = handed == set(map(id, recurrent))
         partly = any(0 < tokens < self._width for tokens in kept)
         require(known or not partly, "what changes the states is not known, or is handed other caches too")
-        after = [list(leaf.cache) for leaf in recurrent]
+        after = self._slots()
         order: list[int] = []
         parts: list[list[list[Any]]] = []  # by kept tokens, cache and slot
         for tokens in set(kept):

@@ -175,6 +175,13 @@ class Grammar:
     opener: int | None = None
     for_drafts: Grammar | None = None  # the same, with matchers of their own
 
+    def go_on(self, text: str) -> None:
+        """The reply continues `text`; where that begins no match, the match begins after it."""
+        tokens = self.vocabulary.tokens.tokenize_str(text)
+        for each in (self, self.for_drafts):
+            if each is not None and each.alone.validate_tokens(tokens) == len(tokens):
+                each.alone.consume_tokens(tokens)
+
 
 def compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | None = None) -> Grammar:
     """A grammar that matches any of `parts`, after free text and `opener` if there is one.
@@ -221,6 +228,15 @@ def schema_refusal(schema: str) -> str:
     except InvalidRequest as error:
         return error.value
     return ""
+
+
+def schema_begins(schema: str, text: str) -> bool:
+    """Whether `text` may begin a reply that is held to a JSON schema."""
+    from llguidance import LLTokenizer
+
+    tokens = LLTokenizer("byte").tokenize_str(text)
+    matcher = _limited(LLTokenizer("byte"), [{"json_schema": strictly(schema)}])
+    return bool(matcher.validate_tokens(tokens) == len(tokens))
 
 
 def check(matcher: LLMatcher) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from llguidance import LLMatcher
 
 _MOST_FORCED = 64
+_Masks = np.ndarray[Any, Any]  # (rows, words): a bit for each token
 
 
 def _no_text(token: int) -> bytes:
@@ -101,6 +102,23 @@ class Guide:
         """End thinking at the next token that is not drawn yet, if the reply is still thinking there."""
         self._most_thinking = 0
 
+    def masked_draft(self, logits: mx.array, ahead: mx.array | None) -> mx.array:
+        """A draft's own `logits` (1, vocabulary) after its tokens `ahead`, of which it draws what is allowed there.
+
+        They are as they were where nothing is: the reply has ended before, or the mask cannot be made.
+        """
+        rows = 1 if ahead is None else 1 + ahead.size
+        if not self.acts_within(rows):
+            return logits
+        mx.async_eval(logits)
+        drafted = self._before_drafts()
+        mask = self._full_masks(1, logits.shape[-1])
+        with drafted.looking_ahead():
+            for token in [] if ahead is None else integers(ahead):
+                drafted.follow(token)
+            drafted.fill(mask[0], self._most_thinking)
+        return _applied(mask, logits) if mask.any() else logits
+
     def masked(self, logits: mx.array, draft: Draft) -> mx.array:
         """`logits` (rows, vocabulary) with -inf for tokens that are not allowed; the rows are the last of the n + 1
         after `draft`. A row whose mask cannot be made allows no token.
@@ -110,16 +128,16 @@ class Guide:
         if not self.acts_within(draft.tokens.size + 1):
             return logits
         mx.async_eval(logits)
-        rows, width = logits.shape
-        words = (width + 31) // 32 if self._grammar is None else self._grammar.vocabulary.words
-        masks = np.full((rows, words), -1, dtype=np.int32)
+        masks = self._full_masks(*logits.shape)
         self._fill(masks, integers(draft.tokens))
-        if (masks == -1).all():
-            return logits
-        allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, :width]
-        return mx.where(mx.array(allowed.view(np.bool_)), logits, -mx.inf)
+        return _applied(masks, logits)
 
-    def _fill(self, masks: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:
+    def _full_masks(self, rows: int, width: int) -> _Masks:
+        """Masks that allow all tokens."""
+        words = (width + 31) // 32 if self._grammar is None else self._grammar.vocabulary.words
+        return np.full((rows, words), -1, dtype=np.int32)
+
+    def _fill(self, masks: _Masks, tokens: Sequence[int]) -> None:
         """Fill a mask for each position before, between and after `tokens`; or one, after `tokens`, which are then sure
         to be committed.
         """
@@ -300,6 +318,13 @@ class _Follower:
         for length in range(1, len(closes)):
             if tail.endswith(closes[:length]):
                 yield from vocabulary.longer_than(closes[length:])
+
+
+def _applied(masks: _Masks, logits: mx.array) -> mx.array:
+    if (masks == -1).all():
+        return logits
+    allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, : logits.shape[-1]]
+    return mx.where(mx.array(allowed.view(np.bool_)), logits, -mx.inf)
 
 
 def _set(row: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:

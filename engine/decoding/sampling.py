@@ -87,8 +87,10 @@ class Sampler:
         """The token at `position` that a draft proposes from its own `logits` (1, vocabulary).
 
         Its log-probabilities are multiplied by `scales[level]`, which sharpens them; `Draft.guesses` holds the token of
-        every scale.
+        every scale. Where a grammar acts the token is one that it allows.
         """
+        if self.guide is not None:
+            logits = self.guide.masked_draft(_fit(logits, self._vocabulary), ahead)
         if self._sampling.temperature == 0:
             logprobs = normalised(self._processed(logits, _chain(ahead)))
             probability = mx.exp(mx.max(logprobs, axis=-1).astype(mx.float32))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,7 +17,7 @@ from engine.api.errors import (
     TokenizerBroken,
 )
 from engine.api.types import Message, MessageRole, Picture, Request, SpanKind, ToolCall
-from engine.decoding.constraint import Grammar, compiled, part_of, vocabulary_of
+from engine.decoding.constraint import Grammar, GrammarPart, compiled, part_of, vocabulary_of
 from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 _TEXTS = "texts of tokens"  # key of the token texts in `LoadedModel.beside`
+_SHOWS_RESULTS = "whether the template has a place for pictures of results"  # key in `LoadedModel.beside`
+_SEVERAL = "whether the template takes several calls in a turn"  # another one
+_PROBE = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
+_NOT_SHOWN = "\n\nPicture that is not shown"
 _ANNOUNCEMENT_TOKENS = 64  # longest generation prompt; a marker further back is quoted text
 
 # Variables by which templates keep the thinking of earlier turns, so that a chat with calls is not read again from the
@@ -106,13 +110,24 @@ def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) 
     if not request.may_call:
         if request.tools and not parts and len(model.tokenizer.tool_call_start_tokens) > 1:
             parts.append(ToolSyntax(model, request.tools).none())
-        return encoding.apart(partial(compiled, parts, model), aborted) if parts else None
+        return _grammar(parts, request, model, aborted) if parts else None
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
-        parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
+        several = request.several_calls and takes_several(model, aborted)
+        parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=several))
     if parts:
-        return encoding.apart(partial(compiled, parts, model), aborted)
+        return _grammar(parts, request, model, aborted)
     opener = model.call_opener if request.strict_tools else None
-    return None if opener is None else encoding.apart(partial(_strict, request, model, opener), aborted)
+    if opener is None:
+        return None
+    request = replace(request, several_calls=request.several_calls and takes_several(model, aborted))
+    return encoding.apart(partial(_strict, request, model, opener), aborted)
+
+
+def _grammar(parts: Sequence[GrammarPart], request: Request, model: LoadedModel, aborted: Question) -> Grammar:
+    grammar: Grammar = encoding.apart(partial(compiled, parts, model), aborted)
+    if request.messages and goes_on(request):
+        grammar.go_on(request.messages[-1].content)
+    return grammar
 
 
 def _strict(request: Request, model: LoadedModel, opener: int) -> Grammar:
@@ -280,6 +295,8 @@ def _rendered(
 ) -> list[str]:
     """The chat's text, in pieces as of `ControlWords.pieces`."""
     vision = _vision_of(model) if _pictures_of(request) else None
+    if any(each.tool_calls for each in request.messages):
+        request = replace(request, messages=_calls_as_written(request.messages, model, aborted))
     turns, variables = encoding.apart(partial(_marked, request, model), aborted)
     variables |= {"enable_thinking": request.thinking, "add_generation_prompt": announced}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
@@ -301,6 +318,101 @@ def _probed(request: Request, rendered: Callable[[Request], list[str]]) -> list[
         raise
     except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
         return []
+
+
+def with_places(request: Request, model: LoadedModel, aborted: Question = never) -> Request:
+    """Pictures in answers of tools stay where the template has a place for them; elsewhere the text says that there
+    were some.
+    """
+    if not any(each.role is MessageRole.TOOL and each.pictures for each in request.messages):
+        return request
+    if model.vision is None or _shows_results(model, aborted):
+        return request
+    return replace(request, messages=tuple(map(_without_place, request.messages)))
+
+
+def _without_place(message: Message) -> Message:
+    if message.role is not MessageRole.TOOL:
+        return message
+    return replace(message, content=message.content + _NOT_SHOWN * len(message.pictures), pictures=())
+
+
+def takes_several(model: LoadedModel, aborted: Question = never) -> bool:
+    """Whether a turn may have several calls: some templates refuse more than one."""
+    if _SEVERAL not in model.beside:
+        model.beside[_SEVERAL] = _renders_calls(model, 2, aborted) or not _renders_calls(model, 1, aborted)
+    return bool(model.beside[_SEVERAL])
+
+
+def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
+    if model.template is None:
+        return True
+    calls = [ToolCall(f"a2345678{at}", "look", "{}") for at in range(count)]
+    answers = [{"role": "tool", "content": "x", "tool_call_id": call.id, "name": "look"} for call in calls]
+    asked = {"role": "assistant", "content": "", "tool_calls": list(map(call_as_dict, calls))}
+    tools = [{"type": "function", "function": _PROBE}]
+    try:
+        model.template.render([{"role": "user", "content": "x"}, asked, *answers], tools=tools, aborted=aborted)
+    except Aborted:
+        raise
+    except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
+        return False
+    return True
+
+
+def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> tuple[Message, ...]:
+    """With calls and their answers as the model's template needs them."""
+    if model.tokenizer.has_tool_calling and model.tokenizer.tool_parser.__module__.endswith(".kimi_k2"):
+        messages = tuple(_named_by_number(messages))
+    if any(len(each.tool_calls) > 1 for each in messages) and not takes_several(model, aborted):
+        messages = tuple(_one_by_one(messages))
+    return tuple(messages)
+
+
+def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:
+    """Each call in a turn of its own, with its answer."""
+    answers = {each.tool_call_id: each for each in messages if each.role is MessageRole.TOOL}
+    told: set[str] = set()
+    for message in messages:
+        if len(message.tool_calls) < 2:
+            if message.role is not MessageRole.TOOL or message.tool_call_id not in told:
+                yield message
+            continue
+        for at, call in enumerate(message.tool_calls):
+            said = replace(message, content="", reasoning="") if at else message
+            yield replace(said, tool_calls=(call,))
+            if (answer := answers.get(call.id)) is not None:
+                told.add(call.id)
+                yield answer
+
+
+def _named_by_number(messages: Sequence[Message]) -> Iterator[Message]:
+    """Kimi K2's template writes only a call's id, which has the tool's name and counts the chat's calls."""
+    ids: dict[str, str] = {}
+    for message in messages:
+        for call in message.tool_calls:
+            ids[call.id] = f"functions.{call.name}:{len(ids)}"
+        calls = tuple(replace(call, id=ids[call.id]) for call in message.tool_calls)
+        yield replace(message, tool_calls=calls, tool_call_id=ids.get(message.tool_call_id, message.tool_call_id))
+
+
+def _shows_results(model: LoadedModel, aborted: Question) -> bool:
+    if _SHOWS_RESULTS not in model.beside:
+        call = ToolCall("a23456789", "look", "{}")
+        picture = Picture(64, 64, b"", "x")
+        asked = Message(MessageRole.ASSISTANT, "", tool_calls=(call,))
+        answer = Message(MessageRole.TOOL, "x", tool_call_id=call.id, name="look", pictures=(picture,))
+        chat = Request(
+            (Message(MessageRole.USER, "x"), asked, answer), tools=({"type": "function", "function": _PROBE},)
+        )
+        try:
+            _with_template(chat, model, aborted, announced=True)
+            model.beside[_SHOWS_RESULTS] = True
+        except Aborted:
+            raise
+        except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
+            model.beside[_SHOWS_RESULTS] = False
+    return bool(model.beside[_SHOWS_RESULTS])
 
 
 def _pictures_of(request: Request) -> list[Picture]:

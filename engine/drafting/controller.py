@@ -79,13 +79,20 @@ class Choice:
     Policies are compared by their records: by its own estimates each would be best.
     """
 
-    def __init__(self, plan: Plan, rates: AcceptRates, seconds: Sequence[float], *, hopeful: bool) -> None:
-        """`plan` gets its length from `seconds[n]`, the price of a round that drafts n tokens."""
+    def __init__(
+        self, plan: Plan, rates: AcceptRates, seconds: Sequence[float], rollback_s: float = 0.0, *, hopeful: bool
+    ) -> None:
+        """`plan` gets its length from `seconds[n]`, the price of a round that drafts n tokens, all of them accepted;
+        `rollback_s`: what one takes in addition of which some are rejected.
+        """
         chances = rates.by_position(hopeful=hopeful)[: len(seconds) - 1]
-        self._seconds = seconds
+        whole = [1.0, *accumulate(chances, mul)]  # P(all n accepted)
+        self._round_s = seconds
+        self._rollback_s = rollback_s
+        self._seconds = [price + (1 - all_) * rollback_s for price, all_ in zip(seconds, whole, strict=True)]
         self._plan = plan
-        self._tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
-        self.fixed = self.of_length(max(range(1, len(seconds)), key=lambda n: self._tokens[n] / seconds[n]))
+        self._tokens = list(accumulate(whole))
+        self.fixed = self.of_length(max(range(1, len(seconds)), key=lambda n: self._tokens[n] / self._seconds[n]))
         self.rule = StopRule((), ())
 
     def of_length(self, length: int) -> PricedPlan:
@@ -106,7 +113,8 @@ class Choice:
         if self.rule.worth and outcome.probabilities:
             drafts[Policy.STOPPING] = self.rule.would_draft(outcome.probabilities)
         for policy, drafted in drafts.items():
-            record.learn(policy, min(outcome.accepted, drafted) + 1, self._seconds[drafted])
+            rollback_s = self._rollback_s if outcome.accepted < drafted else 0.0
+            record.learn(policy, min(outcome.accepted, drafted) + 1, self._round_s[drafted] + rollback_s)
 
 
 def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) -> tuple[float, ...]:
@@ -148,6 +156,7 @@ class History:
     drafted: set[str] = field(default_factory=set)  # sources that have drafted
     hopes: dict[str, float] = field(default_factory=dict)  # by source, the accept rate that is expected of it
     same: dict[str, str] = field(default_factory=dict)  # of a source whose draft another one computes as well: that one
+    in_rows: set[str] = field(default_factory=set)  # sources that draft for all replies of a batch in the same forwards
     _shared: dict[int, tuple[Calibration, History]] = field(default_factory=dict, repr=False)  # by number of replies
 
     def shared_by(self, replies: int) -> History:
@@ -159,7 +168,7 @@ class History:
         if replies == 1:
             return self
         if self._shared.get(replies, (None,))[0] is not calibration:
-            costs = RoundCosts(calibration.shared_by(replies), replies)
+            costs = RoundCosts(calibration.shared_by(replies, self.in_rows), replies)
             anew = History(
                 costs, replies, self.rates, self.worth, self.sharpness, longest=self.longest, hopes=self.hopes
             )
@@ -167,6 +176,11 @@ class History:
             anew.same = self.same
             self._shared[replies] = calibration, anew
         return self._shared[replies][1]
+
+    def draft_in_rows(self, source: str) -> None:
+        """From here on `source` drafts for all replies of a batch in the same forwards."""
+        self.in_rows.add(source)
+        self._shared.clear()
 
     def promise(self, kinds: Sequence[int]) -> float:
         """Predicted tokens a second of replies of these kinds of text at the best draft length; 0 without a draft.
@@ -190,7 +204,10 @@ class History:
     def _speed(self, source: str, kind: int) -> float:
         """Tokens a second at the best draft length, by what is known."""
         seconds = self.costs.prices_s(source, MAX_DRAFT_TOKENS)
-        return Choice(Plan(source), self.rates_of(source, kind), seconds, hopeful=self.credit > 0).fixed.rate
+        rollback_s = self.costs.rollback_s
+        return Choice(
+            Plan(source), self.rates_of(source, kind), seconds, rollback_s, hopeful=self.credit > 0
+        ).fixed.rate
 
     def rates_of(self, source: str, grade: int) -> AcceptRates:
         source = self.draft_of(source)
@@ -286,7 +303,8 @@ class FixedController:
     def observe(self, plan: Plan, outcome: RoundOutcome) -> None:
         self._history.costs.context_tokens = self._context_tokens
         if outcome.seconds is not None:
-            self._history.costs.observe(plan.source, outcome.checked, outcome.seconds)
+            partly = outcome.accepted < outcome.checked
+            self._history.costs.observe(plan.source, outcome.checked, outcome.seconds, partly=partly)
         if outcome.checked:
             self._history.learn(plan, outcome)
 
@@ -384,8 +402,9 @@ class AutoController:
         history = self._history
         self._costs.context_tokens = self._context_tokens  # another reply may have planned since
         self._rounds += 1
+        partly = outcome.accepted < outcome.checked
         if outcome.seconds is not None:
-            self._costs.observe(plan.source, outcome.checked, outcome.seconds)
+            self._costs.observe(plan.source, outcome.checked, outcome.seconds, partly=partly)
         for rates in history.rates.values():
             rates.end_round(1 / history.replies)
         self._tokens += outcome.accepted + 1
@@ -394,7 +413,7 @@ class AutoController:
         if outcome.checked:
             history.drafted.add(plan.source)
             history.learn(plan, outcome)
-            price_s = self._costs.price_s(plan.source, outcome.checked)
+            price_s = self._costs.price_s(plan.source, outcome.checked) + partly * self._costs.rollback_s
             cost += price_s / self._costs.plain_s - (outcome.accepted + 1)  # both prices at the same load
             if choice := self._choices.get(plan.source):
                 choice.teach(history.record_of(plan.source), outcome)
@@ -460,7 +479,7 @@ class AutoController:
         rates = history.rates_of(offer.source, offer.grade)
         seconds = self._costs.prices_s(offer.source, most)
         plan = Plan(offer.source, grade=offer.grade, sharpness=history.sharpness[draft].level)
-        choice = Choice(plan, rates, seconds, hopeful=history.credit > 0)
+        choice = Choice(plan, rates, seconds, self._costs.rollback_s, hopeful=history.credit > 0)
         self._choices[offer.source] = choice
         if self._only:
             return [choice.of_length(most)]

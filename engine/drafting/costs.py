@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -52,18 +52,23 @@ class Calibration:
     deep_s: Mapping[int, float] = field(default_factory=dict)
     draft_deep_s: Mapping[str, float] = field(default_factory=dict)
 
-    def shared_by(self, replies: int) -> Calibration:
-        """The calibration of a batch in which each reply drafts, with one draft for each.
+    def shared_by(self, replies: int, in_rows: Collection[str] = ()) -> Calibration:
+        """The calibration of a batch in which each reply drafts; sources `in_rows` draft for all in the same forwards,
+        others for one after the other.
 
-        A forward over rows is assumed to take as long as one over as many tokens of one text, and contexts to be alike.
+        A forward over rows is assumed to take as long as one over as many tokens of one text, one of a draft to grow
+        with its rows as the main model's do, and contexts to be alike.
         """
         verify_s = {width: _continued(self.verify_s, width * replies) for width in self.verify_s}
-        drafts = (
-            {source: replies * seconds for source, seconds in times.items()}
-            for times in (self.draft_s, self.round_s, self.draft_deep_s)
-        )
-        draft_s, round_s, draft_deep_s = drafts
+        growth = dict.fromkeys(in_rows, verify_s[1] / self.verify_s[1] if self.verify_s else 1.0)
+
+        def for_all(times: Mapping[str, float]) -> dict[str, float]:
+            return {source: growth.get(source, replies) * seconds for source, seconds in times.items()}
+
         deep_s = {width: replies * seconds for width, seconds in self.deep_s.items()}
+        draft_deep_s = {source: replies * seconds for source, seconds in self.draft_deep_s.items()}
+        draft_s = for_all(self.draft_s)
+        round_s = for_all(self.round_s)
         return Calibration(
             verify_s, draft_s, self.rollback_s, round_s, error=self.error, deep_s=deep_s, draft_deep_s=draft_deep_s
         )
@@ -85,6 +90,7 @@ class RoundCosts:
     """Prices of this pair's rounds, in seconds. Outlives a reply.
 
     price(source, n) = now * exp(excess(source)) * (forward(n + 1) + round_s(source) + n * draft_s(source))
+    and `rollback_s` more where some of the n are rejected
 
     `forward`, `round_s` and `draft_s` are calibrated, forward and draft_s as a constant and a part for each token of
     context; a plain round is forward(1). `now` is the median of measured / predicted over the latest rounds: a hot or
@@ -96,6 +102,7 @@ class RoundCosts:
     def __init__(self, calibration: Calibration | None = None, replies: int = 1) -> None:
         """`replies` share each round; each drafts as many tokens as its price is asked for."""
         self._guessed_token = replies * _GUESSED_TOKEN / (1 + (replies - 1) * _GUESSED_TOKEN)
+        self._alone = replies == 1
         self.context_tokens = 0  # of the reply whose round is planned or observed; all prices depend on it
         # of sources that draft on another device: seconds of a draft besides its tokens, and of each token
         self.elsewhere: dict[str, tuple[float, float]] = {}
@@ -143,6 +150,13 @@ class RoundCosts:
         if not self._recent and not self.calibrated:
             return 0.0
         return self._now * self._expected_s(source, length)
+
+    @property
+    def rollback_s(self) -> float:
+        """Seconds at present of a round of which some tokens are rejected, besides its price; of a batch's rounds, in
+        almost all of which some are, it is part of what they are seen to take beyond their price.
+        """
+        return self._now * self._calibration.rollback_s if self._alone else 0.0
 
     def prices_s(self, source: str, longest: int) -> list[float]:
         """Prices for lengths of 0 to `longest`, in seconds."""
@@ -196,10 +210,11 @@ class RoundCosts:
             return MAX_DRAFT_TOKENS
         return min(MAX_DRAFT_TOKENS, 1 + self._drafted.get(source, 0))
 
-    def observe(self, source: str, drafted: int, seconds: float) -> None:
-        """A round with `drafted` tokens of `source` took `seconds`, with its bookkeeping."""
+    def observe(self, source: str, drafted: int, seconds: float, *, partly: bool = False) -> None:
+        """A round with `drafted` tokens of `source` took `seconds` in all. `partly`: some were rejected."""
         self._drafted[source] = self._drafted.get(source, 0) + drafted
-        ratio = math.log(max(seconds, 1e-9) / self._expected_s(source, drafted))
+        rollback_s = self._calibration.rollback_s if partly and self._alone else 0.0
+        ratio = math.log(max(seconds, 1e-9) / (self._expected_s(source, drafted) + rollback_s))
         before = [seen for seen in self._recent if bool(seen[1]) != bool(drafted)]
         if before and 2 * len(before) >= len(self._recent):
             changed = ratio - median(seen[2] for seen in before)
@@ -207,7 +222,8 @@ class RoundCosts:
                 self._learn(source, drafted, changed)
             else:
                 self._learn(before[-1][0], before[-1][1], -changed)
-        self._recent.append((source, drafted, math.log(max(seconds, 1e-9) / self._expected_s(source, drafted))))
+        expected_s = self._expected_s(source, drafted) + rollback_s
+        self._recent.append((source, drafted, math.log(max(seconds, 1e-9) / expected_s)))
         self._now = math.exp(median(ratio for *_, ratio in self._recent))
 
     def _expected_s(self, source: str, length: int) -> float:

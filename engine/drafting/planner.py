@@ -19,7 +19,7 @@ from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.sequence import common_prefix
 from engine.drafting.controller import Controller
 from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
-from engine.drafting.proposers.base import Guarded, Proposer
+from engine.drafting.proposers.base import Guarded, Proposer, Wanted
 
 _log = logging.getLogger(__name__)
 
@@ -106,6 +106,11 @@ class Drafting:
         """Called in place of `plan`: the next round is plain. Returns the reason (`state`) if there are proposers."""
         self.state = state if self._proposers else self._without
         return self.state
+
+    def wanted(self, plan: Plan, tokens: Sequence[int], sampler: Sampler) -> Wanted | None:
+        """For `draft_together`, in a step of a batch before `propose`; None: all its proposers draft alone."""
+        wanted = (proposer.wanted(tokens, plan, sampler) for proposer in self._proposers.values())
+        return next((each for each in wanted if each is not None), None)
 
     def propose(self, plan: Plan, tokens: Sequence[int], sampler: Sampler, *, wait: bool = False) -> Draft:
         """`wait` for the device where other proposers use it too, so that each gets its own failure."""

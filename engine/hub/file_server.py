@@ -90,13 +90,14 @@ class ModelFileServer:
         source: HubSource,
         on_use: Callable[[bool], None] = lambda _used: None,
     ) -> None:
-        """`on_use` is called on a thread: whether parts of files are being read now."""
+        """`on_use` is called on a thread: whether parts of files are being read now, and at the end."""
         self.source = source
         self.files: dict[str, _FileHere] = {}
         self._helping = helping
         self._folder = Path(folder)
         self._on_use = on_use
         self._used_at: float | None = None  # monotonic; None: not now
+        self._read: dict[object, int] = {}  # how far, by the file's path
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="model files offered", daemon=True)
@@ -113,6 +114,13 @@ class ModelFileServer:
     def is_over(self) -> bool:
         """It was ended, or the other machine does not want the files."""
         return not self._thread.is_alive()
+
+    @property
+    def share(self) -> float:
+        """Of the files, that was read."""
+        total_bytes = sum(here.file.size_bytes for here in self.files.values())
+        with self._lock:
+            return min(1.0, sum(self._read.values()) / total_bytes) if total_bytes else 0.0
 
     @property
     def is_wanted(self) -> bool:
@@ -154,11 +162,12 @@ class ModelFileServer:
             if not piece or self._ended.is_set():
                 return
             size -= len(piece)
-            self._note_use()
+            self._note_use(file)
             yield piece
 
-    def _note_use(self) -> None:
+    def _note_use(self, file: BinaryIO) -> None:
         with self._lock:
+            self._read[file.name] = file.tell()
             begins = self._used_at is None
             self._used_at = time.monotonic()
         if begins:
@@ -180,7 +189,7 @@ class ModelFileServer:
             server.shutdown()
             server.server_close()
             thread.join()
-            if self._used_at is not None:
+            if self._read:
                 self._on_use(False)
 
     def _is_offered(self, port: int) -> bool:

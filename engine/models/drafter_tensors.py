@@ -24,12 +24,14 @@ _LONGEST_NAME = 100  # characters, in an error
 _PACKED = re.compile(r"\.(?:scales|biases)$")
 _LAYER = re.compile(r"layers\.(\d{1,4})\.(.+)")
 _AROUND_LAYERS = re.compile(r"(?:fc|norm|hidden_norm)\.weight")
+_AROUND_LAGUNA = re.compile(rf"{_AROUND_LAYERS.pattern}|aux_hidden_norms\.\d+\.weight")
 _IN_LAYERS = (
     r"(?:(?:input|post_attention)_layernorm|self_attn\.(?:[qkvo]_proj|[qk]_norm)|mlp\.(?:gate|up|down)_proj)\.weight"
 )
 _OF_GEMMA = r"layer_scalar|(?:pre|post)_feedforward_layernorm\.weight"
 _BIASES = r"self_attn\.[qkvo]_proj\.bias"
 _SINKS = r"self_attn\.attention_sink_bias"
+_OF_LAGUNA = r"self_attn\.(?:g|qkv)_proj\.weight"
 _AROUND_ASSISTANT = re.compile(
     r"(?:embed_tokens|norm|(?:pre|post)_projection|masked_embedding\.centroids|lm_head)\.weight"
     r"|masked_embedding\.token_ordering"
@@ -54,7 +56,7 @@ def unplaced(config: DrafterConfig, tensors: Iterable[str]) -> str:
 def _has_place(config: DrafterConfig, name: str) -> bool:
     if isinstance(config, BlockConfig | EagleConfig):
         own = re.compile(KINDS[config.info.kind].tensors)
-        around = _AROUND_LAYERS
+        around = _AROUND_LAGUNA if isinstance(config, BlockConfig) and config.is_laguna else _AROUND_LAYERS
         layers = config.backbone.layers
         in_layers = "|".join((_IN_LAYERS, *_further_parts(config)))
     elif isinstance(config, AssistantConfig):
@@ -77,6 +79,8 @@ def _further_parts(config: BlockConfig | EagleConfig) -> Iterable[str]:
         yield _BIASES
     if isinstance(config, BlockConfig) and config.sinks:
         yield _SINKS
+    if isinstance(config, BlockConfig) and config.is_laguna:
+        yield _OF_LAGUNA
 
 
 def gated(config: DrafterConfig, tensors: Mapping[str, Tensor]) -> str:

@@ -8,6 +8,7 @@ differ in what they call a layer, and in whether the first row of a block is the
 - speculators: layer i is the input of i; the block is as `sample_from_anchor` or the tokens say.
 - Meta: as z-lab, but a window counts how far a row sees back, in a block of its own also forward.
 - SpecForge, NVIDIA: as z-lab; of Domino `shift_label` says whether a block of n rows drafts n tokens.
+- Poolside: as z-lab, with a gate for each head and a norm for each layer that is read.
 - AngelSpec: as z-lab, but `num_target_layers` is how many layers are read, and three tensors have other names.
 
 A wrong reading shows only in a lower accept rate.
@@ -42,6 +43,7 @@ _MARKOV_HEADS = ("vanilla", "gated")
 _PARTS = ("transformer_layer_config", "text_config", "dflash_config")
 _GEMMA = "gemma4"
 MUSE = "muse_glimmer_assistant"
+_LAGUNA = "laguna"
 _ACTIVATION_KEYS = ("hidden_act", "hidden_activation")
 _ACTIVATIONS = ("silu", "swish")
 _GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
@@ -101,6 +103,7 @@ class BlockConfig:
     output_scale: float
     embedding_scale: float
     sinks: bool = False  # learnt attention sinks of the heads
+    is_laguna: bool = False  # a gate for each head, and a norm for each of the main model's layers that it reads
     said: Mapping[str, Any] = field(default_factory=dict, compare=False)  # config entries, for the network's own parts
     held: frozenset[str] = field(default=frozenset(), compare=False)  # names of the folder's tensors, if known
 
@@ -223,6 +226,7 @@ def block_config(
         output_scale=real(flat, "output_multiplier", 1.0),
         embedding_scale=real(flat, "input_embedding_scale", 1.0),
         sinks=flag(flat, "attention_sink_bias"),
+        is_laguna=published.model_type == _LAGUNA,
         said=flat,
         held=published.held,
     )
@@ -520,6 +524,8 @@ def _odd_part(said: JsonObject) -> str:
     """The same for parts around the layers."""
     if odd := next((key for key, known in _ONLY.items() if said.get(key) not in (None, known)), ""):
         return f"{odd} {said[odd]}"[:100]
+    if said.get("model_type") == _LAGUNA and said.get("gating") != "per-head":
+        return f"gating {said.get('gating')}"[:100]
     head = str(said.get("markov_head_type") or _MARKOV_HEADS[0])
     return f"markov_head_type {head}"[:100] if said.get("markov_rank") and head not in _MARKOV_HEADS else ""
 

@@ -22,6 +22,7 @@ from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round, Times, failure_of
 from engine.decoding.sequence import Sequence as Conversation
 from engine.decoding.sequence import within_vocabulary
+from engine.drafting.proposers.base import draft_together
 from engine.runtime.reply import Reply
 from engine.vision.seeing import together
 
@@ -83,7 +84,7 @@ class Batch:
         draft_s = 0.0
         failure = None
         if drafts and not self.in_flight:
-            drafted = self._drafted()
+            drafted = self._drafted(together=bool(history.in_rows))
             draft_s = time.perf_counter() - started
         else:
             for reply in self.replies:
@@ -150,11 +151,16 @@ class Batch:
         self._drawn = self._forward(drawn, ahead=True) if look_ahead and go_on > 1 else None
         return [[token] for token in integers(drawn)]
 
-    def _drafted(self) -> list[Draft]:
-        """The draft of each reply."""
+    def _drafted(self, *, together: bool) -> list[Draft]:
+        """The draft of each reply. `together`: those of the draft model in the same forwards."""
         most = self._longest_draft()
         count = len(self.replies)
-        drafts = [reply.attempt(partial(reply.rounds.draft, count, most)) for reply in self.replies]
+        for reply in self.replies:
+            reply.attempt(partial(reply.rounds.plan_draft, count, most))
+        if together:
+            wanted = [reply.rounds.wanted for reply in self.replies if not reply.ended]
+            draft_together([each for each in wanted if each is not None])
+        drafts = [reply.attempt(reply.rounds.draft) for reply in self.replies]
         return [NO_DRAFT if draft is None else draft for draft in drafts]
 
     def _longest_draft(self) -> int:
@@ -318,10 +324,10 @@ class Batching:
     drafts: bool = False  # a wide forward, of which each row keeps any number of tokens
 
 
-Trial = Generator[None, None, bool]
+Trial = Generator[None, None, Batching]
 
 
-def try_batching(model: LoadedModel) -> Generator[None, None, Batching]:
+def try_batching(model: LoadedModel) -> Trial:
     """Find out by short forwards; yields after each of them.
 
     No batches for models with chunked or unknown caches, networks known to treat rows unevenly, and networks that fail
@@ -335,7 +341,7 @@ def try_batching(model: LoadedModel) -> Generator[None, None, Batching]:
     return Batching(shares=True, drafts=(yield from _agrees(model, after=[3, 1])))
 
 
-def _agrees(model: LoadedModel, after: Sequence[int] = ()) -> Trial:
+def _agrees(model: LoadedModel, after: Sequence[int] = ()) -> Generator[None, None, bool]:
     try:
         return (yield from _rows_agree(model, after))
     except Exception:  # noqa: BLE001  a network may raise anything; its replies can take turns
@@ -343,7 +349,7 @@ def _agrees(model: LoadedModel, after: Sequence[int] = ()) -> Trial:
         return False
 
 
-def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> Trial:
+def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> Generator[None, None, bool]:
     """Whether two short texts of different lengths have the same logits in a batch as alone, but for rounding.
 
     `after`: do so after a forward over four tokens of each, of which row i keeps `after[i]`.

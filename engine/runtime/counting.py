@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineError, NoModelLoaded, as_engine_error
 from engine.api.events import Event, Sink, TokensCounted
 from engine.api.types import Request
-from engine.decoding.text import encode_plain, prompt_tokens
+from engine.decoding.text import encode_plain, prompt_tokens, with_places
 from engine.models.encoding import AwaitedThread
 from engine.models.watch import Question
 from engine.runtime.commands import Count
@@ -80,7 +80,7 @@ class Counting:
 def _tokens(text: str | Request, model: LoadedModel, aborted: Question) -> int:
     """A text in slices, which a tokenizer encodes in less time and memory than the whole."""
     if isinstance(text, Request):
-        return len(prompt_tokens(text, model, aborted))
+        return len(prompt_tokens(with_places(text, model, aborted), model, aborted))
     tokens = at = 0
     while at < len(text):
         end = slice_end(text, at)

@@ -30,7 +30,7 @@ from engine.decoding.round import Round
 from engine.decoding.scores import Score, Scores
 from engine.decoding.sequence import Sequence
 from engine.decoding.sources import Run
-from engine.decoding.text import Prompt, TextDecoder, TextSpan, goes_on
+from engine.decoding.text import Prompt, TextDecoder, TextSpan, goes_on, takes_several
 from engine.decoding.tool_calls import ToolSyntax
 from engine.runtime.requests import context_limit
 
@@ -141,7 +141,7 @@ def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> TextDecode
         within=goes_on(request) or bool(request.tokens),
         begin=prompt.begin,
         tools=ToolSyntax(model, request.tools) if request.tools and request.may_call else None,
-        several_calls=request.several_calls,
+        several_calls=request.several_calls and (not request.tools or takes_several(model)),
     )
 
 

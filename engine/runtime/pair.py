@@ -6,7 +6,7 @@ Measured while the engine is idle. Engine thread only.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ from engine.drafting.text_kind import KindReader
 from engine.models.fit import LEAST_CONTEXT_TOKENS, takes_eight_bits
 from engine.models.memory import is_short, lacks, most_bytes, set_limits
 from engine.prefix.memory import PrefixStore
-from engine.runtime.batch import Batching, try_batching
+from engine.runtime.batch import Batching, Trial, try_batching
 from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
 from engine.runtime.sharing import Sharing
@@ -57,8 +57,9 @@ class LoadedPair:
         self._tuner = tuner
         self._rates = tuner.rates
         self._reported: bool  # the measurements were posted
-        self._batching = Batching()  # of the main model, once `_trial` is None
-        self._trial: Generator[None, None, Batching] | None = None
+        self._batching = Batching()  # of the main model, once its trial has ended
+        self._trial: Trial | None = None
+        self._draft_trial: Trial | None = None  # after which it may draft for all replies of a batch in one forward
         self._recall_costs()
 
     def set_main(self, main: LoadedModel | None) -> None:
@@ -70,6 +71,7 @@ class LoadedPair:
         self.store.clear()
         self._batching = Batching()
         self._trial = None if main is None else try_batching(main)
+        self._draft_trial = None
         self.main = main
         self.draft = None
         self._with_eight_bits = None if main is None else main.with_eight_bits(), None
@@ -83,6 +85,7 @@ class LoadedPair:
         main = self._with_eight_bits[0]
         self._with_eight_bits = main, draft if draft is None or main is self.main else draft.with_eight_bits()
         self._recall_costs()
+        self._draft_trial = None if draft is None or draft.info.drafter is not None else try_batching(draft)
         self._tell_station()
         for reply in replies:
             self.draft_for(reply)
@@ -172,18 +175,22 @@ class LoadedPair:
     @property
     def batching(self) -> Batching:
         """What batches of the main model can do; tried while idle, or now if that was not possible yet."""
-        while self._trial is not None:
+        while self._may_be_tried:
             self._try_batching()
         return self._batching
 
+    @property
+    def _may_be_tried(self) -> bool:
+        return self._trial is not None or self._draft_trial is not None
+
     def _try_batching(self) -> None:
-        """A forward of the trial."""
-        assert self._trial is not None
-        try:
-            next(self._trial)
-        except StopIteration as end:
-            self._batching = end.value
-            self._trial = None
+        """A forward of a trial."""
+        if self._trial is not None:
+            self._trial, self._batching = _tried(self._trial, self._batching)
+        elif self._draft_trial is not None and self.draft is not None:
+            self._draft_trial, found = _tried(self._draft_trial, Batching())
+            if found.drafts:
+                self.history.draft_in_rows(self.draft.source)
 
     def make_room(self, needed_bytes: int) -> tuple[bool, bool]:
         """Free what is held for measuring, then kept caches, while memory is short or lacks `needed_bytes`.
@@ -230,7 +237,7 @@ class LoadedPair:
     @property
     def _may_try(self) -> bool:
         """The first prices come before: a single reply needs them."""
-        return self._trial is not None and not self.spares and (self._tuner.refines or not self._tuner.pending)
+        return self._may_be_tried and not self.spares and (self._tuner.refines or not self._tuner.pending)
 
     @property
     def _may_measure(self) -> bool:
@@ -259,3 +266,12 @@ class LoadedPair:
 
     def _set_limits(self) -> None:
         set_limits(*(model.need for model in self.at(None) if model is not None))
+
+
+def _tried(trial: Trial, so_far: Batching) -> tuple[Trial | None, Batching]:
+    """The trial after its next forward, None: it has ended; and what it has found."""
+    try:
+        next(trial)
+    except StopIteration as end:
+        return None, end.value
+    return trial, so_far

@@ -24,6 +24,7 @@ from engine.decoding.text import (
     shared_end,
     spelling_of,
     turn_end,
+    with_places,
 )
 from engine.decoding.truncation import can_truncate, fitted
 from engine.drafting.controller import History
@@ -214,6 +215,7 @@ def _prompt_of(
     request: Request, model: LoadedModel, exact: bool, fits: Callable[[], None], aborted: Question
 ) -> Prompt:
     """The prompt, if it fits the model's context. `exact`: see `turn_end`; `fits`: called early, see PromptFits."""
+    request = with_places(request, model, aborted)
     check_tokens("logit_bias", [token for token, _ in request.sampling.logit_bias], model.logit_width)
     limit = context_limit(request, model.info.context_tokens)
 

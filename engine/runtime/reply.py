@@ -20,7 +20,7 @@ from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.steps import Steps
-from engine.decoding.text import Prompt, TextDecoder, spared_tokens
+from engine.decoding.text import Prompt, TextDecoder, goes_on, spared_tokens
 from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
@@ -264,7 +264,7 @@ def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt,
         request.speculation.acceptance,
     )
     most = request.thinking_tokens if request.thinking_tokens is not None else _most_thinking(request, model)
-    sampler.guide = text.guide(prompt.grammar, may_open=request.thinking, most_thinking=most)
+    sampler.guide = text.guide(prompt.grammar, may_open=request.thinking and not goes_on(request), most_thinking=most)
     return sampler
 
 

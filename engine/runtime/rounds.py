@@ -19,6 +19,7 @@ from engine.drafting.controller import FixedController, History, make_controller
 from engine.drafting.costs import ReplyTime, RoundCosts
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
+from engine.drafting.proposers.base import Wanted
 from engine.drafting.proposers.forced import ForcedProposer
 from engine.runtime.output import Output
 
@@ -103,8 +104,8 @@ class RoundStatistics:
 class Rounds:
     """The rounds of one reply; each commits its tokens to `sequence`. Without a draft all are plain.
 
-    A reply alone calls `run`. For a step of a batch call `rest` or `draft`, then `receive` and `learn`, then count it
-    in `statistics`.
+    A reply alone calls `run`. For a step of a batch call `rest`, or `plan_draft` and `draft`, then `receive` and
+    `learn`, then count it in `statistics`.
     """
 
     def __init__(
@@ -203,10 +204,19 @@ class Rounds:
         self._stats.drafting = self.drafting.put_off(DraftingState.BATCHED)
         self.pass_hidden_states()
 
-    def draft(self, replies: int, most: int) -> Draft:
-        """Called before a step of a batch with drafts: draft at most `most` tokens; the batch has `replies`."""
-        self._shared_plan = plan = self._plan(replies, most)
-        if not plan.length:
+    def plan_draft(self, replies: int, most: int) -> None:
+        """Called first in a step of a batch with drafts: plan at most `most` tokens; the batch has `replies`."""
+        self._shared_plan = self._plan(replies, most)
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """For `draft_together`, after `plan_draft`."""
+        return self.drafting.wanted(self._shared_plan or PLAIN, self._sequence.tokens, self._sampler)
+
+    def draft(self) -> Draft:
+        """As `plan_draft` has planned."""
+        plan = self._shared_plan
+        if plan is None or not plan.length:
             return NO_DRAFT
         return self.drafting.propose(plan, self._sequence.tokens, self._sampler, wait=True)
 

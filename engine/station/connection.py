@@ -20,13 +20,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from engine.api.errors import EngineError
 from engine.api.events import OwnThread
 from engine.api.ranks import Helping
-from engine.api.station import StationPhase, StationState
+from engine.api.station import StationEnd, StationPhase, StationState
 from engine.cluster.lent import THIS_PROCESS, digest_of, started_on
 from engine.cluster.operations import Hello, Ping, RankBroken, Start, Value
 from engine.cluster.process import end_rank, start_child
 from engine.cluster.rank_group import hello_here
+from engine.cluster.relay import SILENT_S
 from engine.cluster.wire import Wire, WireBroken, WireEnded, socket_pair
 from engine.models.children import RUN_STATION
 from engine.station.messages import (
@@ -72,15 +74,18 @@ class DraftOrder:
 
 
 class Helper(Protocol):
-    """A station's process, here or elsewhere."""
+    """A station's process, here or elsewhere. `silent_s`: for which it may say nothing."""
 
     wire: Wire
+    silent_s: float | None
 
     def end(self, patience_s: float) -> None: ...
 
 
 class StationProcess:
     """On this machine. When this process ends, however that may be, its socket closes and it ends, too."""
+
+    silent_s: float | None = None
 
     def __init__(self, _draft: DraftOrder) -> None:
         ours, theirs = socket_pair()
@@ -104,6 +109,8 @@ class StationProcess:
 
 class LentStation:
     """On a paired machine, which ends it when the connection closes."""
+
+    silent_s: float | None = SILENT_S
 
     def __init__(self, helping: Helping, draft: DraftOrder) -> None:
         # not this process's own number: a rank that is there would be ended
@@ -131,8 +138,9 @@ class StationConnection:
         self._closed = False
         self._caught_up: set[int] = set()
         self._answers: dict[int, Proposed | None] = {}  # of all orders that wait for one, by number
-        self._why = ""
-        self._refused = False  # the station cannot use this draft
+        self._end: StationEnd | None = None
+        self._error: EngineError | None = None
+        self._worked_s = 0.0
         self.loaded: DraftLoaded | None = None  # None: not ready
         self.prices = StationPrices()
         self.gain = 0.0
@@ -145,8 +153,10 @@ class StationConnection:
         with self._changed:
             self._draft = draft
             self._drafts += 1
+            self._end = self._error = None
             self._forget()
             self._shut()
+        self.post_state()
 
     @property
     def state(self) -> StationState:
@@ -154,7 +164,18 @@ class StationConnection:
         if self.loaded is not None:
             phase = StationPhase.READY
         prices = self.prices
-        return StationState(phase, self._machine, prices.drafts, prices.hits, self.gain, self._why)
+        return StationState(
+            phase,
+            self._machine,
+            prices.drafts,
+            prices.hits,
+            prices.late,
+            self.gain,
+            0 if self._draft is None else self._draft.memory_bytes,
+            self._worked_s,
+            self._end,
+            self._error,
+        )
 
     def post_state(self) -> None:
         if not self._closed:
@@ -201,6 +222,7 @@ class StationConnection:
         """What it sent makes no sense: it is started again."""
         _log.warning("the station misbehaved: %s", why)
         with self._changed:
+            self._end = StationEnd.MISBEHAVED
             self._forget()
             self._shut()
 
@@ -224,16 +246,19 @@ class StationConnection:
             try:
                 helper = self._start(draft)
             except Exception as error:  # noqa: BLE001  a machine that is away, or no memory for a process
-                self._why = type(error).__name__
+                self._end = StationEnd.ENDED
+                self._error = error.with_traceback(None) if isinstance(error, EngineError) else None
                 _log.info("no station could be started: %s", error)
             else:
                 self._serve(helper, number, draft)
+            if number != self._drafts:  # nothing went wrong: there is another draft
+                self._end = self._error = None
             self.post_state()
             held = time.monotonic() - began > _HELD_S
             wait_s = FIRST_WAIT_S if held or not wait_s else min(2 * wait_s, MOST_WAIT_S)
             if number != self._drafts:
                 wait_s = 0.0
-            elif self._refused:
+            elif self._end is StationEnd.REFUSED:
                 wait_s = None
         self._orders.put(None)
 
@@ -246,7 +271,7 @@ class StationConnection:
             return None if self._closed or self._draft is None else (self._drafts, self._draft)
 
     def _serve(self, helper: Helper, number: int, draft: DraftOrder) -> None:
-        self._refused = False
+        self._end = self._error = None
         try:
             with self._changed:
                 self._helper = helper
@@ -254,10 +279,13 @@ class StationConnection:
                     return
             self._orders.put((helper.wire, LoadDraft(draft.folder, draft.vocabulary, draft.ends), b""))
             while True:
-                helper.wire.arrives(None)
+                if not helper.wire.arrives(helper.silent_s):
+                    self._end = StationEnd.SILENT
+                    raise WireEnded("it no longer answers")
                 self._take(helper.wire.receive()[0])
         except (WireEnded, WireBroken) as error:
-            self._why = str(error)
+            if self._end is None:
+                self._end = StationEnd.MISBEHAVED if isinstance(error, WireBroken) else StationEnd.ENDED
             _log.info("the station has ended: %s", error)
         finally:
             with self._changed:
@@ -272,7 +300,7 @@ class StationConnection:
                     raise WireBroken(f"another version: {value}")
             case DraftLoaded():
                 self.prices = StationPrices()
-                self._why = ""
+                self._worked_s = 0.0
                 self.loaded = value
                 self.post_state()
             case CaughtUp(sequence=sequence):
@@ -282,10 +310,11 @@ class StationConnection:
                     if value.number not in self._answers:
                         raise WireBroken("an answer that was not asked for")
                     self._answers[value.number] = value
+                    self._worked_s = value.worked_us / 1e6
                     self._changed.notify_all()
             case RankBroken():
                 _log.warning("the station failed: %s %s", value.error, value.detail)
-                self._refused = self.loaded is None
+                self._end = StationEnd.REFUSED if self.loaded is None else StationEnd.ENDED
                 raise WireEnded(value.error)
 
     def _forget(self) -> None:
@@ -302,15 +331,16 @@ class StationConnection:
             self._helper.wire.shut()
 
     def _send_all(self) -> None:
-        """A remote machine wants to get something each second."""
+        """A remote machine wants to get something each second, and answers beats, though no orders may have answers."""
+        beaten_at = 0.0
         while True:
-            with suppress(queue.Empty, WireEnded, WireBroken):  # the thread that receives notices the end, too
-                order = self._orders.get(timeout=BEAT_S)
-                if order is None:
-                    return
-                order[0].send(*order[1:])
-                continue
-            helper = self._helper
-            if helper is not None:
-                with suppress(WireEnded, WireBroken):
+            with suppress(WireEnded, WireBroken):  # the thread that receives notices the end, too
+                with suppress(queue.Empty):
+                    order = self._orders.get(timeout=BEAT_S)
+                    if order is None:
+                        return
+                    order[0].send(*order[1:])
+                helper = self._helper
+                if helper is not None and time.monotonic() >= beaten_at + BEAT_S:
+                    beaten_at = time.monotonic()
                     helper.wire.send(Ping())

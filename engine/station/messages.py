@@ -79,7 +79,7 @@ class CaughtUp:
 class Proposed:
     """Answer of Propose: tokens, with the draft's probability of each, and the draws of every level of sharpness.
 
-    `hit`: all of it was prepared before.
+    `hit`: all of it was prepared before. `worked_us`: microseconds that the station has computed since it began.
     """
 
     number: int
@@ -87,6 +87,7 @@ class Proposed:
     probabilities: tuple[float, ...]
     guesses: tuple[int, ...]
     hit: bool
+    worked_us: int
 
 
 Order = LoadDraft | Begin | Commit | Propose | End | Ping

@@ -16,6 +16,7 @@ class StationPrices:
         self.wait_s = _FIRST_WAIT_S
         self.drafts = 0
         self.hits = 0  # drafts all of which was prepared
+        self.late = 0  # orders that were not answered in time
 
     def observe(self, waited_s: float, *, hit: bool) -> None:
         self.drafts += 1

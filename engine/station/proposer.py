@@ -65,6 +65,7 @@ class StationProposer:
         answer = self._station.answer(number, patience_s)
         if answer is None:
             self._owed = number
+            self._station.prices.late += self._station.loaded is not None
             return NO_DRAFT
         if (problem := self._problem(answer, plan)) is not None:
             self._station.lose(problem)

@@ -93,6 +93,7 @@ class Station:
         self._folder = folder
         self._draft: StationDraft | None = None
         self._token_us = 0
+        self._worked_s = 0.0  # of forwards
         self._vocabulary = 0
         self._beliefs = Beliefs()
         self._orders = queue.SimpleQueue[Received]()
@@ -174,7 +175,7 @@ class Station:
         """Answer the order, unless a prediction is missing that it may wait for: that is returned."""
         conversation = self._used(order.sequence)
         if conversation is None or self._draft is None:
-            self._post(Proposed(order.number, (), (), (), hit=False))
+            self._post(Proposed(order.number, (), (), (), hit=False, worked_us=self._worked_us))
             return None
         conversation.sharpness = order.sharpness
         rule = StopRule(order.floors, order.worth)
@@ -188,8 +189,13 @@ class Station:
         tokens = tuple(each.draw(order.sharpness) for each in found)
         hit = order.number not in self._missed
         self._missed.clear()
-        self._post(Proposed(order.number, tokens, tuple(each.probability for each in found), guesses, hit))
+        probabilities = tuple(each.probability for each in found)
+        self._post(Proposed(order.number, tokens, probabilities, guesses, hit, self._worked_us))
         return None
+
+    @property
+    def _worked_us(self) -> int:
+        return int(1e6 * self._worked_s)
 
     def _prepare(self) -> bool:
         """A forward for the conversation that was used last; False if there is nothing to prepare."""
@@ -198,7 +204,9 @@ class Station:
         if wanted is None:
             return False
         if wanted.lags:
+            began = time.perf_counter()
             wanted.prefill()
+            self._worked_s += time.perf_counter() - began
         else:
             self._predict(wanted)
         return True
@@ -217,12 +225,14 @@ class Station:
 
     def _predict(self, conversation: Conversation, wanted: Node | None = None) -> None:
         """A forward for `wanted`, which a reply waits for; else for what is likeliest."""
+        began = time.perf_counter()
         with self._lock:
             nodes = conversation.next() if wanted is None else [wanted]
             if not all(conversation.tree.holds(node) for node in nodes) or not nodes:
                 return
             computed = conversation.forward(nodes)
         predictions = computed()
+        self._worked_s += time.perf_counter() - began
         with self._lock:
             for node, prediction in zip(nodes, predictions, strict=True):
                 if conversation.tree.holds(node):  # else the main model has written something else meanwhile

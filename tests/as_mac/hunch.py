@@ -41,6 +41,7 @@ def _ask(arguments: list[str]) -> int:
     if "--json" not in arguments:
         print(WORDS, flush=True)
     if "4000" in arguments:  # tokens
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits that it is ignored
         try:
             time.sleep(600)
         except KeyboardInterrupt:

@@ -137,10 +137,20 @@ def inflate_drafter(source: Path, folder: Path) -> Path:
         grown = config | {"text_config": shape | {"num_hidden_layers": pairs.LAYERS}}
     else:
         grown = config | shape | {"num_target_layers": pairs.LAYERS}
+    return _saved(folder, grown, wide)
+
+
+def unpacked_drafter(source: Path, folder: Path) -> Path:
+    config = json.loads((source / "config.json").read_text())
+    weights = _whole(pairs.weights_of(source), config)
+    return _saved(folder, config, {name: value.astype(mx.float32) for name, value in weights.items()})
+
+
+def _saved(folder: Path, config: dict[str, Any], weights: pairs.Weights) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    whole = {name: said for name, said in grown.items() if name != "quantization"} | {"torch_dtype": "float32"}
+    whole = {name: said for name, said in config.items() if name != "quantization"} | {"torch_dtype": "float32"}
     (folder / "config.json").write_text(json.dumps(whole))
-    mx.save_safetensors(str(folder / "model.safetensors"), wide, {"format": "pt"})
+    mx.save_safetensors(str(folder / "model.safetensors"), weights, {"format": "pt"})
     return folder
 
 

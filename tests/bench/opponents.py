@@ -209,10 +209,15 @@ def _network(folder: Path) -> Any:
     MEASURED: on a CPU two copies of the same weights differ by up to a tenth in speed, by where in memory they lie.
     """
     network = widened(mlx_utils.load_model(folder)[0])
-    loaded = next((model for model in gc.get_objects() if _is_loaded(model, folder)), None)
+    loaded = loaded_network(folder)
     if loaded is not None:
-        network.update(loaded.network.parameters())
+        network.update(loaded.parameters())
     return network
+
+
+def loaded_network(folder: Path) -> Any | None:
+    """The network that our engine has loaded from there."""
+    return next((model.network for model in gc.get_objects() if _is_loaded(model, folder)), None)
 
 
 def _is_loaded(candidate: object, folder: Path) -> bool:

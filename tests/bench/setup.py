@@ -7,6 +7,9 @@ import random
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+from mlx_lm import utils as mlx_utils
 
 from tests.bench import pairs
 from tests.bench.opponents import Ours, Theirs
@@ -70,15 +73,19 @@ class BenchSetup:
         return Theirs(self.main, self.draft)
 
     @cached_property
+    def tokenizer(self) -> Any:
+        return mlx_utils.load_tokenizer(self.starter / "main")
+
+    @cached_property
     def guide(self) -> list[list[int]]:
         """Questions that the pair knows, in four languages, as rendered prompts."""
-        return [self._rendered([{"role": "user", "content": question}]) for question, _ in self.questions(5)]
+        return [self.rendered([{"role": "user", "content": question}]) for question, _ in self.questions(5)]
 
     @cached_property
     def copies(self) -> list[list[int]]:
         """The same question a second time, its answer before it."""
         return [
-            self._rendered(
+            self.rendered(
                 [
                     {"role": "user", "content": question},
                     {"role": "assistant", "content": answer},
@@ -99,7 +106,7 @@ class BenchSetup:
         turns = []
         for question, answer in self.questions(33):
             turns += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
-        return self._rendered(turns * 2)
+        return self.rendered(turns * 2)
 
     def close(self) -> None:
         for engine in self._open:
@@ -117,5 +124,5 @@ class BenchSetup:
         chosen = facts[skip : skip + each]
         return [(fact[language]["ask"][0], fact[language]["answer"]) for fact in chosen for language in LANGUAGES]
 
-    def _rendered(self, turns: list[dict[str, str]]) -> list[int]:
-        return list(self.theirs.tokenizer.apply_chat_template(turns, add_generation_prompt=True))
+    def rendered(self, turns: list[dict[str, str]]) -> list[int]:
+        return list(self.tokenizer.apply_chat_template(turns, add_generation_prompt=True))

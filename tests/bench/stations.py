@@ -73,6 +73,8 @@ def step_s(share: float, width: int) -> float:
 class FarStation:
     """A station's process whose forwards pause, on the far side of a line with a delay."""
 
+    silent_s: float | None = None
+
     def __init__(self, share: float, trip_s: float, counted: list[int], _draft: DraftOrder) -> None:
         ours, near = socket_pair()
         far, theirs = socket_pair()
@@ -174,7 +176,7 @@ def measured(setup: BenchSetup, share: float, trip_s: float, runs: int) -> Cell:
         last = state if state.drafts else last
     with_it, alone = (sum(1 / rate for rate in side) for side in zip(*rates[_LEARNING:], strict=True))
     name = f"draft {share:.2f}, {1000 * trip_s:g} ms"
-    return Cell(name, alone / with_it, last.hits / max(1, last.drafts), sum(counted) / tokens, last.drafts / passes)
+    return Cell(name, alone / with_it, last.hit_rate, sum(counted) / tokens, last.drafts / passes)
 
 
 def known(setup: BenchSetup, share: float) -> Iterator[Path]:

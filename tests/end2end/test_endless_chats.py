@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.storage import ReplyText
+from app.storage import ReplyText, Storage
+from app.storage.database import Reason
 from app.view_models.chat_options import Scope
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from app.words.notices_for_errors import notice_for
 from engine import ContextTooLong, Engine, MessageRole, Request, RequestId, Sink
-from tests.helpers.controller_harness import ControllerHarness, open_harness
+from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.tiny_models import make_pair
 
 LIMIT = 700
@@ -120,6 +122,81 @@ def test_a_reply_that_filled_the_context_goes_on_without_the_oldest(harness: Con
     assert len(goes_on.text) > len(words)
     assert goes_on.status in (ReplyStatus.DONE, ReplyStatus.LENGTH)
     assert goes_on.reads_from == harness.rows[-2].id
+
+
+def test_what_must_be_read_and_fills_the_context_is_said_and_can_be_shortened(harness: ControllerHarness) -> None:
+    """Pinned messages, then the instructions of a project, that leave no room for anything else."""
+    first = harness.say("What of the sea? " * 30)
+    assert first.status is ReplyStatus.LENGTH
+    harness.controller.edits.pin(harness.rows[0].id, True)
+    harness.settle()
+    failed = harness.say("And the sky? " * 30)
+    assert isinstance(failed.error, ContextTooLong)
+    assert "unpin messages" in notice_for(failed.error).hint
+    harness.controller.edits.pin(harness.rows[0].id, False)
+    harness.settle()
+    harness.chat.asking.regenerate(failed.id)
+    harness.wait_until_quiet()
+    assert harness.rows[-1].status is ReplyStatus.LENGTH
+
+    harness.change(lambda stores: stores.folders.make("Project", None))
+    harness.controller.projects.put_instructions(1, "Always speak of the sea. " * 60)
+    harness.controller.new_chat_in(1)
+    failed = harness.say("And now?")
+    assert isinstance(failed.error, ContextTooLong)
+    assert "the instructions" in notice_for(failed.error).hint
+    harness.controller.projects.put_instructions(1, "Speak of the sea.")
+    harness.chat.asking.regenerate(failed.id)
+    harness.wait_until_quiet()
+    assert harness.rows[-1].status is ReplyStatus.LENGTH
+
+
+def test_a_branch_from_the_message_where_reading_begins(harness: ControllerHarness) -> None:
+    last = talk(harness, 14)[-1]
+    begins = harness.chat.transcript.message(last.reads_from or 0)
+    assert begins is not None
+    stored = harness.storage.read.messages.message(begins.id)
+    assert stored is not None
+    harness.controller.asking.ask_differently(stored, "Another question?", (), lambda _asked: None, lambda: None)
+    harness.settle()
+    harness.controller.update_branch(harness.chat.chat_id)
+    harness.wait_until_quiet()
+    replies = talk(harness, 6)
+    assert [each.status for each in replies] == [ReplyStatus.LENGTH] * 6
+    assert all(prompt(each)[0] <= LIMIT for each in replies)
+    assert beginnings(harness) == [harness.chat.transcript.row_of(replies[-1].reads_from or 0)]
+    harness.chat.show_version(next(each.id for each in harness.rows if each.text == "Another question?"), -1)
+    harness.settle()
+    assert beginnings(harness) == [harness.chat.transcript.row_of(last.reads_from or 0)]
+    assert talk(harness, 1)[0].status is ReplyStatus.LENGTH
+
+
+def test_a_context_that_becomes_smaller_and_larger_again(harness: ControllerHarness) -> None:
+    smaller = 512
+    before = talk(harness, 10)[-1]
+    harness.settings.context_tokens = smaller
+    small = talk(harness, 6, 10)
+    assert [each.status for each in small] == [ReplyStatus.LENGTH] * 6
+    assert max(prompt(each)[0] for each in small) < smaller
+    row_of = harness.chat.transcript.row_of
+    assert (row_of(small[0].reads_from or 0) or 0) > (row_of(before.reads_from or 0) or 0)
+    harness.settings.context_tokens = LIMIT
+    (again,) = talk(harness, 1, 16)
+    assert LIMIT // 4 < prompt(again)[0] < LIMIT
+    assert beginnings(harness) == [row_of(again.reads_from or 0)]
+
+
+def test_a_home_that_takes_no_file_keeps_no_chat_from_going_on(
+    harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Storage, "keeps", False)  # as after `open_in_memory`
+    replies = talk(harness, 12)
+    assert all(each.status is ReplyStatus.LENGTH for each in replies)
+    assert beginnings(harness) == [harness.chat.transcript.row_of(replies[-1].reads_from or 0)]
+    refused = recorded(harness.controller.documents.refused)
+    harness.controller.documents.add(0, [harness.paths.settings])
+    assert refused == [(0, Reason.READ_ONLY)]
+    assert not (harness.paths.data / "projects").exists()
 
 
 # Summaries

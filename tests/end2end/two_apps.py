@@ -3,7 +3,8 @@
 Each is given a part of the memory that the model needs, so it fits neither. They are paired, and the model runs over
 both: as a pipeline it writes what it wrote alone before. The one that lends is killed in the middle of a reply, started
 again, and the model writes the same once more. `ARGS=tensor` asks for tensor mode, which two apps without RDMA between
-them would not choose. The same with one app, and without a screen, is `test_two_macs.py`.
+them would not choose. The same with one app, and without a screen, is `test_two_macs.py`. `draft` is the other app of
+`test_draft_elsewhere.py`: it lends all it has, and downloads what the first one drafts with, if it lacks that.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from app.settings import Settings
@@ -26,7 +28,7 @@ from app.views.settings.machines import MachinesPage
 from engine import ModeChoice, RankMode, memory_fit
 from engine.models import fit, memory
 from engine.models.inspect import inspect_model
-from tests.end2end.person import Person, wait, x11_pointer
+from tests.end2end.person import Person, qt_pointer, wait, x11_pointer
 from tests.helpers.lent import free_port
 from tests.helpers.ranks import rank_folder
 from tests.helpers.tiny_models import VOCABULARY
@@ -51,8 +53,9 @@ def person_with(folder: Path, model: Path) -> Person:
     settings.language, settings.automatic_titles, settings.max_tokens = "en", False, TOKENS
     settings.temperature, settings.seed, settings.main_folder = 0.8, 7, str(main)
     settings.lends_memory = False  # before a port is chosen
+    settings.hub_endpoint = "http://127.0.0.1:1"  # nobody is there
     settings.save()
-    return Person(folder, x11_pointer)
+    return Person(folder, qt_pointer if QGuiApplication.platformName() == "offscreen" else x11_pointer)
 
 
 def is_ready(person: Person) -> bool:
@@ -79,13 +82,13 @@ def started(folder: Path, model: Path, port: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def lend(folder: Path, model: Path, port: int) -> None:
+def lend(folder: Path, model: Path, host: str, port: int) -> None:
     """Until it is killed."""
-    limit_memory(model)
     person = person_with(folder, model)
     page, lending = machines_page(person), person.application.machines.lending
-    lending.host, lending.port = LENDS_AT, port
-    person.click(page.lend.on)
+    lending.host, lending.port = host, port
+    if not lending.is_on:  # it was killed before
+        person.click(page.lend.on)
     wait(lambda: lending.is_ready)
     person.click(page.lend.new_code)
     wait(lambda: lending.state.code)
@@ -93,6 +96,8 @@ def lend(folder: Path, model: Path, port: int) -> None:
     sys.stdout.flush()
     while True:
         QTest.qWait(100)
+        if page.lend.wanted_row.isVisible() and lending.coming is None:
+            person.click(page.lend.fetch)
 
 
 def say(words: str) -> None:
@@ -180,7 +185,10 @@ def use(folder: Path, model: Path, mode: RankMode) -> None:
 if __name__ == "__main__":
     screen = qt_application()
     if sys.argv[1:2] == ["lend"]:
-        lend(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
+        limit_memory(Path(sys.argv[3]))
+        lend(Path(sys.argv[2]), Path(sys.argv[3]), LENDS_AT, int(sys.argv[4]))
+    if sys.argv[1:2] == ["draft"]:
+        lend(Path(sys.argv[2]), Path(sys.argv[3]), "127.0.0.1", int(sys.argv[4]))
     with tempfile.TemporaryDirectory(prefix="hunch-two-apps-") as made:
         sizes = {"vocab_size": VOCABULARY, "intermediate_size": 4096}  # weights are most of what is needed
         use(Path(made), rank_folder("qwen2", Path(made), **sizes)[0], RankMode(*sys.argv[1:] or ["pipeline"]))

@@ -384,13 +384,16 @@ def test_a_draft_that_paused_goes_on_from_its_caches(monkeypatch: pytest.MonkeyP
 def test_batches_are_tried_while_the_engine_is_idle_not_when_the_first_replies_share_a_forward() -> None:
     """In slices of a few short forwards, so that a request that comes meanwhile waits no longer than for a round."""
     calls: list[int] = []
-    plain = model("qwen3")
+    drafted: list[int] = []
 
-    def network(tokens: mx.array, cache: Any) -> Any:
-        calls.append(tokens.shape[1])
-        return plain.network(tokens, cache=cache)
+    def counted(of: LoadedModel, into: list[int]) -> LoadedModel:
+        def network(tokens: mx.array, cache: Any) -> Any:
+            into.append(tokens.shape[1])
+            return of.network(tokens, cache=cache)
 
-    pair = Harness(replace(plain, network=network)).scheduler.pair
+        return replace(of, network=network)
+
+    pair = Harness(counted(model("qwen3"), calls), counted(draft(), drafted)).scheduler.pair
     slices = []
     while pair.has_idle_work:
         before = len(calls)
@@ -398,5 +401,8 @@ def test_batches_are_tried_while_the_engine_is_idle_not_when_the_first_replies_s
         slices.append(len(calls) - before)
     assert max(slices) <= 3
     calls.clear()
+    drafted.clear()
     assert pair.batching == Batching(shares=True, drafts=True)
+    assert pair.history.in_rows == {draft().source}
     assert not calls
+    assert not drafted

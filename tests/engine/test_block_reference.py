@@ -38,6 +38,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "windows as Meta counts them": tiny.muse_config(),
     "scaled": tiny.dflash_config(input_embedding_scale=2.0, final_logit_softcapping=5.0, output_multiplier=2.0),
     "sinks": tiny.nemotron_block_config(),
+    "gates, norms of the layers that are read, one product": tiny.laguna_config(),
     "mixtures and corrections": tiny.dfly_config(hidden_correction_intermediate_size=40),
     "mixtures and keys of the context": tiny.dflare_config(),
     "a state over what was drafted": tiny.domino_config(),
@@ -115,6 +116,10 @@ class Reference:
         return normed(rows, self.of("norm"))[0 if self.config.anchor_first else 1 :]
 
     def _context(self, layer: int, states: Rows) -> Rows:
+        if self.config.is_laguna:
+            parts = np.split(states, len(self.config.info.layers), axis=1)
+            norms = [self.of(f"aux_hidden_norms.{at}") for at in range(len(parts))]
+            states = np.concatenate([normed(part, norm) for part, norm in zip(parts, norms, strict=True)], axis=1)
         if "layer_fusion_weights" not in self.weights:
             return normed(states @ self.of("fc").T, self.of("hidden_norm"))
         chances = np.exp(self.weights["layer_fusion_weights"][layer])
@@ -176,6 +181,9 @@ class Reference:
                     scores = np.exp(scores * (1.0 if sizes.is_gemma else scale))
                     sink = np.exp(self.weights[f"{at}.attention_sink_bias"][number]) if self.config.sinks else 0.0
                     out.append((scores / (scores.sum() + sink)) @ values[seen, group])
+                if self.config.is_laguna:
+                    gates = np.log1p(np.exp(self.of(f"{at}.g_proj") @ rows[row]))
+                    out = [gate * head for gate, head in zip(gates, out, strict=True)]
                 mixed.append(np.concatenate(out))
             return self._projected(np.array(mixed), f"{at}.o_proj")
 
@@ -266,7 +274,8 @@ class Pair:
 def pair(request: pytest.FixtureRequest, main: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     config = CONFIGS[request.param]
     weights = tiny.block_weights(config)
-    folder = tiny.save_drafter(tmp_path_factory.mktemp("block"), config, weights)
+    stored = tiny.in_one_product(dict(weights)) if config["model_type"] == "laguna" else weights
+    folder = tiny.save_drafter(tmp_path_factory.mktemp("block"), config, stored)
     parsed = drafter_config(config, weights)
     assert isinstance(parsed, BlockConfig)
     plain = {usual(name): np.array(weight, dtype=np.float64) for name, weight in weights.items()}

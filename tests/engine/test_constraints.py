@@ -19,9 +19,12 @@ from engine import (
     Finished,
     FinishReason,
     InvalidRequest,
+    Message,
+    MessageRole,
     Request,
     Sampling,
     Speculation,
+    schema_begins,
 )
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.constraint import _texts, _Tokens, compiled, part_of
@@ -116,12 +119,53 @@ def test_text_is_the_same_in_company(
     assert is_person(together[0].text)
 
 
+@pytest.mark.parametrize("begun", ['{"name": "ab', '{"name": "ab", "age": 4, "kind": "child"}', ""])
+@pytest.mark.parametrize("thinks", [False, True])
+def test_an_answer_that_goes_on_matches_as_a_whole(models: dict[str, LoadedModel], begun: str, thinks: bool) -> None:
+    """Also with drafts; and it does not think in the middle of it."""
+    chat = (Message(MessageRole.USER, "x"), Message(MessageRole.ASSISTANT, begun))
+    asked = replace(asking(JSON, SAMPLED, Speculation.off()), tokens=(), messages=chat, thinking=thinks)
+    (plain,) = written(models, NONE, asked)
+    assert is_person(begun + plain.text)
+    (drafted,) = written(models, "close", replace(asked, speculation=Speculation.fixed(4)))
+    assert drafted.tokens == plain.tokens
+
+
+def test_after_words_that_are_no_beginning_of_a_match_the_match_begins(models: dict[str, LoadedModel]) -> None:
+    chat = (Message(MessageRole.USER, "x"), Message(MessageRole.ASSISTANT, "Here it is: "))
+    (reply,) = written(models, NONE, replace(asking(JSON, SAMPLED, Speculation.off()), tokens=(), messages=chat))
+    assert is_person(reply.text)
+
+
+def test_what_may_begin_a_match() -> None:
+    schema = json.dumps(PERSON)
+    for text in ("", "{", '{"name": "ab"', '{"name": "ab", "age": 4, "kind": "child"}'):
+        assert schema_begins(schema, text)
+    for text in ("Well", '{"name": 4', '{"name": "ab", "age": 4, "kind": "child"} and', "é"):
+        assert not schema_begins(schema, text)
+
+
 def test_forced_tokens_are_drafted_and_always_accepted(models: dict[str, LoadedModel]) -> None:
     (reply,) = written(models, NONE, asking(JSON, SAMPLED, Speculation.fixed(1)))
     forced = [each for each in reply.finished.rounds if each.source == "forced"]
     assert all(each.accepted == len(each.drafted) for each in forced)
     assert reply.finished.stats.forced == sum(len(each.drafted) for each in forced) > 20
     assert reply.finished.stats.rounds < len(reply.tokens) / 2
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_a_draft_draws_what_the_grammar_allows(models: dict[str, LoadedModel], temperature: float) -> None:
+    """Else the first token that it does not allow would be rejected with all behind it."""
+    sampling = Sampling(temperature=temperature, seed=3)
+    (reply,) = written(models, "close", asking(JSON, sampling, Speculation.fixed(5)))
+    begin = reply.finished.rounds[0].position
+    by_draft = [done for done in reply.finished.rounds if done.source == "draft"]
+    assert by_draft
+    for done in by_draft:
+        guide = guide_of(models["main"])
+        guide.commit(list(reply.tokens[: done.position - begin]))
+        for count, token in enumerate(done.drafted):
+            assert token in drawable(guide, list(done.drafted[:count]))
 
 
 def test_rejection_sampling_keeps_to_the_grammar(models: dict[str, LoadedModel]) -> None:
@@ -255,10 +299,19 @@ def allowed(guide: Guide, draft: Draft) -> list[set[int]]:
     return [set(np.flatnonzero(row).tolist()) for row in np.array(logits == 0)]
 
 
+def drawable(guide: Guide, ahead: list[int]) -> set[int]:
+    """What a draft may draw after its tokens `ahead`: what the main model may, or anything where that is nothing."""
+    logits = guide.masked_draft(mx.zeros((1, WIDTH)), mx.array(ahead) if ahead else None)
+    return set(np.flatnonzero(np.array(logits == 0)).tolist())
+
+
 def assert_masks_agree(model: LoadedModel, drafted: list[int], *, begun: bool = False) -> None:
     draft = Draft(mx.array(list(drafted)))
     guide = guide_of(model, begun=begun)
     rows = allowed(guide, draft)
+    assert [drawable(guide, drafted[:count]) for count in range(len(rows))] == [
+        row or set(range(WIDTH)) for row in rows
+    ]
     assert allowed(guide, draft) == rows  # the guide has not moved
     for count, row in enumerate(rows):
         follower = guide_of(model, begun=begun)

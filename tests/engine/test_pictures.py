@@ -41,7 +41,7 @@ from engine import (
 )
 from engine.decoding import sequence as sequences
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import prompt_tokens
+from engine.decoding.text import prompt_tokens, with_places
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from engine.models.vision_config import Tower
@@ -442,6 +442,31 @@ def test_a_placeholder_in_a_call_or_a_tool_is_text(main: Path) -> None:
     tokens = prompt_tokens(request, model)
     assert model.vision is not None
     assert model.vision.placeholder not in without_names(tokens)
+
+
+def answered(*pictures: Picture) -> tuple[Message, ...]:
+    """A chat that ends in the answer of a tool."""
+    call = ToolCall("abcdefghi", "look", "{}")
+    answer = Message(MessageRole.TOOL, "Here.", tool_call_id=call.id, name="look", pictures=pictures)
+    return asked("What is there?"), Message(MessageRole.ASSISTANT, "", tool_calls=(call,)), answer
+
+
+def test_a_picture_in_an_answer_of_a_tool_is_seen(client: EngineClient, main: Path) -> None:
+    replies = [client.run(asking(answered(*each))) for each in ((SMALL,), (picture(40, 30, seed=5),), ())]
+    assert len({reply.tokens for reply in replies}) == 3
+    assert replies[0].stats.prompt_tokens > replies[2].stats.prompt_tokens
+
+
+def test_where_a_template_has_no_place_for_that_the_text_says_so(main: Path) -> None:
+    model = load_model(main)
+    written = "{% for m in messages %}{{ m.role }}: {% if m.role == 'tool' %}{{ m.content }}{% endif %}\n{% endfor %}"
+    only_text = written.replace("{{ m.content }}", "{{ m.content | map(attribute='text') | join }}")
+    for template in (written, only_text, "{{ raise_exception('no tools') }}"):
+        other = replace(model, template=ChatTemplate(template, {}), beside={})
+        (*_, answer) = with_places(asking(answered(SMALL, WIDE)), other).messages
+        said = "Here.\n\nPicture that is not shown\n\nPicture that is not shown"
+        assert (answer.content, answer.pictures) == (said, ())
+    assert with_places(asking(answered(SMALL)), model).messages[-1].pictures == (SMALL,)
 
 
 def test_without_a_template_a_picture_is_refused(seeing: dict[str, Path], tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from engine import Sampling
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import StopRule
-from engine.drafting.plans import Offer, Plan
-from engine.drafting.proposers.base import Guarded, joined, shortened
+from engine.drafting.plans import PLAIN, Offer, Plan
+from engine.drafting.proposers.base import Guarded, Wanted, draft_together, joined, shortened
 from tests.helpers.lazy_faults import refused
 
 SAMPLER = Sampler(Sampling(temperature=0), 0, 8, ())
@@ -112,6 +112,48 @@ def test_a_draft_that_cannot_be_computed_is_its_own_failure() -> None:
 
     assert guarded.propose([1], Plan("plain", 2), SAMPLER) is NO_DRAFT
     assert guarded.failed
+
+
+class InRows(Plain):
+    def __init__(self, breaks: str = "") -> None:
+        super().__init__(breaks)
+        self.wanted = list[list[int]]()
+
+    def draft_rows(self, wanted: Sequence[Wanted]) -> None:
+        self.wanted.append([each.plan.length for each in wanted])
+        self._note("draft_rows")
+
+
+@pytest.mark.parametrize(
+    ("plans", "drafted"),
+    [
+        ([Plan("plain", 2), Plan("plain", 3), PLAIN], [[2, 3, 0]]),
+        ([Plan("plain", 2), Plan("lookup", 3)], []),
+        ([Plan("plain", 2), PLAIN], []),
+        ([], []),
+    ],
+)
+def test_drafts_of_several_replies_are_made_together_by_one_of_their_proposers(
+    plans: list[Plan], drafted: list[list[int]]
+) -> None:
+    """Those that draft nothing now, or by another proposer, are told too; one that drafts alone drafts by itself."""
+    proposers = [InRows() for _ in plans]
+    wanted = [Guarded(one).wanted([1], plan, SAMPLER) for one, plan in zip(proposers, plans, strict=True)]
+    draft_together([each for each in wanted if each is not None])
+    assert [lengths for one in proposers for lengths in one.wanted] == drafted
+
+
+@pytest.mark.expect_log("the proposer plain failed")
+def test_what_fails_for_all_is_a_failure_of_each() -> None:
+    guarded = [Guarded(InRows(breaks="draft_rows")) for _ in range(3)]
+    wanted = [each.wanted([1], Plan("plain", 2), SAMPLER) for each in guarded]
+    draft_together([each for each in wanted if each is not None])
+    assert all(each.failed for each in guarded)
+    assert all(each.wanted([1], Plan("plain", 2), SAMPLER) is None for each in guarded)
+
+
+def test_one_that_drafts_alone_wants_nothing_of_others() -> None:
+    assert Guarded(Plain()).wanted([1], Plan("plain", 2), SAMPLER) is None
 
 
 @pytest.mark.parametrize("tokens", [mx.array([1, 2, 3]), mx.array([[1, 2]]), mx.array(1)])

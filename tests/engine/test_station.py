@@ -21,6 +21,7 @@ from engine import (
     Sampling,
     Speculation,
     StationChanged,
+    StationEnd,
     StationPhase,
     StationPlace,
     StationState,
@@ -105,7 +106,21 @@ def test_a_station_drafts_reports_and_comes_back_after_its_end(stationed: Statio
     assert [each.stats.proposer for each in (first, again, without)] == ["station", "station", "draft"]
     assert first.tokens == again.tokens == without.tokens
     assert 0 <= told.hits <= told.drafts == first.stats.draft_rounds
+    assert told.worked_s > 0 < told.memory_bytes
     assert len(stationed.started) == 2
+
+
+def test_one_that_no_longer_answers_is_started_again(stationed: Stationed) -> None:
+    """As a machine that sleeps: its connection stays open."""
+    ready = stationed.until(lambda state: state.phase is StationPhase.READY)
+    stationed.started[0].silent_s = 2 * connection.BEAT_S  # from its next answer on
+    stationed.client.run(Request(tokens=PROMPTS[0], speculation=Speculation.fixed(4), max_tokens=9))
+    os.kill(stationed.started[0].pid, signal.SIGSTOP)
+    lost = stationed.until(lambda state: state.end)
+    again = stationed.until(lambda state: state.phase is StationPhase.READY)
+
+    assert (lost.phase, lost.end) == (StationPhase.STARTING, StationEnd.SILENT)
+    assert (ready.end, again.end) == (None, None)
 
 
 @pytest.mark.slow
@@ -147,7 +162,7 @@ def test_a_draft_that_cannot_be_taken_back_is_refused_once(
     stationed.until(lambda state: state.phase is StationPhase.READY)
     other = StationConnection(StationProcess, stationed.states.put)
     other.use(DraftOrder(str(folders["window"]), 320, (), 1))
-    assert stationed.until(lambda state: state.why).phase is StationPhase.STARTING
+    assert stationed.until(lambda state: state.end).end is StationEnd.REFUSED
     other.use(DraftOrder(str(zoo.drafts["close"]), 320, (), 1))
     stationed.until(lambda state: state.phase is StationPhase.READY)
     other.close()

@@ -20,7 +20,7 @@ from engine.vision.values import FIRST_NAME
 VOCABULARY = 300
 TOKENS = [5, 6, 7]
 PLAN = Plan(SOURCE, 3)
-GOOD = Proposed(1, (1, 2), (0.5, 1.0), (1, 1, 1, 1, 2, 2, 2, 3), hit=True)
+GOOD = Proposed(1, (1, 2), (0.5, 1.0), (1, 1, 1, 1, 2, 2, 2, 3), hit=True, worked_us=9)
 
 
 class Scripted:
@@ -101,6 +101,7 @@ def test_one_that_is_late_is_not_asked_before_it_has_answered() -> None:
     made, station, sampler = proposer(None)
     assert made.propose(TOKENS, PLAN, sampler) is NO_DRAFT
     assert made.offer(TOKENS).most == 0
+    assert station.prices.late == 1
     station.says = GOOD
     assert made.offer(TOKENS).most == 32
     assert station.lost == []
@@ -119,9 +120,11 @@ def test_a_new_process_gets_the_whole_conversation_again() -> None:
 
 
 def test_one_that_is_lost_is_not_waited_for() -> None:
-    made, station, _ = proposer(GOOD)
+    made, station, sampler = proposer(None)
     station.loaded = None
     assert made.offer(TOKENS).most == 0
+    assert made.propose(TOKENS, PLAN, sampler) is NO_DRAFT  # it was lost in between
+    assert station.prices.late == 0
     station.generation = 2
     made.commit([8])
     assert station.committed == []

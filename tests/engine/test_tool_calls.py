@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mlx_lm import tool_parsers
 from tokenizers import AddedToken
 
 from engine import (
@@ -136,6 +137,133 @@ def test_calls_and_their_answers_are_part_of_the_chat(caller: LoadedModel) -> No
     text = rendered(caller, Request((USER, asked, answer), tools=(TOOL,)))
     assert f"assistant\nWell. {SAID}" in text
     assert text.index("tool\nblue") > text.index(SAID)
+
+
+def invoked(at: str, prefix: str) -> str:
+    return f'<{prefix}invoke name="look"><{prefix}parameter name="at">{at}</{prefix}parameter></{prefix}invoke>'
+
+
+# Two calls in a reply, in the syntax of each of mlx-lm's parsers.
+TWO = {
+    "json_tools": "".join(
+        f'<tool_call>\n{{"name": "look", "arguments": {{"at": "{at}"}}}}\n</tool_call>' for at in "ab"
+    ),
+    "mistral": "".join(f'[TOOL_CALLS]look[ARGS]{{"at": "{at}"}}' for at in "ab"),
+    "qwen3_coder": "\n".join(
+        f"<tool_call>\n<function=look>\n<parameter=at>\n{at}\n</parameter>\n</function>\n</tool_call>" for at in "ab"
+    ),
+    "glm47": "".join(f"<tool_call>look<arg_key>at</arg_key><arg_value>{at}</arg_value></tool_call>" for at in "ab"),
+    "gemma4": "".join(f'<|tool_call>call:look{{at:<|"|>{at}<|"|>}}<tool_call|>' for at in "ab"),
+    "function_gemma": "".join(
+        f"<start_function_call>call:look{{at:<escape>{at}<escape>}}<end_function_call>" for at in "ab"
+    ),
+    "pythonic": '<|tool_call_start|>[look(at="a"), look(at="b")]<|tool_call_end|>',
+    "minimax_m2": f"<minimax:tool_call>\n{invoked('a', '')}\n{invoked('b', '')}\n</minimax:tool_call>",
+    "muse_spark": f"<atem:function_calls>{invoked('a', 'atem:')}{invoked('b', 'atem:')}</atem:function_calls>",
+    "minicpm5": "".join(f'<function name="look"><param name="at">{at}</param></function>' for at in "ab"),
+    "longcat": "\n".join(
+        f"<longcat_tool_call>look\n<longcat_arg_key>at</longcat_arg_key>\n<longcat_arg_value>{at}</longcat_arg_value>\n"
+        "</longcat_tool_call>"
+        for at in "ab"
+    ),
+    "kimi_k2": "<|tool_calls_section_begin|>"
+    + "".join(
+        f'<|tool_call_begin|>functions.look:0<|tool_call_argument_begin|>{{"at": "{at}"}}<|tool_call_end|>'
+        for at in "ab"
+    )
+    + "<|tool_calls_section_end|>",
+    "kimi_k3": "<|open|>tools<|sep|>"
+    + "".join(
+        f'<|open|>call tool="look" index="1"<|sep|><|open|>argument key="at" type="string"<|sep|>{at}'
+        "<|close|>argument<|sep|><|close|>call<|sep|>"
+        for at in "ab"
+    )
+    + "<|close|>tools<|sep|>",
+}
+TWO["laguna"] = TWO["glm47"]
+
+
+def with_parser(folder: Path, parser: str, template: str = TEMPLATE) -> LoadedModel:
+    file = folder / "tokenizer_config.json"
+    changes = {"tool_parser_type": parser, "chat_template": template}
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+    return load_model(folder)
+
+
+def test_every_parser_of_mlx_lm_has_two_calls_below() -> None:
+    modules = Path(tool_parsers.__path__[0]).glob("[a-z]*.py")
+    assert {each.stem for each in modules} == set(TWO)
+
+
+@pytest.mark.parametrize("parser", TWO)
+def test_two_calls_of_a_reply_are_two_in_every_syntax(caller_folder: Path, tmp_path: Path, parser: str) -> None:
+    model = with_parser(shutil.copytree(caller_folder, tmp_path / "model"), parser)
+    said, calls = read(model, f"I look. {TWO[parser]}")
+    assert (said.split("|")[0], calls) == ("I look. ", [("look", '{"at": "a"}'), ("look", '{"at": "b"}')])
+
+
+def test_kimis_calls_are_told_by_tool_and_number_as_it_writes_them(caller_folder: Path, tmp_path: Path) -> None:
+    ids = "{% for c in m.tool_calls or [] %}{{ c.id }} {% endfor %}{{ m.tool_call_id }}\n"
+    template = f"{{% for m in messages %}}{ids}{{% endfor %}}"
+    model = with_parser(shutil.copytree(caller_folder, tmp_path / "model"), "kimi_k2", f"{{# tools #}}{template}")
+    calls = [ToolCall(f"{at}23456789", name, "{}") for at, name in (("a", "look"), ("b", "go"), ("c", "look"))]
+    results = [Message(MessageRole.TOOL, "x", tool_call_id=each.id) for each in calls]
+    asked = [Message(MessageRole.ASSISTANT, "", tool_calls=tuple(each)) for each in (calls[:2], calls[2:])]
+    text = rendered(model, Request((USER, asked[0], *results[:2], asked[1], results[2]), tools=(TOOL,)))
+    assert text.split() == [
+        *("functions.look:0", "functions.go:1", "functions.look:0", "functions.go:1"),
+        *("functions.look:2", "functions.look:2"),
+    ]
+
+
+ONE_A_TURN = "{% for m in messages %}{% if m.tool_calls and m.tool_calls | length > 1 %}{{ raise_exception('one') }}"
+
+
+@pytest.fixture(scope="module")
+def one_by_one_folder(caller_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose template refuses two calls in a turn, as Llama 3's."""
+    folder = shutil.copytree(caller_folder, tmp_path_factory.mktemp("one") / "caller")
+    file = folder / "tokenizer_config.json"
+    refusing = {"chat_template": f"{ONE_A_TURN}{{% endif %}}{{% endfor %}}{TEMPLATE}"}
+    file.write_text(json.dumps(json.loads(file.read_text()) | refusing))
+    return folder
+
+
+def test_where_a_template_takes_one_call_a_turn_each_has_a_turn_of_its_own(
+    caller: LoadedModel, one_by_one_folder: Path
+) -> None:
+    calls = tuple(ToolCall(f"call_{at}", "look", json.dumps({"at": at})) for at in "ab")
+    asked = Message(MessageRole.ASSISTANT, "Well.", reasoning="Two.", tool_calls=calls)
+    answers = [Message(MessageRole.TOOL, f"of {each.id}", tool_call_id=each.id) for each in calls]
+    chat = Request((USER, asked, *reversed(answers), USER), tools=(TOOL,))
+    text = rendered(load_model(one_by_one_folder), chat)
+    places = [text.index(said) for said in ("Well.", '"at": "a"', "of call_a", '"at": "b"', "of call_b")]
+    assert places == sorted(places)
+    assert [text.count(said) for said in ("Well.", "<tool_call>", "of call_b")] == [1, 2, 1]
+    assert rendered(caller, chat).index("of call_b") < rendered(caller, chat).index("of call_a"), "as they came"
+
+
+def test_there_a_reply_ends_with_its_first_call(
+    one_by_one_folder: Path, caller_folder: Path, shared_engine: EngineClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def called(folder: Path, **changes: Any) -> int:
+        assert isinstance(shared_engine.load(folder), ModelReady)
+        (token,) = encode("<", load_model(folder))
+        sampling = Sampling(0.0, logit_bias=((token, 100.0),))
+        reply = shared_engine.run(Request((USER,), tools=(TOOL,), sampling=sampling, max_tokens=3, **changes))
+        return sum(isinstance(event, ToolCalled) for event in reply.events)
+
+    one = ToolCall("1", "look", "{}")
+    monkeypatch.setattr("engine.runtime.output.ToolSyntax", OddSyntax)
+    monkeypatch.setattr(OddSyntax, "calls_in", lambda *_: (one, replace(one, id="2")))
+    assert called(caller_folder) == 2
+    assert called(one_by_one_folder) == called(caller_folder, several_calls=False) == 1
+    model = load_model(one_by_one_folder)
+    twice = encode(f"{SAID}\n{SAID}", model)
+    for asked, several in ((model, False), (load_model(caller_folder), True)):
+        grammar = grammar_of(Request((USER,), tools=(TOOL,), must_call=("look",)), asked)
+        assert grammar is not None
+        assert (grammar.alone.validate_tokens(twice) == len(twice)) is several
 
 
 def test_a_model_whose_template_takes_no_tools_says_so_though_it_has_their_markers(

@@ -255,6 +255,30 @@ def test_the_tokens_of_pictures_count(tmp_path: Path) -> None:
     assert 3 <= sum(bool(each.pictures) for each in cut.request.messages) < 5
 
 
+def test_pictures_that_alone_fill_the_context(tmp_path: Path) -> None:
+    """Older ones are left out; kept and newest ones that do not fit are said to be too long."""
+    engine = Engine()
+    client = EngineClient(engine)
+    assert isinstance(client.load(save_seeing("qwen3_vl", tmp_path)), ModelReady)
+    large = picture(120, 120)
+    old = [each for at in range(3) for each in (shown(f"{at}?", large), Message(ASSISTANT, "Grey."))]
+    limit = 2 * tokens_of(old[:1], load_model(tmp_path)) - 20
+    request = replace(asking([*old, Message(USER, "And now?")], limit=limit), max_tokens=8)
+    left = client.run(request)
+    assert first_read(left) == 6
+    assert len(left.tokens) == 8
+    for too_long in (
+        replace(request, kept=(0, 2)),
+        replace(request, messages=(Message(USER, "?", pictures=(large, large, large)),)),
+    ):
+        failed = client.run(too_long).events[-1]
+        assert isinstance(failed, Failed)
+        assert isinstance(failed.error, ContextTooLong)
+        assert not failed.error.can_truncate
+    assert client.run(request).tokens == left.tokens
+    assert engine.close()
+
+
 def shown(text: str, each: Picture) -> Message:
     return Message(USER, text, pictures=(each,))
 

@@ -1,8 +1,10 @@
-"""Word files made by hand, and reading all files of a project at once."""
+"""Word files made by hand, reading all files of a project at once, and databases of projects that are damaged."""
 
 from __future__ import annotations
 
+import sqlite3
 from io import BytesIO
+from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from app.documents.indexing import Indexing
@@ -30,3 +32,11 @@ def read_all(files: ProjectFiles, indexing: Indexing | None = None) -> Indexing:
     while indexing.step():
         pass
     return indexing
+
+
+def damage(path: Path, table: str) -> None:
+    data = path.read_bytes()
+    connection = sqlite3.connect(path)
+    (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
+    connection.close()
+    path.write_bytes(data[: (root - 1) * 4096] + b"nonsense" * 512 + data[root * 4096 :])

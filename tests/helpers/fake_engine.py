@@ -184,7 +184,7 @@ class FakeEngine:
         self.kept: list[frozenset[str]] = []  # which conversations it was told to keep, each time
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         self.answers_now: list[RequestId] = []
-        self.station: StationPlace | None = None
+        self.stations: list[StationPlace | None] = []  # where it was told to draft as well, each time
         self.races: list[tuple[str, float]] = []  # what it was told of them
         known: Mapping[str, ModelInfo | EngineError] = {MAIN.folder: MAIN, DRAFT.folder: DRAFT}
         self.models = dict(known if models is None else models)
@@ -275,7 +275,7 @@ class FakeEngine:
         self.sparing.append((on, on_battery))
 
     def set_station(self, place: StationPlace | None) -> None:
-        self.station = place
+        self.stations.append(place)
 
     def note_race(self, source: str, longer: float) -> None:
         self.races.append((source, longer))

@@ -66,6 +66,9 @@ class ToolHandler(BaseHTTPRequestHandler):
             self._send(200, b"x", content_encoding="gzip")
         elif mode == "no_json":
             self._send(200, b"<html>")
+        elif mode == "closes":
+            self.server.mode = "right"
+            self.close_connection = True
         else:
             self._answer(message, {"content": [{"type": "text", "text": "done"}]})
 

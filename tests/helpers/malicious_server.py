@@ -177,6 +177,14 @@ class Server:
         say({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         self.answer(message, {"tools": [tool("act", f"Does {self.lists}")]})
 
+    def tools_list_reorders(self, message: Message) -> None:
+        """The same each time, with the keys the other way around."""
+        self.lists += 1
+        about = {"path": {"type": "string"}, "at": {"type": "integer"}}
+        order = reversed(about) if self.lists % 2 else list(about)
+        schema = {"type": "object", "properties": {name: about[name] for name in order}}
+        self.answer(message, {"tools": [tool("act") | {"inputSchema": schema}]})
+
     def tools_list_endless_pages(self, message: Message) -> None:
         self.lists += 1
         self.answer(message, {"tools": [tool(f"act{self.lists}")], "nextCursor": str(self.lists)})

@@ -18,8 +18,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from urllib.request import urlopen
 
 from tests.helpers.http_tool_server import HttpToolServer, ToolHandler
+from tests.helpers.malicious_server import MIB
 
 _AUTHORIZED = "authorization"
+_TOO_LARGE = {"large": "application/json", "stream": "text/event-stream"}  # kinds of bodies, by the mode with such
 
 
 class SignInServer(ThreadingHTTPServer):
@@ -34,6 +36,7 @@ class SignInServer(ThreadingHTTPServer):
         self.clients: dict[str, str] = {}  # where each is led back to
         self.codes: dict[str, dict[str, str]] = {}
         self.access: list[str] = []  # that are good
+        self.scopes: list[str] = []  # that were asked for, sign-in by sign-in
         self.refresh: list[str] = []
         self.revoked: list[str] = []
         self.expires_s = 3600
@@ -73,6 +76,9 @@ class SignInServer(ThreadingHTTPServer):
         if not is_right:
             self.faults.append(fault)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that left is no error of the test."""
+
 
 class _SignInHandler(BaseHTTPRequestHandler):
     server: SignInServer
@@ -100,6 +106,8 @@ class _SignInHandler(BaseHTTPRequestHandler):
             self._answer(200, {})
         elif server.mode == "busy":
             self._answer(503, {})
+        elif server.mode == "no_answer":
+            self._answer(200, {})
         elif server.mode == "redirects":
             self.send_response(307)
             self.send_header("location", f"{server.resource}/taken")
@@ -122,6 +130,7 @@ class _SignInHandler(BaseHTTPRequestHandler):
         server.check(asked["response_type"] == "code", "response_type")
         server.check(asked["code_challenge_method"] == "S256", "code_challenge_method")
         server.check(asked["resource"] == server.resource, "resource")
+        server.scopes.append(asked.get("scope", ""))
         server.check(asked["redirect_uri"] == server.clients[asked["client_id"]], "redirect_uri")
         code = secrets.token_hex(8)
         server.codes[code] = asked
@@ -149,9 +158,9 @@ class _SignInHandler(BaseHTTPRequestHandler):
         return form["client_id"] in self.server.clients
 
     def _answer(self, status: int, said: dict[str, Any]) -> None:
-        body = json.dumps(said).encode()
+        body = json.dumps(said).encode() + b" " * (9 * MIB) * (self.server.mode in _TOO_LARGE)
         self.send_response(status)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", _TOO_LARGE.get(self.server.mode, "application/json"))
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -167,6 +176,7 @@ class OAuthToolServer(HttpToolServer):
         self.sign_in = sign_in
         self.taken: list[str] = []  # paths of other requests
         self.refusals = 0
+        self.forbids = ""  # why it refuses every request that is signed in
         sign_in.resource = self.address
 
 
@@ -191,6 +201,9 @@ class _OAuthToolHandler(ToolHandler):
         if urlsplit(self.path).path != "/mcp":
             self.server.taken.append(self.path)
             self._send(404, b"")
+        elif token in self.server.sign_in.access and self.server.forbids:
+            self.rfile.read(int(self.headers["content-length"]))
+            self._send(403, b"", www_authenticate=self.server.forbids)
         elif token in self.server.sign_in.access:
             super().do_POST()
         else:
@@ -199,8 +212,16 @@ class _OAuthToolHandler(ToolHandler):
             status = 403 if self.server.oauth_mode == "forbidden" else 401
             self._send(status, b"", www_authenticate=self._challenge())
 
+    def _call(self, mode: str, message: dict[str, Any]) -> None:
+        if self.server.oauth_mode == "scopes" and "write" not in self.server.sign_in.scopes[-1].split():
+            self._send(403, b"", www_authenticate='Bearer error="insufficient_scope", scope="write"')
+        else:
+            super()._call(mode, message)
+
     def _challenge(self) -> str:
         mode = self.server.oauth_mode
+        if mode == "scopes":
+            return 'Bearer error="invalid_token", scope="read"'
         if mode == "leads_away":
             return f'Bearer resource_metadata="{self.server.sign_in.issuer}/.well-known/oauth-protected-resource"'
         return 'Basic realm="x"' if mode == "basic" else 'Bearer error="invalid_token"'

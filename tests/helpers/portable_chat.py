@@ -16,6 +16,7 @@ WORDS = MarkdownWords(
     "Tool",
     "Result",
     "Summary",
+    "Files",
     lambda message: "fast" if message.stats else "",
     lambda _s: "",
 )

@@ -54,6 +54,24 @@ def muse_config(**changes: Any) -> dict[str, Any]:
     return dflash_config(**classes, **sliding, **rope, **changes)
 
 
+def laguna_config(**changes: Any) -> dict[str, Any]:
+    """As Poolside publishes one for Laguna: which layers it reads is said twice, by their outputs and by inputs."""
+    sliding = {"layer_types": ["sliding_attention"] * SIZES["num_hidden_layers"], "sliding_window": 9}
+    read = {"target_layer_ids": [0, 1], "num_target_layers": MAIN_LAYERS, "causal": True}
+    said = {"model_type": "laguna", "gating": "per-head", "eagle_aux_hidden_state_layer_ids": [1, 2]}
+    block = {"block_size": 6, "mask_token_id": 260, **read}
+    return dflash_config(**{**said, **sliding, "draft_vocab_size": VOCABULARY, "dflash_config": block, **changes})
+
+
+def in_one_product(weights: dict[str, mx.array]) -> dict[str, mx.array]:
+    """With each layer's queries, keys and values in one."""
+    joined = {}
+    for name in [name for name in weights if ".q_proj." in name]:
+        parts = [weights.pop(name.replace(".q_proj.", f".{part}_proj.")) for part in "qkv"]
+        joined[name.replace(".q_proj.", ".qkv_proj.")] = mx.concatenate(parts)
+    return weights | joined
+
+
 def dspark_config(**changes: Any) -> dict[str, Any]:
     """As DeepSpec publishes them: all in one object, and the first row of a block drafts."""
     return {

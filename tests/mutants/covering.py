@@ -110,7 +110,8 @@ _TESTS = {
         "engine/test_draft_model",
     ),
     "engine/drafting/proposers/lookup": ("unit/test_lookup",),
-    "engine/drafting/proposers/draft_model": ("engine/test_draft_model",),
+    "engine/drafting/proposers/draft_model": ("engine/test_draft_model", "engine/test_draft_rows"),
+    "engine/drafting/proposers/rows": ("engine/test_draft_rows",),
     "engine/drafting/proposers/base": (
         "engine/test_proposers",
         "engine/test_planner",
@@ -133,7 +134,7 @@ _TESTS = {
     "engine/caches/kinds": ("engine/test_cache_kinds",),
     "engine/caches/making": ("engine/test_cache_kinds",),
     "engine/caches/ragged": ("engine/test_merging",),
-    "engine/caches/merging": ("engine/test_merging",),
+    "engine/caches/merging": ("engine/test_merging", "engine/test_draft_rows"),
     "engine/caches/replay": ("engine/test_replay", *_CACHES, "families/test_cache_contract"),
     "engine/caches/window": _CACHES,
     "engine/caches": (*_CACHES, "families/test_cache_contract"),

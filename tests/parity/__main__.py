@@ -1,6 +1,6 @@
 """`make parity`: heads that draft token by token, ours, mlx-vlm's and their authors', on the same random weights.
 
-Blocks are written once more in numpy, in `tests/engine/test_block_reference.py`.
+Blocks but Laguna's are written once more in numpy, in `tests/engine/test_block_reference.py`.
 
 Both read the same states of a main model, several rounds in a row with some rows taken back in between, and draft
 greedily: logits within 1e-4 (of the largest, where heads feed on their own states), tokens equal. Pictures are
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from tests.parity.assistants import assistant_cases
 from tests.parity.authors import author_cases
+from tests.parity.laguna import laguna_cases
 from tests.parity.layers import layer_cases
 from tests.parity.mtp import mtp_cases
 from tests.parity.peagle import peagle_cases
@@ -26,6 +27,7 @@ _PARTS: dict[str, Callable[[], Iterator[Case]]] = {
     "assistants": assistant_cases,
     "authors": author_cases,
     "peagle": peagle_cases,
+    "laguna": laguna_cases,
     "layers": layer_cases,
     "pictures": picture_cases,
 }

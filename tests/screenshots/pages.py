@@ -9,15 +9,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from app.tools.definitions import AskReason
+from app.view_models.machines import MachineEntry
 from app.view_models.tools import StepView
 from app.view_models.transcript import ReplyStatus
 from app.views.files.picture_viewer import PictureViewer
 from app.views.link_dialog import ask_to_open
+from app.views.settings.machines import MachinesPage
 from app.views.settings.schema_field import SchemaField
 from app.views.settings.tools import ServerCard, ToolsPage
 from app.views.shell.chat_tools import ChatToolsPanel
 from app.views.transcript.beginning_part import BeginningPart
 from app.views.transcript.overlay import OverlayMode
+from engine import Machine, StationPhase, StationState
 from tests.end2end.test_starter_eyes import unseen
 from tests.helpers.window_pages import SETTINGS_PAGES
 from tests.screenshots.calls import question
@@ -330,6 +333,25 @@ def project_chat(harness: ScreenshotHarness) -> QWidget:
     return harness.application.window
 
 
+def draft_elsewhere(harness: ScreenshotHarness) -> QWidget:
+    """With a machine that is paired, as far as the window knows, and drafts."""
+    machines = harness.application.machines
+    machines.look = lambda: None  # type: ignore[method-assign]
+    window = harness.settings_window
+    window.show_page("machines")
+    machines.entries = (MachineEntry("f" * 64, "MacBook Air", "10.0.0.7:7791", 0.0006),)
+    machines.station.state = StationState(StationPhase.READY, "MacBook Air", 212, 163, 3, 1.12, 780_000_000, 48.2)
+    machines.station._machines = {"f" * 64: Machine("MacBook Air", "f" * 64, "")}
+    machines.station.choose("f" * 64)
+    for each in (machines, machines.station):
+        each.changed.emit()
+    page = window.pages["machines"]
+    assert isinstance(page, MachinesPage)
+    harness.settle()
+    page.ensureWidgetVisible(page.station)
+    return window
+
+
 PAGES: dict[str, Page] = {
     "empty-chat": empty_chat,
     "chat": chat,
@@ -356,6 +378,7 @@ PAGES: dict[str, Page] = {
     "tools-panel": tools_panel,
     "tools-panel-on": tools_panel_on,
     **{f"settings-{name}": partial(settings_page, name) for name in SETTINGS_PAGES},
+    "draft-elsewhere": draft_elsewhere,
     **{f"models-{tab}": partial(models_tab, tab) for tab in ("yours", "find")},
     **{f"activity-{tab}": partial(activity, tab) for tab in ("requests", "totals")},
     "project": project,

@@ -209,7 +209,7 @@ def test_what_is_too_long_is_searched(app: AppHarness, qtbot: QtBot, tmp_path: P
     app.wait_until_quiet(qtbot)
     found, searched = app.chats.transcript.messages[0].attachments
     assert (found.kind, searched.kind) == (AttachmentKind.PASSAGES, AttachmentKind.SEARCHED)
-    assert found.text.startswith("[app.log]\n")
+    assert found.text.startswith("[app.log, line ")
     prompt = app.engine.requests[-1].messages[-1].content
     assert "line 3456" in prompt
     assert len(prompt) < 10_000 < (tmp_path / "app.log").stat().st_size / 4
@@ -281,6 +281,85 @@ def test_what_is_taken_out_costs_no_earlier_message_its_document(app: AppHarness
         qtbot.waitUntil(lambda: bool(rows(app)) and rows(app)[0].name == "none.txt")
         attached.remove(rows(app)[0].number)
         qtbot.waitUntil(lambda: [each.path for each in documents.files(place)] == [str(earlier)])
+
+
+def ask_here(app: AppHarness, qtbot: QtBot, text: str) -> None:
+    """A chat with documents: they are searched before the message is stored."""
+    number = len(app.chats.transcript.messages)
+    app.window.composer.send(text)
+    qtbot.waitUntil(lambda: has_messages(app, number + 2))
+    app.wait_until_quiet(qtbot)
+
+
+def test_what_is_searched_is_taken_out_after_a_restart(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    """But for what a message has, too."""
+    (tmp_path / "sent.txt").write_text(WORDS)
+    (tmp_path / "later.txt").write_text(WORDS)
+    controller(app).search_in_file(str(tmp_path / "sent.txt"))
+    qtbot.waitUntil(lambda: app.chats.documents.has_text(0) and not controller(app).model.is_reading)
+    ask_here(app, qtbot, "What is in it?")
+    chat_id = app.chats.chat_id
+    controller(app).search_in_file(str(tmp_path / "later.txt"))
+    qtbot.waitUntil(lambda: len(app.chats.documents.files(-chat_id)) == 2 and not controller(app).model.is_reading)
+    controller(app).search_in_file(str(tmp_path / "sent.txt"))
+    qtbot.waitUntil(lambda: [row.name for row in rows(app) if row.attachment] == ["later.txt", "sent.txt"])
+    app.wait_until_quiet(qtbot)
+    app.close()
+    with open_app(tmp_path / "profile", qtbot) as again:
+        again.chats.open_chat(chat_id)
+        documents = again.chats.documents
+        qtbot.waitUntil(lambda: len(documents.files(-chat_id)) == 2)
+        for row in rows(again)[::-1]:
+            controller(again).remove(row.number)
+        qtbot.waitUntil(lambda: [each.name for each in documents.files(-chat_id)] == ["sent.txt"])
+        assert not rows(again)
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_a_document_that_comes_while_a_new_chat_is_stored(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, leaves: bool
+) -> None:
+    """It goes with the chat, or stays with the next new one where that is open by then."""
+    attached, documents = controller(app), app.chats.documents
+    for name in ("first.txt", "second.txt"):
+        (tmp_path / name).write_text(WORDS)
+    attached.search_in_file(str(tmp_path / "first.txt"))
+    qtbot.waitUntil(lambda: documents.has_text(0) and not attached.model.is_reading)
+    stored: list[int] = []
+    app.chats.asking.chat_stored.connect(stored.append)
+    app.engine.gate.hold()
+    app.window.composer.send("What is in it?")
+    if leaves:
+        app.chats.new_chat()
+    attached.search_in_file(str(tmp_path / "second.txt"))
+    qtbot.waitUntil(lambda: bool(stored))
+    place = 0 if leaves else -stored[0]
+    qtbot.waitUntil(lambda: "second.txt" in [each.name for each in documents.files(place)])
+    qtbot.waitUntil(lambda: [row.name for row in rows(app) if row.attachment] == ["second.txt"])
+    app.engine.gate.open()
+    app.wait_until_quiet(qtbot)
+    there = ["first.txt"] if leaves else ["first.txt", "second.txt"]
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(-stored[0])] == there)
+    assert [each.name for each in documents.files(0)] == (["second.txt"] if leaves else [])
+    attached.remove(rows(app)[0].number)
+    qtbot.waitUntil(lambda: not [each for each in documents.files(place) if each.name == "second.txt"])
+
+
+def test_a_document_has_a_name_that_none_of_its_project_has(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    made: list[int] = []
+    app.chats.folders.made.connect(made.append)
+    app.chats.folders.make()
+    qtbot.waitUntil(lambda: bool(made))
+    own, project = tmp_path / "own" / "report.txt", tmp_path / "project" / "report.txt"
+    for path, words in ((own, "About whales"), (project, "About tigers")):
+        path.parent.mkdir()
+        path.write_text(words)
+    app.chats.documents.add(made[0], [project])
+    qtbot.waitUntil(lambda: app.chats.documents.has_text(made[0]))
+    app.chats.new_chat_in(made[0])
+    controller(app).search_in_file(str(own))
+    qtbot.waitUntil(lambda: [row.name for row in rows(app) if row.attachment] == ["own/report.txt"])
+    qtbot.waitUntil(lambda: set(app.chats.tools.documents()) == {"report.txt", "own/report.txt"})
 
 
 def test_a_file_that_is_gone_by_now_is_searched_by_what_was_read_of_it(

@@ -89,6 +89,25 @@ def test_a_line_is_where_the_model_reads_from(harness: AppHarness, qtbot: QtBot)
     assert "not read" not in harness.window.composer.ring.accessibleName()
 
 
+def test_the_line_stays_though_its_message_is_deleted(harness: AppHarness, qtbot: QtBot) -> None:
+    """The next reply is read from the question before it."""
+    talk(harness, qtbot, *[Script()] * 3, Script(first=4))
+    assert [row for row, _ in parts(harness, PartKind.BEGINNING)] == [4]
+    deleted = harness.chats.transcript.messages[4].id
+    harness.chats.edits.delete(deleted)
+    qtbot.waitUntil(lambda: harness.chats.transcript.row_of(deleted) is None)
+    assert [row for row, _ in parts(harness, PartKind.BEGINNING)] == [2]
+    assert "2 earlier messages not read" in harness.window.composer.ring.accessibleName()
+    chat_id = harness.chats.chat_id
+    harness.chats.new_chat()
+    harness.chats.open_chat(chat_id)
+    assert [row for row, _ in parts(harness, PartKind.BEGINNING)] == [2]
+    talk(harness, qtbot, Script())
+    assert harness.engine.requests[-1].messages[0].content == "Question 1"
+    harness.chats.deletions.undo()
+    qtbot.waitUntil(lambda: harness.chats.transcript.row_of(deleted) is not None)
+
+
 def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.options.put(Scope.CHAT, "system_prompt", "Be brief.")
     talk(harness, qtbot, *[Script()] * 3)

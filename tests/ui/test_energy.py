@@ -24,6 +24,9 @@ from engine import (
     RequestId,
     RequestStats,
     SpeculationMode,
+    StationChanged,
+    StationPhase,
+    StationState,
 )
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN
@@ -88,9 +91,10 @@ def test_work_holds_an_activity_and_rest_holds_none(app: AppHarness, qtbot: QtBo
     machine.held.clear()
     for user in ("", "Air", "Air", ""):
         app.application.machines.lending.on_state(LendingState(LendingPhase.READY, user=user))
-    for used in (True, False):
-        app.application.machines.file_serving.on_use(used)
-    assert machine.held == [Activity.DOWNLOAD, None] * 2
+    for serving in (app.application.machines.file_serving, app.application.machines.station.file_serving):
+        for used in (True, False):
+            serving.on_use(used)
+    assert machine.held == [Activity.DOWNLOAD, None] * 3
 
 
 def test_no_nap_while_another_machine_helps(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
@@ -102,6 +106,12 @@ def test_no_nap_while_another_machine_helps(app: AppHarness, qtbot: QtBot, machi
     qtbot.waitUntil(lambda: app.models.pair.state is PairState.READY)
     assert machine.held == [Activity.REPLY]
     app.models.eject()
+    assert machine.held == [Activity.REPLY, None]
+
+
+def test_no_nap_while_another_machine_drafts(app: AppHarness, machine: ScriptedMachine) -> None:
+    for phase in (StationPhase.READY, StationPhase.READY, StationPhase.STARTING):
+        app.application.bridge.event_arrived.emit(StationChanged(StationState(phase, "Studio")))
     assert machine.held == [Activity.REPLY, None]
 
 

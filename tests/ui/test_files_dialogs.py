@@ -19,8 +19,9 @@ from pytestqt.qtbot import QtBot
 from app.controllers import imports
 from app.controllers.exports import ExportFormat
 from app.controllers.files import FileControllers
-from app.storage import Stores, portable
+from app.storage import AttachmentKind, Stores, portable
 from app.storage.database import Reason
+from app.storage.project_files import FileState
 from app.view_models.chat_options import Scope
 from app.views.files.export_dialog import ExportDialog
 from app.views.files.import_dialog import ImportDialog
@@ -41,6 +42,21 @@ def export(app: AppHarness, qtbot: QtBot, form: ExportFormat, path: Path, *, eve
     dialog.export_to(str(path))
     qtbot.waitUntil(lambda: any(spy.count() for spy in ended))
     return dialog
+
+
+def export_with_files(app: AppHarness, qtbot: QtBot, form: ExportFormat, path: Path, *, every: bool = False) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        opened = app.window.files.export
+
+        def open_with_files(chats: list[int] | None, title: str) -> ExportDialog:
+            dialog = opened(chats, title)
+            assert dialog.with_files.isVisibleTo(dialog)
+            assert not dialog.with_files.isChecked()
+            dialog.with_files.click()
+            return dialog
+
+        patched.setattr(app.window.files, "export", open_with_files)
+        export(app, qtbot, form, path, every=every)
 
 
 def conversations(folder: Path, count: int, *more: Any) -> Path:
@@ -321,3 +337,108 @@ def test_imports_wait_elsewhere_where_the_folder_is_gone(tmp_path: Path, monkeyp
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     folder = imports.new_folder(tmp_path / "gone")
     assert (folder.parent, folder.name.startswith("hunch-import-")) == (tmp_path, True)
+
+
+def ask_about(app: AppHarness, qtbot: QtBot, text: str) -> int:
+    """A pasted text that is searched, and a chat about it."""
+    attached = files(app).attachments
+    attached.add_text(text)
+    attached.search_in(attached.model.rows[0].number)
+    qtbot.waitUntil(lambda: app.chats.documents.has_text(0) and attached.model.rows[0].kind is AttachmentKind.SEARCHED)
+    app.window.composer.send("What is in it?")
+    qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)
+    app.wait_until_quiet(qtbot)
+    return app.chats.chat_id
+
+
+def test_a_pasted_text_that_is_searched_is_in_every_export_and_comes_back(tmp_path: Path, qtbot: QtBot) -> None:
+    words = "About whales. " * 300
+    with open_app(tmp_path / "one", qtbot) as app:
+        chat_id = ask_about(app, qtbot, words)
+        app.chats.asking.ask_differently(
+            app.application.storage.read.messages.message(app.chats.transcript.messages[0].id),  # type: ignore[arg-type]
+            "And what else?",
+            app.chats.transcript.messages[0].attachments[-1:],
+            lambda _asked: None,
+            lambda: None,
+        )
+        app.wait_until_quiet(qtbot)
+        qtbot.waitUntil(lambda: app.chats.documents.has_text(-chat_id))
+        export(app, qtbot, ExportFormat.MARKDOWN, tmp_path / "one.md")
+        export(app, qtbot, ExportFormat.JSON, tmp_path / "one.json")
+    assert words.strip() in (tmp_path / "one.md").read_text("utf-8")
+    exported = (tmp_path / "one.json").read_text("utf-8")
+    attachments = [
+        part for each in json.loads(exported)["chats"][0]["messages"] for part in each["parts"] if "kind" in part
+    ]
+    assert [each["text"] for each in attachments if each["kind"] == "searched"] == [words, ""]
+    with open_app(tmp_path / "other", qtbot) as app:
+        dialog = look(app, qtbot, tmp_path / "one.json")
+        with qtbot.waitSignal(files(app).imports.imported):
+            dialog.act_button.click()
+        documents = app.chats.documents
+        qtbot.waitUntil(lambda: documents.has_text(-1))
+        said: list[str] = []
+        documents.text(-1, documents.files(-1)[0].id, said.append)
+        qtbot.waitUntil(lambda: bool(said))
+        assert said == [words]
+        app.chats.open_chat(1)
+        (searched,) = (
+            each for each in app.chats.transcript.messages[0].attachments if each.kind is AttachmentKind.SEARCHED
+        )
+        assert (searched.name, searched.text) == (documents.files(-1)[0].name, "")
+
+
+def test_files_are_exported_on_request(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    """As they are; of one that is gone what was read of it; those of a chat and those of its project."""
+    made: list[int] = []
+    app.chats.folders.made.connect(made.append)
+    app.chats.folders.make()
+    qtbot.waitUntil(lambda: bool(made))
+    app.chats.folders.rename(made[0], "Whales")
+    app.wait_until_stored(qtbot)
+    sources = tmp_path / "sources"
+    (sources / "more").mkdir(parents=True)
+    for name in ("report.bin.md", "gone.py", "more/report.bin.md", "empty.txt"):
+        (sources / name).write_text("" if "empty" in name else f"About {name}")
+    documents = app.chats.documents
+    documents.add(made[0], [sources])
+    ends = (FileState.READY, FileState.UNREADABLE)
+    qtbot.waitUntil(lambda: [each.state in ends for each in documents.files(made[0])] == [True] * 4)
+    (sources / "gone.py").unlink()
+    (sources / "empty.txt").unlink()
+    app.chats.new_chat_in(made[0])
+    ask_about(app, qtbot, "About tigers")
+    for form, path in ((ExportFormat.JSON, tmp_path / "x.json"), (ExportFormat.MARKDOWN, tmp_path / "y.md")):
+        export_with_files(app, qtbot, form, path)
+        assert app.window.banner.hint.text() == "Files left out because they are gone: 1."
+    export_with_files(app, qtbot, ExportFormat.MARKDOWN, tmp_path, every=True)
+    (folder,) = tmp_path.glob("Hunch chats *")
+    for there in (tmp_path / "x - Files", tmp_path / "y - Files", folder / "Files"):
+        found = {str(each.relative_to(there)): each.read_text() for each in there.rglob("*") if each.is_file()}
+        assert found == {
+            "Whales/report.bin.md": "About report.bin.md",
+            "Whales/more - report.bin.md": "About more/report.bin.md",
+            "Whales/gone.py.txt": "About gone.py",
+            "What is in it/text.txt": "About tigers",
+        }
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_an_export_with_files_that_fails_leaves_none(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    ask_about(app, qtbot, "About tigers")
+    monkeypatch.setattr("app.controllers.exports.write_json", full)
+    export_with_files(app, qtbot, ExportFormat.JSON, tmp_path / "x.json")
+    assert [each.name for each in tmp_path.iterdir()] == ["profile"]
+
+
+def test_what_has_no_documents_is_not_asked_about_files(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One")
+    dialog = app.window.files.export([app.chats.chat_id], "One")
+    assert not dialog.with_files.isVisibleTo(dialog)
+    dialog.reject()

@@ -86,7 +86,9 @@ class Others:
         monkeypatch.setattr(controller, "pair_machines", self._pair)
         self.supplied: list[tuple[Helping, str, HubSource]] = []
         self.supplies = False
-        monkeypatch.setattr("app.controllers.machines.ModelFileServer", self._supply)
+        self.share = 0.0  # of what is supplied, that was read
+        monkeypatch.setattr("app.controllers.file_serving.ModelFileServer", self._supply)
+        monkeypatch.setattr("app.controllers.station.machine_offer", self._offer)
 
     def machines(self) -> tuple[Machine, ...]:
         return tuple(self.known)
@@ -125,6 +127,11 @@ class Others:
 
     def remove(self, fingerprint: str) -> None:
         self.known = [machine for machine in self.known if machine.fingerprint != fingerprint]
+
+    def _offer(self, _helping: Helping, _folder: str, source: HubSource) -> None:
+        self.sources.append(source)
+        if self.missing is not None:
+            self.refuse(self.missing)
 
     def _supply(self, helping: Helping, folder: str, source: HubSource, _on_use: object) -> Others:
         self.supplied.append((helping, folder, source))
@@ -467,7 +474,10 @@ def test_a_model_that_another_machine_needs(
     ]
     card.fetch.click()
     assert harness.application.settings.going_downloads == (f"org/New-4bit {COMMIT}",)
-    assert [card.fetch.isVisible(), card.bar.isVisible()] == [False, True]
+    assert [card.fetch.text(), card.bar.isVisible()] == ["Cancel", True]
+    card.fetch.click()
+    assert not harness.models.downloads.brings("org/New-4bit", COMMIT)
+    assert [card.fetch.text(), card.bar.isVisible()] == ["Download", False]
     machines.lending.on_state(LendingState())
     assert harness.store.peer_models[1:] == [None]
 
@@ -493,7 +503,7 @@ def test_a_failed_download_leaves_the_offer(
     card.fetch.click()
     qtbot.waitUntil(lambda: 0 < card.bar.share < 1)
     assert " of " in card.wanted_row.explanation.text()
-    assert [card.fetch.isVisible(), card.bar.isVisible()] == [False, True]
+    assert [card.fetch.text(), card.bar.isVisible()] == ["Cancel", True]
     harness.store.gate.open()
     qtbot.waitUntil(lambda: harness.models.downloads.entries[-1].state is DownloadState.FINISHED)
     assert not card.wanted_row.isVisible()

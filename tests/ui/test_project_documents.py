@@ -11,10 +11,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.project_files import ProjectFilesController
-from app.storage.project_files import FileState, Passage, ProjectFiles, open_files
+from app.storage.project_files import FileState, Passage, ProjectFile, ProjectFiles, open_files
 from app.tools.builtin.offered import call as call_built_in
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
-from tests.helpers.documents import read_all
+from tests.helpers.documents import damage, read_all
 from tests.helpers.fake_engine import MAIN, Script
 from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.tool_calls import MODELS, call, calls, says
@@ -56,16 +56,7 @@ def test_files_are_listed_at_once_and_searched_when_they_are_read(
     qtbot.waitUntil(lambda: states(documents) == [FileState.READY] * 2)
     assert heard[0] == [FileState.WAITS] * 2
     assert [(each.name, each.page) for each in search(documents, qtbot, "tigers")] == [("b.pdf", 2)]
-    read: list[int] = []
-
-    def database(place: int) -> Path:
-        read.append(place)
-        return tmp_path
-
-    with monkeypatch.context() as patched:
-        patched.setattr(documents, "database", database)
-        assert set(documents.by_name((PROJECT,))) == {"a.txt", "b.pdf"}
-    assert read == [PROJECT], "its path was made once for each of its files, which may be thousands"
+    assert set(documents.by_name((PROJECT,))) == {"a.txt", "b.pdf"}
     texts: list[str] = []
     documents.text(PROJECT, documents.files(PROJECT)[1].id, texts.append, 1)
     qtbot.waitUntil(lambda: bool(texts))
@@ -191,14 +182,6 @@ def test_what_is_deleted_is_not_made_again(harness: ControllerHarness, tmp_path:
     assert (documents.files(PROJECT), documents.database(PROJECT).exists()) == ((), False)
 
 
-def damage(path: Path, table: str) -> None:
-    data = path.read_bytes()
-    connection = sqlite3.connect(path)
-    (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
-    connection.close()
-    path.write_bytes(data[: (root - 1) * 4096] + b"nonsense" * 512 + data[root * 4096 :])
-
-
 def test_a_list_that_cannot_be_read_costs_no_other_project_its_documents(
     harness: ControllerHarness, qtbot: QtBot
 ) -> None:
@@ -237,6 +220,29 @@ def test_texts_of_a_damaged_database_stay_while_the_disk_refuses_them(
         assert search(documents, qtbot, "zebras") == []
         qtbot.waitUntil(lambda: bool(refused))
     qtbot.waitUntil(lambda: bool(search(documents, qtbot, "zebras")))
+
+
+@pytest.mark.expect_log("IsADirectoryError")
+def test_a_disk_that_takes_no_new_database_in_place_of_a_damaged_one_is_not_asked_again_by_itself(
+    harness: ControllerHarness, qtbot: QtBot
+) -> None:
+    documents = harness.controller.documents
+    path = documents.database(PROJECT)
+    files = open_files(path)
+    files.add_text("given", "About zebras.")
+    files.close()
+    damage(path, "files")
+    in_the_way = path.with_suffix(".new")
+    in_the_way.mkdir()
+    refused = recorded(documents.refused)
+    documents.start()
+    qtbot.waitUntil(lambda: bool(refused))
+    documents.add(0, [__file__])  # by now both threads have long done what they would do
+    qtbot.waitUntil(lambda: states(documents, 0) == [FileState.READY])
+    assert len(refused) == 1
+    in_the_way.rmdir()
+    documents.add_text(PROJECT, "later", "About whales.")
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(PROJECT)] == ["later"])
 
 
 def test_a_tool_that_meets_damage_says_so_and_has_it_mended(harness: ControllerHarness, qtbot: QtBot) -> None:
@@ -338,3 +344,63 @@ def test_a_model_that_calls_searches_by_itself_and_is_not_asked_about(
     assert [each.result.strip() for each in results] == ["[b.pdf, p. 2]\nThere are three tigers.", "About whales"]
     assert all(each.outside for each in results)
     assert [tool["function"]["name"] for tool in harness.engine.requests[0].tools] == ["read_file", "search_files"]
+
+
+def test_documents_of_one_name_are_told_apart(harness: ControllerHarness, tmp_path: Path, qtbot: QtBot) -> None:
+    """In a chat, in a folder, and in the folder around that: found, read and cited by names of their own."""
+    harness.change(lambda stores: stores.folders.make("Inner", PROJECT))
+    documents = harness.controller.documents
+    words = {0: "About whales", 2: "About tigers", PROJECT: "About zebras"}
+    for place, text in words.items():
+        (tmp_path / str(place)).mkdir()
+        (tmp_path / str(place) / "report.txt").write_text(text)
+        documents.add(place, [tmp_path / str(place) / "report.txt"])
+    qtbot.waitUntil(lambda: all(documents.has_text(place) for place in words))
+    harness.controller.new_chat_in(2)
+    tools = harness.controller.tools
+    names = {"report.txt": "About whales", "2/report.txt": "About tigers", "1/report.txt": "About zebras"}
+    assert set(tools.documents()) == names.keys()
+    reach = tools.reach(0, frozenset())
+    found = call_built_in("search_files", '{"query": "whales tigers zebras"}', reach).text
+    assert sorted(found.split("\n\n")) == sorted(f"[{name}, line 1]\n{text}" for name, text in names.items())
+    found_too = {each.name: each.text for each in search(documents, qtbot, "whales tigers zebras", 0, 2, PROJECT)}
+    assert found_too == names
+    for name, text in names.items():
+        assert call_built_in("read_file", f'{{"path": "{name}"}}', reach).text == text
+    said: dict[str, str] = {}
+    for name in names:
+        tools.read_cited(name, 0, lambda text, path, _page: said.update({path: text}))
+    places = {str(tmp_path / str(place) / "report.txt"): text for place, text in words.items()}
+    qtbot.waitUntil(lambda: said == places)
+
+
+def test_pasted_texts_have_names_of_their_own(documents: ProjectFilesController, qtbot: QtBot) -> None:
+    for _ in range(3):
+        documents.add_text(PROJECT, "", "About zebras.")
+    qtbot.waitUntil(lambda: len(documents.files(PROJECT)) == 3)
+    assert [each.name for each in documents.files(PROJECT)] == ["text", "text 2", "text 3"]
+
+
+def test_a_list_of_thousands_is_read_once_and_then_what_has_changed(
+    documents: ProjectFilesController, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [tmp_path / f"{number}.txt" for number in range(1000)]
+    documents.add(PROJECT, paths)
+    qtbot.waitUntil(lambda: states(documents) == [FileState.MISSING] * 1000)
+    before = documents.files(PROJECT)
+    asked: list[int] = []
+    get = ProjectFiles.get
+
+    def note(files: ProjectFiles, file_id: int) -> ProjectFile | None:
+        asked.append(file_id)
+        return get(files, file_id)
+
+    monkeypatch.setattr(ProjectFiles, "get", note)
+    monkeypatch.setattr(ProjectFiles, "all", lambda _files: pytest.fail("all of it was read again"))
+    documents.remove(PROJECT, [before[0].id])
+    documents.add_text(PROJECT, "notes", "About whales.")
+    qtbot.waitUntil(lambda: len(documents.files(PROJECT)) == 1000 and documents.has_text(PROJECT))
+    after = documents.files(PROJECT)
+    assert [each is same for each, same in zip(before[1:], after, strict=False)] == [True] * 999
+    assert set(documents.by_name((PROJECT,))) == {"notes"}
+    assert set(asked) <= {before[0].id, after[-1].id}

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Folder
-from app.storage.project_files import FileState, ProjectFiles
+from app.storage.project_files import FileState, ProjectFiles, open_files, reading
 from app.view_models.chat_options import Scope
 from engine import MessageRole, Request
 from tests.helpers.controller_harness import ControllerHarness, open_harness
+from tests.helpers.documents import damage, read_all
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -284,6 +286,38 @@ def test_a_file_that_changes_unseen_is_read_as_it_is_now(harness: ControllerHarn
     assert "costs 5" in told(harness)[0]
 
 
+@pytest.mark.expect_log("DatabaseError")
+def test_files_whose_database_is_damaged_are_read_anew_for_the_next_question(
+    harness: ControllerHarness, tmp_path: Path
+) -> None:
+    documents = harness.controller.documents
+    tea = project(harness)
+    (tmp_path / "tea.txt").write_text("It costs 4.")
+    files = open_files(documents.database(tea))
+    files.add([tmp_path / "tea.txt"])
+    read_all(files)
+    files.close()
+    damaged = documents.database(tea).stat().st_ino
+    damage(documents.database(tea), "parts")
+
+    def is_whole() -> bool:
+        is_new = documents.database(tea).stat().st_ino != damaged
+        with suppress(sqlite3.Error), reading(documents.database(tea)) as files:
+            return is_new and files is not None and [each.state for each in files.all()] == [FileState.READY]
+        return False
+
+    documents.start()
+    harness.qtbot.waitUntil(lambda: documents.has_text(tea))
+    harness.controller.new_chat_in(tea)
+    harness.say("How much?")
+    assert "costs" not in told(harness)[0]
+    harness.qtbot.waitUntil(is_whole)
+    harness.qtbot.waitUntil(lambda: [each.state for each in documents.files(tea)] == [FileState.READY])
+    harness.say("And now?")
+    assert "costs 4" in told(harness)[0]
+
+
+@pytest.mark.expect_log("OperationalError")
 def test_files_that_cannot_be_read_for_a_moment_are_there_again_at_the_next_question(
     harness: ControllerHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,7 +98,27 @@ def test_a_reply_that_goes_on_is_not_begun_again(app: AppHarness, qtbot: QtBot) 
     app.chats.asking.continue_reply(app.chats.transcript.messages[-1].id)
     app.wait_until_quiet(qtbot)
     assert app.chats.transcript.messages[-1].text == '["a", "b"]'
-    assert [each.constraint is None for each in app.engine.requests] == [False, True]
+    held = Constraint(ConstraintKind.JSON, list_schema())
+    assert [each.constraint for each in app.engine.requests] == [held, held]
+
+
+def test_a_reply_that_was_not_held_to_the_form_goes_on_freely(app: AppHarness, qtbot: QtBot) -> None:
+    app.engine.scripts.append(Script(pieces=("Well, ",), finish=FinishReason.LENGTH))
+    app.ask(qtbot, "One")
+    app.chats.options.put(CHAT, "schema", list_schema())
+    app.engine.scripts.append(Script(pieces=("so.",)))
+    app.chats.asking.continue_reply(app.chats.transcript.messages[-1].id)
+    app.wait_until_quiet(qtbot)
+    assert [each.constraint for each in app.engine.requests] == [None, None]
+
+
+def test_the_model_is_told_the_schema(app: AppHarness, qtbot: QtBot) -> None:
+    app.chats.options.put(CHAT, "system_prompt", "Be brief.")
+    app.chats.options.put(CHAT, "schema", list_schema())
+    app.ask(qtbot, "One")
+    said = app.engine.requests[-1].messages[0].content
+    assert said.startswith("Be brief.\n\nAnswer in JSON that matches this JSON schema")
+    assert json.loads(said.splitlines()[-1]) == json.loads(list_schema())
 
 
 def test_a_model_that_cannot_keep_to_a_form_says_so_before_anything_is_sent(app: AppHarness, qtbot: QtBot) -> None:

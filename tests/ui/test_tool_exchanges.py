@@ -17,7 +17,7 @@ from app.view_models.tools import CallState, CallView, ConsentView
 from app.view_models.transcript import TranscriptMessage
 from engine import MessageRole, ToolCall
 from tests.helpers.controller_harness import ControllerHarness, open_harness
-from tests.helpers.fake_engine import Script, model_info
+from tests.helpers.fake_engine import MAIN, Script, model_info
 from tests.helpers.picture_files import image, written
 from tests.helpers.portable_chat import CHAT, say
 from tests.helpers.tool_calls import MODELS, FakeServers, call, calls, says, tool
@@ -527,7 +527,23 @@ def test_pictures_of_a_result_are_decoded_apart_stored_and_shown(exchange: Excha
     assert (shown.is_picture, shown.name, exchange.row.attachments) == (True, "", ())
     assert exchange.harness.storage.pictures.get(shown.digest)
     assert [type(each).__name__ for each in exchange.stored()] == ["Call", "Result", "Attachment", "Text"]
-    assert "Picture that is not shown" in exchange.harness.engine.requests[-1].messages[-1].content
+    (*_, answer) = exchange.harness.engine.requests[-1].messages
+    assert (answer.pictures, "Picture that is not shown" in answer.content) == ((), True)
+
+
+def test_a_model_that_sees_is_given_the_pictures_of_a_result(tmp_path: Path, qtbot: QtBot) -> None:
+    eyes = replace(MODELS[MAIN.folder], sees=True)
+    with open_harness(tmp_path, qtbot, models=MODELS | {MAIN.folder: eyes}) as harness:
+        harness.load_pair()
+        exchange = Exchange(harness)
+        exchange.servers.pictures = (written(image(30, 20), "png"),)
+        exchange.ask("Look", calls(call("files__read", {"path": "a.png"})), says("A picture."))
+        exchange.finish(Answer.ONCE)
+        exchange.say("And now?", says("Still."))
+        for request in harness.engine.requests[1:]:
+            (answer,) = (each for each in request.messages if each.role is MessageRole.TOOL)
+            assert [(each.width, each.height) for each in answer.pictures] == [(30, 20)]
+            assert answer.content == "read ran"
 
 
 def test_where_the_context_is_nearly_full_the_model_has_to_answer_and_that_is_said(

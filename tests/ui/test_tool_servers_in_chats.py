@@ -104,6 +104,23 @@ def test_a_server_that_changes_its_tool_each_time_never_runs_it(chat: Chat, qtbo
     assert (made.state, "otherwise each time" in made.result) == (CallState.FAILED, True)
 
 
+def test_a_server_that_lists_its_tool_in_another_order_each_time_leaves_the_prompt_as_it_is(
+    chat: Chat, qtbot: QtBot
+) -> None:
+    server = chat.add("reorders")
+    chat.turn_on(server, "act")
+    chat.harness.engine.scripts.extend([calls(call(f"{server}__act")), says("Done.")])
+    chat.harness.controller.send("Act")
+    chat.wait_for(ReplyStatus.WAITS_FOR_YOU)
+    reply = chat.harness.rows[-1]
+    assert reply.consent is not None
+    chat.harness.controller.exchanges.answer(reply.id, Answer.ONCE, reply.consent)
+    chat.wait_for(ReplyStatus.DONE)
+    first, second = (str(request.tools) for request in chat.harness.engine.requests)
+    assert first == second
+    assert chat.harness.rows[-1].steps[0].calls[0].state is CallState.DONE
+
+
 def test_a_server_that_cannot_start_leaves_the_chat_without_its_tools(chat: Chat) -> None:
     chat.servers.add_text(f"{sys.executable} -c 'raise SystemExit(3)'")
     row = chat.servers.rows()[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage.consents import EVERY_CHAT, Consent
 from app.system.secrets import Secrets
-from app.tools.definitions import LONGEST_DESCRIPTION, Answer
+from app.tools.definitions import LONGEST_DESCRIPTION, Answer, ToolResult
 from app.tools.host_process import ToolHost
 from app.tools.wire import ConnectionState, ServerProblem
 from app.view_models.tools import CallState, ServerRow, ToolRow
@@ -262,6 +263,13 @@ def test_the_search_finds_servers_and_adding(setup: Setup) -> None:
     assert search("JSON", places({"tools": setup.page}, {"tools": "Tools"}))
 
 
+def content(path: Path) -> bytes:
+    """b"" of a folder, and of a file that is gone by now."""
+    with suppress(IsADirectoryError, FileNotFoundError):
+        return path.read_bytes()
+    return b""
+
+
 def test_signing_in_and_out(setup: Setup, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the browser; the tokens are among the secrets alone, and are deleted and revoked."""
     opened: list[str] = []
@@ -291,14 +299,45 @@ def test_signing_in_and_out(setup: Setup, qtbot: QtBot, monkeypatch: pytest.Monk
         token = server.sign_in.access[-1]
         paths = setup.app.paths
         qtbot.waitUntil(lambda: Secrets(paths.hub_token).tool_secret(setup.row().id, "grant", "") is not None)
-        others = [each for each in paths.data.rglob("*") if each.is_file() and each != paths.hub_token]
-        assert not any(token.encode() in each.read_bytes() for each in others)
+        others = [each for each in paths.data.rglob("*") if each != paths.hub_token]
+        assert not any(token.encode() in content(each) for each in others)
 
         card.sign_in.click()
         qtbot.waitUntil(lambda: card.sign_in.text() == "Sign In…", timeout=90_000)
         qtbot.waitUntil(lambda: server.sign_in.revoked == server.sign_in.refresh, timeout=90_000)
         qtbot.waitUntil(lambda: not paths.hub_token.exists(), timeout=90_000)
         assert len(opened) == 2
+
+
+def test_a_call_that_needs_more_is_said_with_the_sign_in_that_allows_it(
+    setup: Setup, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+
+    def sign_in() -> None:
+        card.sign_in.click()
+        qtbot.waitUntil(lambda: bool(opened), timeout=90_000)
+        browse(opened.pop())
+        qtbot.waitUntil(lambda: card.sign_in.text() == "Sign Out", timeout=90_000)
+        qtbot.waitUntil(lambda: setup.row().state is ConnectionState.READY, timeout=90_000)
+
+    with oauth_tool_server("scopes") as server:
+        card = setup.add(server.address)
+        card.ask().accept()
+        qtbot.waitUntil(card.sign_in.isVisible, timeout=90_000)
+        sign_in()
+        qtbot.waitUntil(lambda: bool(setup.servers.known(setup.row().id)), timeout=90_000)
+        (tool,) = setup.servers.known(setup.row().id)
+        results: list[ToolResult] = []
+        setup.servers.call(tool, "{}", results.append)
+        qtbot.waitUntil(lambda: bool(results), timeout=90_000)
+        assert card.head.explanation.text().startswith("A call needs more than you allowed at the sign-in (write).")
+        former = list(server.sign_in.refresh)
+        sign_in()
+        qtbot.waitUntil(lambda: card.head.explanation.text() == "Running", timeout=90_000)
+        assert server.sign_in.scopes == ["read", "read write"]
+        qtbot.waitUntil(lambda: server.sign_in.revoked == former, timeout=90_000)
 
 
 @pytest.mark.parametrize("page", ["http://192.168.1.2/", "file:///etc/passwd", "x-other:open", "https://a@b.example/"])

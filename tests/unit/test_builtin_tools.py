@@ -169,7 +169,9 @@ def documents(folder: Path) -> Reach:
 
 def test_documents_are_searched_and_read_by_page(folder: Path) -> None:
     reach = documents(folder.parent)
-    assert run("search_files", reach, query="How many ducks?").text.startswith("[ducks.txt]\nThere are three ducks")
+    assert run("search_files", reach, query="How many ducks?").text.startswith(
+        "[ducks.txt, line 1]\nThere are three ducks"
+    )
     assert run("search_files", reach, query="words page").text == "[c.pdf, p. 1]\nWords of a page"
     assert "ducks.txt" in run("search_files", reach, query="giraffe").text
     assert run("read_file", reach, path="c.pdf", first_page=1).text.strip() == "Words of a page"

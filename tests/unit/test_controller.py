@@ -536,10 +536,46 @@ def test_a_round_is_charged_all_that_it_checked(outcome: RoundOutcome, cost: flo
 
 def test_the_time_of_a_round_is_that_of_all_that_it_checked() -> None:
     known, seen = forward_history(), []
-    known.costs.observe = lambda source, drafted, seconds: seen.append((source, drafted, seconds))  # type: ignore[method-assign]
+    known.costs.observe = lambda *what, partly: seen.append((*what, partly))  # type: ignore[method-assign]
     for controller in (FixedController(4, known), AutoController(known)):
         controller.observe(PLAN, RoundOutcome(2, 2, seconds=1.6, proposed=4))
-    assert seen == [("draft", 4, 1.6)] * 2
+        controller.observe(PLAN, RoundOutcome(4, 4, seconds=1.6))
+    assert seen == [("draft", 4, 1.6, True), ("draft", 4, 1.6, False)] * 2
+
+
+# States that are rolled back by computing them again: a round of which some tokens are rejected takes that longer.
+
+
+def rolled_back(rollback: float, rates: list[tuple[int, int]]) -> History:
+    known = History(RoundCosts(Calibration(FLAT, {"draft": 0.1}, rollback_s=rollback)))
+    for drafted, accepted in rates:
+        known.learn(Plan("draft", drafted), RoundOutcome(drafted, accepted))
+    known.credit = 0.0
+    return known
+
+
+@pytest.mark.parametrize(("rollback", "length"), [(0.0, 5), (0.4, 3), (1.0, 2), (9.0, 1)])
+def test_where_rollbacks_take_time_a_draft_ends_before_it_becomes_doubtful(rollback: float, length: int) -> None:
+    """A third token is rejected in a third of the rounds, the two before it hardly ever."""
+    known = rolled_back(rollback, [(5, accepted) for accepted in [5, 2, 3, 5, 2, 4, 5, 2, 3, 1] * 20])
+    assert AutoController(known).plan([FIXED_ONLY]).length == length
+
+
+@pytest.mark.parametrize(("accepted", "cost"), [(4, 0.0), (2, 0.6)])
+def test_a_round_of_which_some_is_rejected_is_charged_its_rollback(accepted: int, cost: float) -> None:
+    """The credit falls by as much more, and the records of both policies have it."""
+    spent_, recorded = [], []
+    for seconds in (0.0, 0.6):
+        known = rolled_back(seconds, rounds(0.5))
+        known.credit = 0.5
+        controller = AutoController(known)
+        controller.plan([FIXED_ONLY])
+        controller.observe(Plan("draft", 4), RoundOutcome(4, accepted))
+        spent_.append(-known.credit)
+        empty = PricedPlan(PLAIN, 0.0, 0.0)
+        recorded.append((min(accepted, 2) + 1) / known.record_of("draft").rate(Policy.FIXED, empty))
+    assert spent_[1] - spent_[0] == pytest.approx(cost, abs=1e-9)
+    assert recorded[1] - recorded[0] == pytest.approx(0.0, abs=1e-9)
 
 
 # What tries are paid from: what a parked draft reads, and drafts that lose all that they had gained.
@@ -645,6 +681,13 @@ def test_a_draft_rests_as_it_last_did_in_that_company(speed: float, parked: bool
     assert controller.parked == parked
     controller.share(1, 0)
     assert not controller.parked
+
+
+def test_a_draft_is_priced_in_rows_from_when_it_is_known_to_draft_in_them() -> None:
+    known = History(RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.1})))
+    assert known.shared_by(4).costs.price_s("draft", 3) == pytest.approx(2.2)
+    known.draft_in_rows("draft")
+    assert known.shared_by(4).costs.price_s("draft", 3) == pytest.approx(1.3)
 
 
 @pytest.mark.parametrize("replies", [1, 2, 5])

@@ -214,6 +214,29 @@ def test_wider_forwards_are_priced_by_half_of_the_widest(last: float, of_two: fl
         assert RoundCosts(measured.shared_by(replies)).price_s("lookup", 32) == pytest.approx(price)
 
 
+def test_a_draft_in_rows_takes_for_all_replies_what_the_main_model_takes_for_as_many_tokens() -> None:
+    """And one that drafts for one after the other takes it as often."""
+    measured = Calibration({1: 1.0, 4: 1.2, 33: 3.0}, {"draft": 0.1, "head": 0.2}, round_s={"draft": 0.05, "head": 0.4})
+    shared = measured.shared_by(4, {"draft"})
+    assert shared.draft_s == pytest.approx({"draft": 0.12, "head": 0.8})
+    assert shared.round_s == pytest.approx({"draft": 0.06, "head": 1.6})
+    assert measured.shared_by(4).draft_s == pytest.approx({"draft": 0.4, "head": 0.8})
+    assert Calibration().shared_by(4, {"draft"}).draft_s == {}
+
+
+def test_a_round_of_which_some_is_rejected_is_expected_to_take_its_rollback_too() -> None:
+    """So it says nothing of the draft's price. In company it is part of what is seen beyond the price."""
+    measured = Calibration({1: 1.0, 33: 1.0}, {"draft": 0.1}, rollback_s=0.5)
+    for partly in (False, True):
+        costs = RoundCosts(measured)
+        for _ in range(20):
+            costs.observe("", 0, 2.0)
+            costs.observe("draft", 4, 2 * (1.4 + 0.5 * partly), partly=partly)
+        assert costs.price_s("draft", 4) == pytest.approx(2.8)
+        assert costs.rollback_s == pytest.approx(1.0)
+    assert RoundCosts(measured.shared_by(2), 2).rollback_s == 0
+
+
 DEEP = Calibration(
     {1: 1.0, 4: 1.5, 33: 3.0}, {"draft": 0.1}, deep_s={1: 0.001, 4: 0.002, 33: 0.031}, draft_deep_s={"draft": 0.0005}
 )

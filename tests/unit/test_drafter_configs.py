@@ -14,7 +14,7 @@ from engine import (
     ModelInfo,
     draft_problem,
 )
-from engine.models.drafter_kinds import drafter_config, drafter_kind
+from engine.models.drafter_kinds import drafter_config, drafter_kind, unmet_need
 from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import (
     AssistantConfig,
@@ -25,6 +25,7 @@ from engine.models.drafters import (
 )
 from engine.models.inspect import check_config
 from engine.models.model_files import FileError
+from tests.helpers.tiny_drafters import laguna_config
 
 SIZES: dict[str, Any] = {
     "hidden_size": 2560,
@@ -224,6 +225,22 @@ def test_metas_windows_are_how_far_a_row_sees_back_and_in_its_block_forward() ->
     config = block(Z_LAB, architectures=[], model_type="muse_glimmer_assistant", **sliding)
     assert (config.info.kind, config.windows, config.causal) == ("dflash", (2049,) * 5, (False,) * 5)
     assert unplaced(config, ["encoder.fc.weight", "encoder.output_norm_enc.weight"]) == ""
+
+
+def test_lagunas_have_gates_and_a_norm_for_each_layer_that_they_read() -> None:
+    config = drafter_config(laguna_config())
+    assert isinstance(config, BlockConfig)
+    assert (config.info.kind, config.info.layers, config.windows, config.causal) == (
+        "dflash",
+        (0, 1),
+        (9, 9),
+        (True,) * 2,
+    )
+    own = ["aux_hidden_norms.1.weight", "layers.0.self_attn.g_proj.weight", "layers.1.self_attn.qkv_proj.weight"]
+    assert unplaced(config, own) == ""
+    assert unplaced(block(Z_LAB), own) == own[0]
+    assert unmet_need(laguna_config()) == ""
+    assert unmet_need(laguna_config(gating="per-element")) == "gating per-element"
 
 
 def test_one_flag_makes_all_layers_slide_and_sinks_have_a_place() -> None:

@@ -1,11 +1,11 @@
-"""How two machines would run a model, in words: each mode with each reason."""
+"""How two machines would run a model, in words: each mode with each reason; and why one does not draft."""
 
 from __future__ import annotations
 
 import pytest
 
-from app.words.machines import mode_refusals, mode_words
-from engine import ModeChoice, ModeReason, RankMode, RankPlan
+from app.words.machines import mode_refusals, mode_words, station_words
+from engine import ModeChoice, ModeReason, RankMode, RankPlan, StationEnd, StationPhase, StationState
 
 LACKS = [each for each in ModeReason if each not in {ModeReason.ASKED, ModeReason.FASTER, ModeReason.SUMS}]
 
@@ -38,3 +38,15 @@ def test_together_is_called_faster_once_it_is_measured(choice: ModeChoice, said:
     mode, tied = mode_words(choice).splitlines()
     assert mode == f"Both Macs compute every layer {said}"
     assert tied == "Where two words are as good as tied, the text may differ from one Mac’s."
+
+
+def test_every_end_of_a_station_has_words_of_its_own() -> None:
+    said = {station_words(StationState(StationPhase.STARTING, end=end), "") for end in StationEnd}
+    assert len(said) == len(StationEnd)
+    assert all(words.endswith("This Mac drafts meanwhile.") for words in said)
+
+
+@pytest.mark.parametrize(("gain", "late"), [(0.0, 0), (1.3, 0), (0.0, 4)])
+def test_figures_that_are_not_known_are_not_said(gain: float, late: int) -> None:
+    said = station_words(StationState(StationPhase.READY, drafts=4, hits=3, gain=gain, late=late), "")
+    assert [part in said for part in ("75%", "the speed without it", "late")] == [True, bool(gain), bool(late)]

@@ -108,7 +108,7 @@ def test_an_export_says_how_many_pictures_are_not_in_it(tmp_path: Path, monkeypa
     (here.folder / f"{picture.digest}.png").unlink()
     assert exported() == Exported(1, path, unreadable=1)
     assert [
-        words[2] for words in (exported_words("x", 0, 0), exported_words("x", 2, 0), exported_words("x", 0, 3))
+        words[2] for words in (exported_words("x", 0, 0, 0), exported_words("x", 2, 0, 0), exported_words("x", 0, 3, 0))
     ] == [
         "",
         "Pictures left out: 2. JSON takes 150 MB of them from each chat and 2 GB in all, Markdown takes all.",

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 
 from app.storage.parts import Call, Result
 from app.tools.definitions import Tool
+from app.tools.host.child import Host
 from app.tools.host.http import LimitedTransport
 from app.tools.host.results import result_of
 from app.tools.host.stdio import Tail
@@ -59,6 +61,7 @@ _TEXTS = {
     "duplicate_ids": "done",
     "early": "done",
     "ping_flood": "done",
+    "reorders": "done",
     "big_list": "done",
     "odd_names": "done",
     "big_schema": "done",
@@ -319,6 +322,20 @@ def test_a_host_that_ends_while_it_has_written_is_not_read(tmp_path: Path, monke
     assert alive(noted) == []
 
 
+def test_what_ends_in_an_unforeseen_way_is_answered(tmp_path: Path) -> None:
+    async def end() -> None:
+        raise OverflowError
+
+    async def run() -> None:
+        with FileIO(tmp_path / "said", "w") as output:
+            host = Host(output)
+            host._start(7, end())
+            await asyncio.gather(*host._requests.values())
+
+    asyncio.run(run())
+    assert json.loads((tmp_path / "said").read_bytes()) == {"n": 7, "failed": "not_protocol", "detail": ""}
+
+
 def test_an_idle_host_ends_and_the_next_call_starts_it_again(tmp_path: Path) -> None:
     idle = HostUnderTest(tmp_path, idle_s=0.2)
     server, noted = idle.malicious("duplicate_ids")
@@ -443,6 +460,15 @@ def test_calls_over_http(one_host: HostUnderTest, mode: str, said: str) -> None:
         assert result.failed == (mode != "right")
         assert {each["authorization"] for each in server.headers_seen} == {"Bearer 1"}
         one_host.host.stop(name)
+
+
+def test_a_connection_that_is_lost_costs_one_call(one_host: HostUnderTest) -> None:
+    with http_tool_server("closes") as server:
+        assert one_host.tools(ServerConfig("lost", "lost", address=server.address))
+        assert one_host.call("lost").text == "The tool server failed (closed)."
+        assert one_host.state("lost").failure == ServerFailed(ServerProblem.CLOSED, "Connection closed")
+        assert one_host.call("lost").text == "done"
+        one_host.host.stop("lost")
 
 
 def test_what_http_refuses(one_host: HostUnderTest) -> None:

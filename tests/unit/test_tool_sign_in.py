@@ -14,13 +14,15 @@ from urllib.request import Request, urlopen
 import httpx2
 import pytest
 
+from app.controllers.tool_servers import ToolServersController
 from app.system.secrets import Secrets
+from app.system.worker import IN_PLACE
 from app.tools.host.http import LimitedTransport, new_client
 from app.tools.host.oauth import SignedIn, sign_in
 from app.tools.host_process import ServerFailed, ToolHost
 from app.tools.public import may_lead_to
 from app.tools.servers import ServerConfig, ToolServers
-from app.tools.wire import ServerFault, ServerProblem, ServerReach, SignInPages
+from app.tools.wire import ConnectionState, ServerFault, ServerProblem, ServerReach, SignInPages
 from tests.helpers.oauth_tool_server import OAuthToolServer, SignInServer, browse, oauth_tool_server, serving
 from tests.helpers.served import listens
 from tests.helpers.tool_hosts import PATIENCE_S, SHORT, HostUnderTest, wait_until
@@ -98,6 +100,7 @@ def test_from_a_refusal_to_a_call_a_refresh_a_restart_and_the_end(tmp_path: Path
         again.host.host.stop(config.id)
         again.host.host.revoke(config, grant)
         assert again.host.ask(config) == SIGNED_OUT
+        wait_until(lambda: bool(server.sign_in.revoked), "nothing was revoked")
         again.host.host.close(60)
         assert server.sign_in.revoked == server.sign_in.refresh[-1:]
         assert server.sign_in.faults == []
@@ -136,6 +139,64 @@ def test_a_refusal_ends_the_server_until_the_user_signs_in(user: User) -> None:
         assert "access-" not in grant
         assert "refresh-" not in grant
         assert server.sign_in.issuer in grant
+
+
+def test_a_call_that_needs_more_than_was_allowed_has_the_user_sign_in_for_that_too(user: User) -> None:
+    with oauth_tool_server("scopes") as server:
+        config = user.add(server)
+        page, _, ends = user.begin(config)
+        user.finish(config, page, ends)
+        assert user.host.tools(config)
+        assert user.host.call(config.id).text.startswith("The user has to sign in to the tool server again")
+        assert user.host.host.lacking(config.id) == "write"
+        assert user.host.tools(config), "all else goes on"
+        page, _, ends = user.begin(config)
+        user.finish(config, page, ends)
+        assert server.sign_in.scopes == ["read", "read write"]
+        assert user.host.tools(config)
+        assert (user.host.call(config.id).text, user.host.host.lacking(config.id)) == ("done", "")
+        assert server.sign_in.faults == []
+
+
+@pytest.mark.parametrize(
+    ("challenge", "problem"),
+    [
+        ('Bearer error="insufficient_scope", scope="a b"', ServerProblem.SIGN_IN_MORE),
+        ("Bearer scope=a, error=insufficient_scope", ServerProblem.SIGN_IN_MORE),
+        ('Bearer error="insufficient_scope"', ServerProblem.SIGN_IN),
+        ('Bearer error="insufficient_scope", scope="a\u0007"', ServerProblem.SIGN_IN),
+        (f'Bearer error="insufficient_scope", scope="{"a" * 501}"', ServerProblem.SIGN_IN),
+        ('Bearer error="invalid_token", scope="a"', ServerProblem.SIGN_IN),
+    ],
+)
+def test_what_is_lacking_is_only_what_a_server_says_so_plainly(challenge: str, problem: ServerProblem) -> None:
+    with oauth_tool_server() as server:
+        connection = Connection(server, signed_in(server))
+        server.forbids = challenge
+        assert connection.ask() == [403]
+        assert (connection.failures, connection.http.failure and connection.http.failure.problem) == ([], problem)
+
+
+def test_new_tokens_are_used_before_the_window_has_heard_of_them(tmp_path: Path) -> None:
+    calls: queue.Queue[Callable[[], None]] = queue.Queue()  # that the window's thread has not made yet
+    servers = ToolServersController(tmp_path, Secrets(tmp_path / "token", lambda: None), calls.put, IN_PLACE)
+
+    def listed() -> None:
+        while "_on_listed" not in repr(calls.get(timeout=PATIENCE_S)):
+            pass
+
+    with oauth_tool_server() as server:
+        servers.add_text(server.address)
+        (row,) = servers.rows()
+        assert servers.confirm(row.id, row.place)
+        servers._servers.keep_grant(row.id, signed_in(server))
+        server.sign_in.access.clear()
+        servers.list_tools(row.id)
+        listed()
+        servers.restart(row.id)
+        listed()
+        assert servers.rows()[0].state is ConnectionState.READY
+        servers.close()
 
 
 def test_what_is_removed_takes_its_tokens_with_it(tmp_path: Path) -> None:
@@ -193,6 +254,8 @@ def signed_in(
         ("refuses", ServerProblem.SIGN_IN_REFUSED, "access_denied"),
         ("no_token", ServerProblem.SIGN_IN_FAILED, ""),
         ("redirects", ServerProblem.SIGN_IN_FAILED, ""),
+        ("large", ServerProblem.TOO_LARGE, "8"),
+        ("stream", ServerProblem.TOO_LARGE, "8"),
     ],
 )
 def test_what_is_wrong_is_said_and_brings_nothing(mode: str, problem: ServerProblem, detail: str) -> None:
@@ -242,7 +305,7 @@ def test_after_its_time_or_its_end_nothing_waits() -> None:
         with pytest.raises(ServerFault) as caught:
             signed_in(server, pages.append, 1.0)
         assert (caught.value.problem, caught.value.detail) == (ServerProblem.SIGN_IN_LATE, "1")
-    assert len(pages) == 2
+    assert pages
     assert not any(map(waits, pages))
 
 
@@ -253,10 +316,18 @@ def test_another_place_to_sign_in_is_shown_to_nobody_before_signing_out() -> Non
         other.resource = server.address
         server.sign_in = other
         with pytest.raises(ServerFault) as caught:
-            signed_in(server, pages.append, 5, grant)
+            signed_in(server, pages.append, grant=grant)
         assert (caught.value.problem, caught.value.detail) == (ServerProblem.SIGN_IN_MOVED, "127.0.0.1")
         assert (pages, other.clients) == ([], {})
         assert other.issuer in signed_in(server)
+
+
+def test_a_token_that_is_good_for_longer_than_there_is_time_is_none() -> None:
+    with oauth_tool_server() as server:
+        server.sign_in.expires_s = 10**400
+        with pytest.raises(ServerFault) as caught:
+            signed_in(server)
+    assert caught.value.problem is ServerProblem.SIGN_IN_FAILED
 
 
 def test_a_server_that_wants_no_sign_in_gets_none() -> None:
@@ -283,12 +354,12 @@ class Connection:
         self.kept: list[str] = []
         self.auth = SignedIn(self.reach, self.http, lambda fault: self.failures.append(fault.problem), self.kept.append)
 
-    def ask(self, count: int = 1) -> list[int]:
+    def ask(self, count: int = 1, method: str = "POST") -> list[int]:
         """Statuses of requests that are made at once."""
 
         async def ask() -> list[int]:
             async with new_client(self.reach.headers, self.http, self.auth) as client:
-                sent = [client.post(self.reach.address, json={"method": "x"}) for _ in range(count)]
+                sent = [client.request(method, self.reach.address, json={"method": "x"}) for _ in range(count)]
                 return [response.status_code for response in await asyncio.gather(*sent)]
 
         return asyncio.run(ask())
@@ -316,11 +387,23 @@ def test_many_requests_refresh_once() -> None:
         assert len(connection.kept) == 1
 
 
-def test_a_sign_in_server_that_is_busy_ends_nothing() -> None:
+def test_the_end_of_a_session_is_worth_no_refresh() -> None:
+    """The host that it is from may end before anybody hears of the new tokens."""
+    with oauth_tool_server() as server:
+        server.sign_in.expires_s = 5
+        grant = signed_in(server)
+        connection = Connection(server, grant)
+        assert (connection.ask(method="DELETE"), connection.kept) == ([405], [])
+        again = Connection(server, grant)
+        assert (again.ask(), again.failures) == ([202], [])
+
+
+@pytest.mark.parametrize("mode", ["busy", "no_answer"])
+def test_a_sign_in_server_that_is_busy_ends_nothing(mode: str) -> None:
     with oauth_tool_server() as server:
         connection = Connection(server, signed_in(server))
         server.sign_in.access.clear()
-        server.sign_in.mode = "busy"
+        server.sign_in.mode = mode
         with pytest.raises(httpx2.ConnectError):
             connection.ask()
         assert (connection.kept, connection.failures) == ([], [])

@@ -29,13 +29,15 @@ def _search(arguments: Arguments, reach: Reach) -> ToolResult:
         broken.append(path)
         reach.failed(path, error)
 
-    found = search_in(dict.fromkeys(path for path, _ in reach.documents.values()), query, _MOST_PASSAGES, failed)
+    paths = dict.fromkeys(path for path, _ in reach.documents.values())
+    names = {place: name for name, place in reach.documents.items()}
+    found = search_in(paths, query, _MOST_PASSAGES, failed, names)
     if found:
         return ToolResult(passages_text(found), outside=True)
     if broken:
         raise Refusal(_BROKEN)
-    names = [cleaned(name, _LONGEST_NAME, lines=False) for name in list(reach.documents)[:_LISTED]]
-    return ToolResult("No passage has these words. The documents are:\n" + "\n".join(names), outside=True)
+    listed = [cleaned(name, _LONGEST_NAME, lines=False) for name in list(reach.documents)[:_LISTED]]
+    return ToolResult("No passage has these words. The documents are:\n" + "\n".join(listed), outside=True)
 
 
 def text_in(name: str, first_page: int | None, last_page: int | None, reach: Reach) -> str | None:
@@ -65,7 +67,7 @@ TOOLS = (
         described(
             "search_files",
             "Searches the documents of this chat and its project, and returns the passages that have most of the words"
-            f" of the query, each with its file and page. {CITING}",
+            f" of the query, each with its file and page or line. {CITING}",
             {"query": {"type": "string", "description": "The question, or words that the answer should have"}},
         ),
         _search,

@@ -87,7 +87,7 @@ class Host:
             case "call" if server is not None:
                 self._start(number, self._call(number, server, request["name"], request["arguments"]))
             case "sign_in" | "revoke":
-                self._start(number, self._grant(number, ServerReach(**request["at"]), request.get("pages")))
+                self._start(number, self._grant(number, ServerReach(**request["at"]), request))
             case "cancel" if task := self._requests.pop(number, None):
                 task.cancel()
                 self._fail(number, ServerFault(ServerProblem.STOPPED))
@@ -99,7 +99,8 @@ class Host:
         async def run() -> None:
             try:
                 await work
-            except ServerFault as failure:
+            except Exception as error:  # noqa: BLE001  the app waits for an answer, whatever a server has caused
+                failure = error if isinstance(error, ServerFault) else ServerFault(ServerProblem.NOT_PROTOCOL)
                 if self._requests.pop(number, None) is not None:
                     self._fail(number, failure)
             finally:
@@ -175,17 +176,18 @@ class Host:
                 self.say({"n": number, "piece": piece, "last": last, "size": len(picture)})
         self.say({"n": number, "result": result.text, "left_out": result.left_out, "is_error": result.failed})
 
-    async def _grant(self, number: int, reach: ServerReach, pages: dict[str, str] | None) -> None:
+    async def _grant(self, number: int, reach: ServerReach, request: dict[str, Any]) -> None:
         """A sign-in brings one; without pages the present one is revoked."""
 
         def browse(url: str) -> None:
             self.say({"n": number, "browse": url})
 
         grant = ""
-        if pages is None:
-            await revoke(reach)
+        if "pages" in request:
+            pages = SignInPages(**request["pages"])
+            grant = await sign_in(reach, pages, browse, self._patience.sign_in, request["more"])
         else:
-            grant = await sign_in(reach, SignInPages(**pages), browse, self._patience.sign_in)
+            await revoke(reach)
         self.say({"n": number, "granted": grant})
 
     async def _end(self) -> None:

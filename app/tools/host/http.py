@@ -43,13 +43,12 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             await response.aclose()
             self.failure = ServerFault(ServerProblem.UNREACHABLE, "the body is compressed")
             raise httpx2.DecodingError("the body is compressed")
-        limit = None if response.headers.get("content-type", "").startswith("text/event-stream") else MESSAGE_BYTES
         body = response.stream
         assert isinstance(body, httpx2.AsyncByteStream)
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=_Limited(body, limit, self),
+            stream=_Limited(body, None if _may_go_on(request, response) else MESSAGE_BYTES, self),
             extensions=response.extensions,
         )
 
@@ -73,6 +72,13 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         if not addresses or not all(map(may_be, addresses)):
             raise ServerFault(ServerProblem.ADDRESS, host)
         return addresses[0]
+
+
+def _may_go_on(request: httpx2.Request, response: httpx2.Response) -> bool:
+    """Whether it is a stream that was asked for: all else, a refusal of one too, is read whole."""
+    kind = "text/event-stream"
+    is_one = response.status_code == 200 and response.headers.get("content-type", "").startswith(kind)
+    return is_one and kind in request.headers.get("accept", "")
 
 
 class _Limited(httpx2.AsyncByteStream):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 from mcp.client.auth import OAuthClientProvider, OAuthFlowError, OAuthRegistrationError
+from mcp.client.auth.utils import extract_field_from_www_auth, extract_scope_from_www_auth, union_scopes
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
@@ -27,12 +29,13 @@ from pydantic import AnyUrl, BaseModel, ValidationError
 from app.tools.host.http import LimitedTransport, is_stream, new_client
 from app.tools.host.loopback import Callback
 from app.tools.public import same_origin
-from app.tools.wire import LONGEST_GRANT, ServerFault, ServerProblem, ServerReach, SignInPages
+from app.tools.wire import DETAIL_CHARACTERS, LONGEST_GRANT, ServerFault, ServerProblem, ServerReach, SignInPages
 
 _WITH_RESOURCE = "2025-06-18"  # from this version of the protocol on a token is asked for one resource
 _EARLY_S = 10.0  # before a token expires it is refreshed
 _REVOKE_S = 10.0
 _PKCE = "S256"
+_SCOPES = re.compile(r"[!#-\[\]-~]+( [!#-\[\]-~]+)*")
 _HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -144,6 +147,10 @@ class SignedIn(OAuthClientProvider):
         if not same_origin(str(request.url), self.context.server_url):
             yield request
             return
+        if request.method == "DELETE":  # the end of a session: the host may end before the app has another grant
+            self._sign(request)
+            yield request
+            return
         used = self._token
         if self.context.current_tokens is not None and not self.context.is_token_valid():
             async with self.context.lock:
@@ -177,7 +184,10 @@ class SignedIn(OAuthClientProvider):
         elif response.status_code != 200:
             raise httpx2.ConnectError(f"HTTP {response.status_code}")
         else:
-            await self._handle_refresh_response(response)
+            before = self.context.current_tokens, self.context.token_expiry_time
+            if not await self._handle_refresh_response(response):
+                self.context.current_tokens, self.context.token_expiry_time = before
+                raise httpx2.ConnectError("no tokens")
 
     def _keep_tokens(self, tokens: OAuthToken | None) -> None:
         if self._grant is not None:
@@ -189,7 +199,9 @@ class SignedIn(OAuthClientProvider):
 
     def _judge(self, response: httpx2.Response) -> None:
         challenge = response.headers.get("www-authenticate", "bearer").lower()
-        if response.status_code == 403 or (
+        if self._token and (more := _lacking(response)):
+            self._http.failure = ServerFault(ServerProblem.SIGN_IN_MORE, more)
+        elif response.status_code == 403 or (
             response.status_code == 401 and (self._has_key or "bearer" not in challenge)
         ):
             self._http.failure = ServerFault(ServerProblem.SIGN_IN, str(response.status_code))
@@ -201,7 +213,12 @@ class _BrowserSignIn(OAuthClientProvider):
     """The SDK's flow, which stops at what is not safe, or not where the sign-in was before."""
 
     def __init__(
-        self, address: str, callback: Callback, former: Grant | None, show: Callable[[str], Awaitable[None]]
+        self,
+        address: str,
+        callback: Callback,
+        former: Grant | None,
+        show: Callable[[str], Awaitable[None]],
+        more: str,
     ) -> None:
         async def browse(url: str) -> None:
             self._state = parse_qs(urlsplit(url).query).get("state", [""])[-1]
@@ -218,6 +235,8 @@ class _BrowserSignIn(OAuthClientProvider):
         super().__init__(address, _metadata(callback.address), _Memory(), browse, answer)
         self._former = former
         self._state = ""
+        tokens = None if former is None else former.tokens
+        self._wanted = union_scopes(None if tokens is None else tokens.scope, more) if more else ""
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         flow = super()._auth_flow(request)
@@ -226,11 +245,20 @@ class _BrowserSignIn(OAuthClientProvider):
             while True:
                 if outgoing is not request:
                     self._check(outgoing)
-                outgoing = await flow.asend((yield outgoing))
+                response = yield outgoing
+                if outgoing is request and self._wanted:
+                    self._want(response)
+                outgoing = await flow.asend(response)
         except StopAsyncIteration:
             return
         finally:
             await flow.aclose()
+
+    def _want(self, response: httpx2.Response) -> None:
+        """Have the flow ask for what was allowed before and what a call needs, beside what the server asks for."""
+        scopes = union_scopes(self._wanted, extract_scope_from_www_auth(response))
+        challenge = response.headers.get("www-authenticate", "Bearer")
+        response.headers["www-authenticate"] = f'Bearer scope="{scopes}", {challenge}'
 
     def _check(self, outgoing: httpx2.Request) -> None:
         """Of the flow's own requests, before each. Raises ServerFault."""
@@ -262,8 +290,11 @@ class _BrowserSignIn(OAuthClientProvider):
         )
 
 
-async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within_s: float) -> str:
-    """The grant; "" from a server that wants none. `browse` gets the page for the user. Raises ServerFault."""
+async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within_s: float, more: str = "") -> str:
+    """The grant; "" from a server that wants none. `browse` gets the page for the user. Raises ServerFault.
+
+    `more`: scopes that a call needs beside those of the present grant, which are asked for again.
+    """
     address = _plain(reach.address)
     http = LimitedTransport(reach.address)
     method, content = ("GET", None) if is_stream(reach.address) else ("POST", _HELLO)
@@ -274,7 +305,7 @@ async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within
 
     try:
         async with asyncio.timeout(within_s), Callback(pages) as callback:
-            provider = _BrowserSignIn(address, callback, Grant.read(reach.grant, address), show)
+            provider = _BrowserSignIn(address, callback, Grant.read(reach.grant, address), show, more)
             headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": _WITH_RESOURCE}
             async with (
                 new_client(reach.headers, http, provider) as client,
@@ -285,9 +316,9 @@ async def sign_in(reach: ServerReach, pages: SignInPages, browse: Browse, within
         raise ServerFault(ServerProblem.SIGN_IN_LATE, f"{max(1, round(within_s / 60))}") from None
     except OAuthRegistrationError:
         raise ServerFault(ServerProblem.NO_REGISTRATION) from None
-    except (OAuthFlowError, ValueError):
+    except (OAuthFlowError, ValueError, ArithmeticError):
         raise ServerFault(ServerProblem.SIGN_IN_FAILED) from None
-    except (httpx2.HTTPError, OSError) as error:
+    except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
         raise http.failure or ServerFault(ServerProblem.UNREACHABLE, str(error) or type(error).__name__) from None
     if provider.context.current_tokens is None:
         if status >= 400:
@@ -306,10 +337,17 @@ async def revoke(reach: ServerReach) -> None:
     http = LimitedTransport(reach.address)
     provider = SignedIn(reach, http, _ignore, _ignore)
     data = {"token": grant.tokens.refresh_token or grant.tokens.access_token, "client_id": grant.client.client_id}
-    with suppress(OAuthFlowError, ServerFault, httpx2.HTTPError, OSError, TimeoutError):
+    with suppress(OAuthFlowError, ServerFault, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError):
         data, headers = provider.context.prepare_token_auth(data, {})
         async with asyncio.timeout(_REVOKE_S), new_client({}, http) as client:
             await client.post(str(grant.metadata.revocation_endpoint), data=data, headers=headers)
+
+
+def _lacking(response: httpx2.Response) -> str:
+    """The scopes that a request lacks; "" if it does not say so."""
+    scopes = extract_scope_from_www_auth(response) or ""
+    is_lacking = response.status_code == 403 and extract_field_from_www_auth(response, "error") == "insufficient_scope"
+    return scopes if is_lacking and len(scopes) <= DETAIL_CHARACTERS and _SCOPES.fullmatch(scopes) else ""
 
 
 def _ignore(_: object) -> None:

@@ -37,6 +37,7 @@ from app.tools.wire import (
 
 _FETCHING = frozenset({"npx", "pnpm", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman"})
 _LOOK_AT_FAMILY_S = 2.0  # while a call runs
+_CLOSED = types.ErrorData(code=types.CONNECTION_CLOSED, message="Connection closed")  # the SDK's own words
 _ANY_RESULT: TypeAdapter[Any] = TypeAdapter(dict[str, Any])  # the values are checked when they are read
 
 
@@ -216,7 +217,10 @@ class ToolServer:
         try:
             return await request
         except (MCPError, ValidationError, RuntimeError, ValueError) as error:
-            raise self._reason(error) from None
+            reason = self._reason(error)
+            if isinstance(error, MCPError) and error.error == _CLOSED:  # the SDK would go on as if it were open
+                self.fail(reason)
+            raise reason from None
 
     def _reason(self, error: BaseException) -> ServerFault:
         for known in (self, self._stdio, self._http):
@@ -227,7 +231,8 @@ class ToolServer:
                 case ServerFault():
                     return each
                 case MCPError():
-                    return ServerFault(ServerProblem.REFUSED, each.error.message)
+                    problem = ServerProblem.CLOSED if each.error == _CLOSED else ServerProblem.REFUSED
+                    return ServerFault(problem, each.error.message)
                 case httpx2.HTTPError() | OSError():
                     return ServerFault(ServerProblem.UNREACHABLE, str(each) or type(each).__name__)
                 case RuntimeError() if "protocol version" in str(each):

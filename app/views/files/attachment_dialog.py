@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.markup.folding import occurrences_of_any
+from app.markup.long_lines import SOFT, goes_on
+from app.system.file_manager import can_open, open_file
 from app.theme import Theme
 from app.view_models.transcript import Attachment, AttachmentKind
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
 from app.views.widgets.long_text import LongText
 from app.views.widgets.painting import found_format
 from app.views.widgets.reading_dialog import ReadingDialog
+from app.words.formats import count, fill
 
 _MOST = 1000  # are lit
 
 
-class FoundInAttachment(QObject):
-    """Search results in the text: highlights them while it is laid out, and scrolls to the first."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the text is of: a file ("": none), a page of it, or all of it with a line (0: none)."""
 
-    def __init__(self, theme: Theme, text: LongText, words: Sequence[str]) -> None:
+    path: str = ""
+    page: int = 0
+    line: int = 0
+
+
+class FoundInAttachment(QObject):
+    """Search results in the text, or a line: highlights them while it is laid out, and scrolls to the first."""
+
+    def __init__(self, theme: Theme, text: LongText, words: Sequence[str], line: int) -> None:
         super().__init__(text)
         self._theme = theme
         self._text = text
         self._words = tuple(words)
+        self._line = line - 1
+        self._passed = 0  # lines before the block that is read next
         self._read = 0  # blocks
         self._found: list[QTextCursor] = []
         self._current = 0
@@ -34,18 +49,30 @@ class FoundInAttachment(QObject):
 
     def read_on(self, *, is_whole: bool) -> None:
         """Search appended text; the last line only once the text is complete."""
-        if not self._words:
+        if not self._words and self._line < 0:
             return
         before = len(self._found)
         block = self._text.document().findBlockByNumber(self._read)
         while block.isValid() and (is_whole or block.next().isValid()) and len(self._found) < _MOST:
-            self._found += [_cursor_over(block, *span) for span in occurrences_of_any(block.text(), self._words)]
+            self._found += [_cursor_over(block, *span) for span in self._spans(block)]
             self._read = self._read + 1
             block = block.next()
         if len(self._found) > before:
             if not before and not self._text.verticalScrollBar().value():  # the user has not scrolled meanwhile
                 self._show_current()
             self._light()
+
+    def _spans(self, block: QTextBlock) -> Sequence[tuple[int, int]]:
+        if self._line < 0:
+            return occurrences_of_any(block.text(), self._words)
+        self._passed += bool(block.blockNumber()) and not goes_on(block)
+        lines = block.text().split(SOFT)
+        at = self._line - self._passed
+        self._passed += len(lines) - 1
+        if goes_on(block) or not 0 <= at < len(lines):
+            return ()
+        start = sum(len(each) + 1 for each in lines[:at])
+        return ((start, start + len(lines[at])),)
 
     def step(self, direction: int) -> None:
         """Go to the next result (1), the previous (-1) or the current one; wraps around."""
@@ -96,18 +123,23 @@ class AttachmentDialog(ReadingDialog):
         attachment: Attachment,
         parent: QWidget,
         *,
-        can_put_back: bool,
-        can_remove: bool,
-        words: Sequence[str],
+        can_put_back: bool = False,
+        can_remove: bool = False,
+        words: Sequence[str] = (),
+        place: Place | None = None,
     ) -> None:
-        """`words` are highlighted, and the first one is scrolled to."""
+        """`words`, or the line of `place`, are highlighted, and the first is scrolled to."""
         super().__init__(theme, parent)
         self._attachment = attachment
-        self._found = FoundInAttachment(theme, self.text, words)
+        self._place = place or Place()
+        self._found = FoundInAttachment(theme, self.text, words, self._place.line)
         self.put_back = self.add_button()
         self.remove = self.add_button()
         self.put_back.setVisible(can_put_back)
         self.remove.setVisible(can_remove)
+        self.open_button = self.add_button()
+        self.open_button.setVisible(bool(self._place.path))
+        self.open_button.clicked.connect(lambda: open_file(self._place.path))
         for button, requested in ((self.put_back, self.put_back_requested), (self.remove, self.remove_requested)):
             button.clicked.connect(requested)
             button.clicked.connect(self.accept)
@@ -132,7 +164,14 @@ class AttachmentDialog(ReadingDialog):
         detail = chip.detail()
         chip.deleteLater()
         chip.hide()
-        missing = self._attachment.kind is AttachmentKind.NOTE
-        self.name(title, self.tr("Not included in the import.") if missing else detail)
+        if self._attachment.kind is AttachmentKind.NOTE:
+            detail = self.tr("Not included in the import.")
+        elif self._place.page:
+            detail = fill(self.tr("Page %1"), count(self._place.page))
+        elif self._place.line:
+            detail = fill(self.tr("Line %1"), count(self._place.line))
+        self.name(title, detail)
+        opens = can_open(self._place.path)
+        self.open_button.setText(self.tr("Open the File") if opens else self.tr("Show in Folder"))
         self.put_back.setText(self.tr("Insert into Message"))
         self.remove.setText(self.tr("Remove from Message"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QDate, QStandardPaths, Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
 from app.controllers.exports import ExportController, Exported, ExportFormat, ExportRequest
 from app.portable.problems import NotExported
@@ -14,9 +14,11 @@ from app.portable.writing import safe_name
 from app.system.file_manager import reveal
 from app.theme import Theme
 from app.views.files.progress_dialog import ProgressDialog
+from app.views.widgets.arrange import arrange
 from app.views.widgets.banner import Banner, BannerText, problem_text
 from app.views.widgets.dialog import DialogText
-from app.views.widgets.fields import Segments
+from app.views.widgets.fields import Segments, Switch
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.words.formats import count, fill, spoken
 from app.words.notices import Notice
 from app.words.notices_for_errors import Problem
@@ -50,6 +52,14 @@ class ExportDialog(ProgressDialog):
         self.form.set_value(ExportFormat.MARKDOWN)
         self.content.addWidget(self.form, 0, Qt.AlignmentFlag.AlignLeft)
         self.form.chosen.connect(self._on_form)
+        self.with_files = Switch(theme, self)
+        self.with_files_words = TextLabel(theme, TextStyle.BODY, self)
+        row = arrange(
+            QHBoxLayout(), (self.with_files, 0, Qt.AlignmentFlag.AlignTop), (self.with_files_words, 1), spacing=10
+        )
+        self.content.addLayout(row)
+        for widget in (self.with_files, self.with_files_words):
+            widget.setVisible(exports.have_files(chats))
         self.act_button.clicked.connect(self._ask_where)
         exports.progress.connect(self._on_progress)
         exports.finished.connect(self._on_finished)
@@ -65,6 +75,8 @@ class ExportDialog(ProgressDialog):
         elif not self._is_single:
             title = self.tr("Export %Ln chat(s)", "", len(self._chats))
         self.form.setAccessibleName(self.tr("Format"))
+        self.with_files_words.setText(self.tr("With the files of projects and chats"))
+        self.with_files.setAccessibleName(self.with_files_words.text())
         act = "" if self._is_writing else self.tr("Export…")
         return DialogText(title, self._sentence(), act=act, cancel=self.tr("Cancel"))
 
@@ -117,12 +129,16 @@ class ExportDialog(ProgressDialog):
         path = Path(chosen) / self._file_name() if self._is_folder() else Path(chosen)
         self._is_writing = True
         self._done = (0, 0)
-        self.act_button.setEnabled(False)
-        self.form.setEnabled(False)
+        self._enable(False)
         self.bar.set_share(0)
         self.bar.show()
         self._retranslate()
-        self._exports.export(ExportRequest(self._chats, self._form(), path), markdown_words())
+        wanted = ExportRequest(self._chats, self._form(), path, self.with_files.isChecked())
+        self._exports.export(wanted, markdown_words())
+
+    def _enable(self, enabled: bool) -> None:
+        for widget in (self.act_button, self.form, self.with_files):
+            widget.setEnabled(enabled)
 
     def _on_progress(self, done: int, total: int) -> None:
         self._done = done, total
@@ -131,7 +147,7 @@ class ExportDialog(ProgressDialog):
 
     def _on_finished(self, exported: Exported) -> None:
         path = exported.path
-        missing = (exported.too_many, exported.unreadable)
+        missing = (exported.too_many, exported.unreadable, exported.lost)
         self._end()
 
         def text() -> BannerText:
@@ -149,8 +165,7 @@ class ExportDialog(ProgressDialog):
             words = problem_text(problem)
             self._problem = Notice(words.title, words.sentence, words.hint)
         self._is_writing = False
-        self.act_button.setEnabled(True)
-        self.form.setEnabled(True)
+        self._enable(True)
         self.bar.hide()
         self._retranslate()
 

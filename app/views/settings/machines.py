@@ -1,4 +1,4 @@
-"""Settings → Other Macs: lend this one, pair, and run a model over two. Experimental, and says so."""
+"""Settings → Other Macs: lend this one, pair, run a model over two, have one draft. Experimental, and says so."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.controllers.machines import Lending, MachineDiscovery, MachinesController
 from app.controllers.models import ModelController
+from app.controllers.station import StationController
 from app.theme import Theme
 from app.view_models.downloads import DownloadState, share_done
 from app.view_models.installed_list import is_too_large
@@ -29,6 +30,7 @@ from app.words.downloads import progress_text
 from app.words.formats import fill
 from app.words.machines import (
     code_words,
+    copying_words,
     digits,
     helping_words,
     lending_words,
@@ -40,6 +42,7 @@ from app.words.machines import (
     nearby_words,
     plan_words,
     refusal_words,
+    station_words,
     use_words,
     wanted_words,
 )
@@ -61,6 +64,7 @@ class MachinesPage(Translated, Page):
         self.nearby = NearbyCard(theme, machines.discovery)
         self.pairing = PairingCard(theme, machines)
         self.plan = PlanCard(theme, machines, models)
+        self.station = StationCard(theme, machines)
         self._look = QTimer(self, interval=_LOOK_INTERVAL_MS)
         self._look.timeout.connect(machines.look)
         self.column.addWidget(self._note)
@@ -73,6 +77,8 @@ class MachinesPage(Translated, Page):
         self.column.addWidget(self.pairing)
         self._plan_heading = self.add_heading()
         self.column.addWidget(self.plan)
+        self._station_heading = self.add_heading()
+        self.column.addWidget(self.station)
         self.end()
         for changed in (machines.changed, machines.discovery.changed):
             changed.connect(self._show)
@@ -94,22 +100,28 @@ class MachinesPage(Translated, Page):
         self.ensureWidgetVisible(self.pairing)
 
     def _show(self) -> None:
+        has_helper = any(entry.address for entry in self._machines.entries)
         for heading, card, shown in (
             (self._paired_heading, self.paired, bool(self._machines.entries)),
             (self._nearby_heading, self.nearby, bool(self._machines.discovery.strangers)),
-            (self._plan_heading, self.plan, any(entry.address for entry in self._machines.entries)),
+            (self._plan_heading, self.plan, has_helper),
+            (self._station_heading, self.station, has_helper),
         ):
             heading.setVisible(shown)
             card.setVisible(shown)
 
     def _retranslate(self) -> None:
         self._note.setText(
-            self.tr("A model that is too large for this Mac runs over two that both have its files. Experimental.")
+            self.tr(
+                "A model that is too large for this Mac runs over two that both have its files. "
+                "Or another Mac drafts for this one. Experimental."
+            )
         )
         self._paired_heading.setText(self.tr("Paired Macs"))
         self._nearby_heading.setText(self.tr("Nearby Macs"))
         self._pairing_heading.setText(self.tr("Pair with another Mac"))
         self._plan_heading.setText(self.tr("Run over 2 Macs"))
+        self._station_heading.setText(self.tr("Draft on another Mac"))
         self._show()
 
 
@@ -133,7 +145,7 @@ class LendCard(Translated, Card):
             self.column.addWidget(row)
         self.on.toggled.connect(lending.set_on)
         self.stop.clicked.connect(lending.take_back)
-        self.fetch.clicked.connect(lending.fetch_wanted)
+        self.fetch.clicked.connect(self._on_fetch)
         self.new_code.clicked.connect(lending.invite)
         lending.changed.connect(self._show)
         self._retranslate()
@@ -144,7 +156,8 @@ class LendCard(Translated, Card):
         self.on.setChecked(lending.is_on)
         self.on_row.set_words(self.tr("Lend memory to other Macs"), lending_words(state, lending.address, lending.port))
         self.use_row.setVisible(bool(state.user))
-        self.use_row.set_words(fill(self.tr("%1 uses this Mac"), state.user), use_words(state))
+        uses = self.tr("This Mac drafts for %1") if state.drafts else self.tr("%1 uses this Mac")
+        self.use_row.set_words(fill(uses, state.user), use_words(state))
         self._show_wanted()
         left_s = lending.code_left_s
         self.code_row.setVisible(lending.is_ready)
@@ -166,7 +179,7 @@ class LendCard(Translated, Card):
         self.wanted_row.setVisible(bool(self._lending.wanted or coming))
         wanted = fill(self.tr("%1 needs a model that is not on this Mac"), state.wanted_by)
         self.wanted_row.set_words(wanted, wanted_words(state))
-        self.fetch.setVisible(coming is None)
+        self.fetch.setText(self.tr("Download") if coming is None else self.tr("Cancel"))
         self.bar.setVisible(coming is not None)
         if coming is not None:
             self.bar.set_share(share_done([coming]), moving=coming.state is DownloadState.RUNNING)
@@ -175,10 +188,15 @@ class LendCard(Translated, Card):
                 self.wanted_row.set_words(wanted, f"{wanted_words(state)}\n{progress_text(*figures)}")
             self.bar.setAccessibleName(self.wanted_row.explanation.text())
 
+    def _on_fetch(self) -> None:
+        if self._lending.coming is None:
+            self._lending.fetch_wanted()
+        else:
+            self._lending.leave_wanted()
+
     def _retranslate(self) -> None:
         self.stop.setText(self.tr("Stop now"))
         self.new_code.setText(self.tr("Show code"))
-        self.fetch.setText(self.tr("Download"))
         self._show()
 
 
@@ -427,6 +445,58 @@ class PlanCard(Translated, Card):
         self.alone.setText(self.tr("Run on this Mac alone"))
         self._show_choices()
         self._show()
+
+
+class StationCard(Translated, Card):
+    """Which other machine drafts for this one, and how that goes."""
+
+    def __init__(self, theme: Theme, machines: MachinesController) -> None:
+        super().__init__(theme)
+        self._machines = machines
+        self.machine = ChoiceButton(theme)
+        self.row = SettingRow(theme, self.machine)
+        self.bar = ProgressLine(theme)  # of the draft's files, while the other machine copies them
+        self._second = QTimer(self, interval=_SECOND_MS)
+        self._second.timeout.connect(self._show)
+        for widget in (self.row, self.bar):
+            self.column.addWidget(widget)
+        self.machine.chosen.connect(machines.station.choose)
+        machines.changed.connect(self._show_choices)
+        machines.station.changed.connect(self._show)
+        self._retranslate()
+
+    @property
+    def _station(self) -> StationController:
+        return self._machines.station
+
+    def _show_choices(self) -> None:
+        machines = [(entry.fingerprint, entry.name) for entry in self._machines.entries if entry.address]
+        self.machine.set_choices([("", self.tr("No other Mac")), *machines])
+        self._show()
+
+    def _show(self) -> None:
+        station = self._station
+        copies = station.file_serving.is_used
+        self.machine.set_value(station.chosen)
+        self.row.set_words(self.tr("Drafts for this Mac"), self._words())
+        self.bar.setVisible(copies)
+        self.bar.set_share(station.file_serving.share)
+        self.bar.setAccessibleName(self.row.explanation.text())
+        if copies and not self._second.isActive():
+            self._second.start()
+        elif not copies:
+            self._second.stop()
+
+    def _words(self) -> str:
+        station = self._station
+        if not station.chosen:
+            return self.tr("A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.")
+        if station.file_serving.is_used:
+            return copying_words(self.machine.text(), station.file_serving.share)
+        return station_words(station.state, station.source.repository)
+
+    def _retranslate(self) -> None:
+        self._show_choices()
 
 
 def _announce(card: Card, words: str) -> None:

@@ -302,6 +302,8 @@ class ServerCard(Translated, Card):
         waits = row.sign_in is SignIn.WAITS
         failed = row.state is ConnectionState.FAILED and not waits
         state = waits_for_sign_in_text(row.sign_in_at) if waits else state_text(row.state, row.problem, row.detail)
+        if row.lacks and not (waits or failed):
+            state = problem_text("sign_in_more", row.lacks)
         self.on.set_value(not is_off)
         self.head.set_words(row.name, "" if failed else state)
         self.place.setText(row.place)

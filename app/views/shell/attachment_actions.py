@@ -18,12 +18,12 @@ from app.controllers.message_changes import can_drop
 from app.controllers.models import ModelController
 from app.documents.problems import NotAttached, WhyNot
 from app.documents.reading import beginning_of
-from app.markup.links import cited
+from app.markup.links import Cited, cited
 from app.settings import STARTER_EYES
 from app.theme import Theme
 from app.view_models.installed_list import best_that_sees
 from app.view_models.transcript import Attachment, AttachmentKind
-from app.views.files.attachment_dialog import AttachmentDialog
+from app.views.files.attachment_dialog import AttachmentDialog, Place
 from app.views.files.picture_viewer import PictureViewer
 from app.views.models.model_facts import coming_text
 from app.views.shell.shell_window import ShellWindow
@@ -79,7 +79,7 @@ class AttachmentActions(QObject):
         transcript.picture_requested.connect(partial(self._show_picture, can_remove=False))
         transcript.notice_action_requested.connect(self._follow)
         transcript.link_requested.connect(self._show_cited)
-        chats.tools.changed.connect(lambda: transcript.context.cite(chats.tools.document_names()))
+        chats.tools.changed.connect(lambda: transcript.context.cite(chats.tools.documents()))
         attached.refused.connect(self._show_refused)
         for gone_on in (chats.current_chat_changed, chats.asking.message_sent):
             gone_on.connect(self._withdraw_refused)
@@ -221,12 +221,14 @@ class AttachmentActions(QObject):
 
     def _show_cited(self, link: str) -> None:
         """A place in a document that a reply cites."""
-        name, page = cited(link) or ("", 0)
-        self._chats.tools.read_cited(name, page, partial(self._show_place, name))
+        if (wanted := cited(link)) is not None:
+            self._chats.tools.read_cited(wanted.name, wanted.page, partial(self._show_place, wanted))
 
-    def _show_place(self, name: str, text: str) -> None:
+    def _show_place(self, wanted: Cited, text: str, path: str, page: int) -> None:
         if text:
-            self._show(Attachment(name, AttachmentKind.TEXT, text, len(text.encode())))
+            attachment = Attachment(wanted.name, AttachmentKind.TEXT, text, len(text.encode()))
+            place = Place(path, page, 0 if page else wanted.line)
+            AttachmentDialog(self._theme, attachment, self._window, place=place).open()
 
     def _show_refused(self, problems: list[NotAttached]) -> None:
         def text() -> BannerText:

@@ -15,7 +15,7 @@ from app.views.widgets.labels import ElidedLabel, TextStyle
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, percent, sentences
-from app.words.machines import part_words
+from app.words.machines import drafting_words, part_words
 from app.words.model_names import human_name
 from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
@@ -159,7 +159,8 @@ class PairChip(Translated, PaintedButton):
         pair = self._pair
         helped = "" if pair.helper is None else part_words(pair.helper.name, pair.choice)
         drafting = drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
-        return sentences(helped, drafting)
+        stationed = drafting_words(pair.station) if pair.station and pair.draft_state is DraftState.ACTIVE else ""
+        return sentences(helped, stationed, drafting)
 
     def _mode_text(self) -> str:
         if self._pair.off_for_pair:

@@ -35,7 +35,7 @@ from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
-from app.words.formats import labelled, sentences
+from app.words.formats import fill, labelled, sentences
 from app.words.model_names import human_name
 from app.words.notices_for_errors import Problem, notice_for, title_and_reason
 from app.words.pairs import (
@@ -120,7 +120,7 @@ class Picker(Translated, QWidget):
         pair = self._models.pair
         options = self._chats.options
         drafting = options.pair_here(pair).speculation, options.has_own_speculation
-        return pair.main_folder, pair.draft_folder, pair.state, drafting
+        return pair.main_folder, pair.draft_folder, pair.state, pair.station, drafting
 
     def fill(self) -> None:
         """Fill it with the present models."""
@@ -246,7 +246,9 @@ class Picker(Translated, QWidget):
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         source = source_text(entry.source) if tell_apart else ""
         apart = " · ".join(filter(None, (precision, source))) if tell_apart else ""
-        parts = [*model_kind(entry.drafter), *brings, precision, entry.repository, source]
+        pair = self._models.pair
+        also_on = fill(self.tr("also on %1"), pair.station) if pair.station and entry.is_draft else ""
+        parts = [*model_kind(entry.drafter), *brings, also_on, precision, entry.repository, source]
         details = " · ".join(filter(None, parts))
         aside = apart or gain_figure(choice.gain)
         is_gain = not apart and is_known_gain(choice.gain)

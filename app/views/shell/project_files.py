@@ -17,7 +17,7 @@ from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.projects import file_words
 
-_MOST_ROWS = 100  # the others are counted
+MOST_ROWS = 100  # the others are counted
 
 
 class FileLine(Translated, QWidget):
@@ -52,7 +52,7 @@ class ProjectFilesCard(Translated, Card):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self._rows: Sequence[FileRow] = ()
+        self._files = 0
         self.lines: dict[int, FileLine] = {}  # by file
         self.label = TextLabel(theme, TextStyle.BODY)
         self.nothing = TextLabel(theme, TextStyle.FINE)
@@ -67,28 +67,28 @@ class ProjectFilesCard(Translated, Card):
         self.add_button.clicked.connect(self.add_requested)
         self._retranslate()
 
-    def show_rows(self, rows: Sequence[FileRow]) -> None:
-        """Lines of files that stay are kept, and with them the focus."""
-        self._rows = rows
-        shown = rows[:_MOST_ROWS]
-        for number in self.lines.keys() - {each.id for each in shown}:
+    def show_rows(self, rows: Sequence[FileRow], files: int) -> None:
+        """`files`: how many there are. Lines of files that stay are kept, and with them the focus."""
+        for number in self.lines.keys() - {each.id for each in rows}:
             line = self.lines.pop(number)
             line.hide()
             line.deleteLater()
-        for at, row in enumerate(shown):
+        for at, row in enumerate(rows):
             if row.id in self.lines:
                 self.lines[row.id].show_row(row)
             else:
                 line = self.lines[row.id] = FileLine(self.theme, row)
                 line.remove_requested.connect(self.remove_requested)
                 self._list.insertWidget(at, line)
-        self._retranslate()
+        if files != self._files:
+            self._files = files
+            self._retranslate()
 
     def _retranslate(self) -> None:
         self.label.setText(self.tr("Files"))
         self.add_button.setText(self.tr("Add Files…"))
         self.nothing.setText(self.tr("Drop files here. Small ones are read whole, the others are searched."))
-        self.nothing.setVisible(not self._rows)
-        more = max(0, len(self._rows) - _MOST_ROWS)
+        self.nothing.setVisible(not self._files)
+        more = max(0, self._files - MOST_ROWS)
         self.more.setText(self.tr("And %Ln more file(s)", "", more) if more else "")
         self.more.setVisible(bool(more))

@@ -19,7 +19,7 @@ from app.view_models.project import FileRow, ProjectView
 from app.views.settings.options import PromptField
 from app.views.shell.option_form import OptionForm
 from app.views.shell.place_page import PlacePage
-from app.views.shell.project_files import ProjectFilesCard
+from app.views.shell.project_files import MOST_ROWS, ProjectFilesCard
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
 from app.views.widgets.banner import BannerText
@@ -152,7 +152,7 @@ class ProjectPage(PlacePage):
         chats.chat_wanted.connect(self.leave)
         models.chat_wanted.connect(self.leave)
         chats.options.changed.connect(self._follow)
-        chats.documents.changed.connect(self._follow)
+        chats.documents.changed.connect(self._follow_files)
         chats.documents.left_out.connect(self._report_left_out)
         chats.shared.changed.connect(self._follow)
         chats.current_chat_changed.connect(self._follow)
@@ -239,9 +239,6 @@ class ProjectPage(PlacePage):
     def _follow(self) -> None:
         """What is shown of the project that is open, or of the open chat's."""
         assert self._chats is not None
-        options = self._chats.options
-        here = options.folder_of(self._chats.chat_id)
-        self._window.composer.project.show_project(None if here is None else self._view(here))
         if self.is_shown and not self._chats.projects.is_there(self._folder_id):
             self.leave()
         elif self.is_shown:
@@ -249,6 +246,14 @@ class ProjectPage(PlacePage):
             if self._title != self._name(self._folder_id):
                 self._title = self._name(self._folder_id)
                 self.changed.emit()
+        self._follow_files()
+
+    def _follow_files(self) -> None:
+        assert self._chats is not None
+        here = self._chats.options.folder_of(self._chats.chat_id)
+        self._window.composer.project.show_project(None if here is None else self._view(here))
+        if self.is_shown:
+            self.form.files.show_rows(self._file_rows(), len(self._chats.documents.files(self._folder_id)))
         self._counted = self._folder_id if self.is_shown else here
         self._chats.shared.get(self._counted, partial(self._count, self._counted))
         self._show_tokens(self._shared.tokens)
@@ -271,7 +276,6 @@ class ProjectPage(PlacePage):
         if not form.name.hasFocus():
             form.name.setText(self._name(self._folder_id))
         form.instructions.set_value(self._chats.projects.get(self._folder_id).instructions)
-        form.files.show_rows(self._file_rows())
         own = self._chats.projects.pair(self._folder_id)
         names = models.names_of(*own) if own is not None else ("", "", True)
         present = _names(models.pair.main_name, models.pair.draft_name)
@@ -288,7 +292,7 @@ class ProjectPage(PlacePage):
         whole = self._chats.shared.whole_files(self._folder_id).ids
         return [
             FileRow(each.id, each.name, each.path, each.size_bytes, each.state, each.problem, each.id in whole)
-            for each in self._chats.documents.files(self._folder_id)
+            for each in self._chats.documents.files(self._folder_id)[:MOST_ROWS]
         ]
 
     def _choose_files(self) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
 import mlx.core as mx
 
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.sampling import Sampler
-from engine.drafting.plans import Offer, Plan
+from engine.drafting.plans import PLAIN, Offer, Plan
 
 T = TypeVar("T")
 
@@ -82,6 +83,14 @@ class ReadingProposer(Proposer, Protocol):
         """Prefill at most one chunk. Called only if the controller thinks it worth its time."""
 
 
+@runtime_checkable
+class RowProposer(Proposer, Protocol):
+    """A proposer that drafts for several replies in the same forwards."""
+
+    def draft_rows(self, wanted: Sequence[Wanted]) -> None:
+        """Draft for these, its own among them, all of this class; the next `propose` of each returns its draft."""
+
+
 class BrokenProposer:
     """Stands for a proposer that could not begin: its offer raises the error."""
 
@@ -111,6 +120,7 @@ class Guarded:
         self._free = proposer if isinstance(proposer, FreeProposer) else None
         self._reading = proposer if isinstance(proposer, ReadingProposer) else None
         self._of_states = proposer if isinstance(proposer, StateProposer) else None
+        self._of_rows = proposer if isinstance(proposer, RowProposer) else None
         self.layers = self._of_states.layers if self._of_states is not None else ()
         self.name = proposer.name
         self.reads_next_token = bool(getattr(proposer, "reads_next_token", False))
@@ -149,6 +159,12 @@ class Guarded:
         if not self.failed and proposer is not None:
             self._try(lambda: proposer.receive_states(position, states))
 
+    def wanted(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Wanted | None:
+        """For `draft_together`; None: it drafts alone."""
+        if self.failed or self._of_rows is None:
+            return None
+        return Wanted(self, self._of_rows, tokens, plan if plan.source == self.name else PLAIN, sampler)
+
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler, *, wait: bool = False) -> Draft:
         """`wait` for the device: else its failure would be raised in the next user of it, another proposer perhaps."""
         drafted = None if self.failed else self._try(lambda: self._drafted(tokens, plan, sampler, wait))
@@ -183,6 +199,31 @@ class Guarded:
         except Exception as error:  # noqa: BLE001  drafting is optional: no error of it may end the reply
             self.fail(error)
             return None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a reply wants drafted in a step of a batch. `plan`: PLAIN if nothing, or by another proposer."""
+
+    guarded: Guarded
+    proposer: RowProposer
+    tokens: Sequence[int]
+    plan: Plan
+    sampler: Sampler
+
+
+def draft_together(wanted: Sequence[Wanted]) -> None:
+    """Draft for several replies in the same forwards; the next `propose` of each returns its draft.
+
+    An error is of them all: their caches are in one batch.
+    """
+    if sum(bool(each.plan.length) for each in wanted) < 2:
+        return
+    try:
+        wanted[0].proposer.draft_rows(wanted)
+    except Exception as error:  # noqa: BLE001  drafting is optional: no error of it may end the replies
+        for each in wanted:
+            each.guarded.fail(error)
 
 
 def begun(draft: Draft) -> Draft:

@@ -6,14 +6,14 @@ main model's. Rows made so are rolled back after the draft; the next round adds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Sequence as Tokens
 from typing import TYPE_CHECKING, Protocol
 
 import mlx.core as mx
 
 from engine.caches.base import CacheSet
-from engine.decoding.accept import Draft
+from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
@@ -24,8 +24,10 @@ from engine.prefix.memory import PrefixStore
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-Step = Callable[[mx.array], mx.array]  # from a drafted token (1,) to the logits (1, vocabulary) of the next
+# from the newest drafted token of each row (rows,) to the logits (rows, vocabulary) of the next
+Step = Callable[[mx.array], mx.array]
 
+_NO_MATTER_WHICH = mx.array([0], dtype=mx.uint32)
 _UNSEEN_TOKENS = 2
 _SURE = 0.8
 REHEARSED_TOKENS = 8
@@ -39,22 +41,70 @@ def draft_chain(
 
     Stops after one of `ends`, and by the plan's stop rule.
     """
+    return draft_chains(first, step, [Growing(position, plan, sampler, ends)])[0]
+
+
+def draft_chains(first: mx.array, step: Step, growing: Sequence[Growing]) -> list[Draft]:
+    """The same for several texts, a row each: `first` is (rows, vocabulary).
+
+    While one of them goes on, a step feeds its newest token again for each that has ended: those logits are not used.
+    """
     logits = first
-    drafts = list[Draft]()
-    seen: list[float] = []  # probabilities that were read on the host
-    while len(drafts) < plan.length:
-        if drafts:
-            logits = step(drafts[-1].tokens)
-        ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
-        drafts.append(sampler.draft(logits, position + len(drafts), ahead, Sharpness.LEVELS, plan.sharpness))
-        mx.async_eval([drafts[-1].tokens] if plan.stop is None else [drafts[-1].tokens, drafts[-1].probabilities])
-        for draft in drafts[len(seen) : len(drafts) - _unseen(plan, seen)]:
-            seen.append(_probability(draft) if plan.stop is not None else 1.0)
-            if draft.tokens.item() in ends:
-                return joined(drafts[: len(seen)], with_probabilities=plan.stop is not None)
-        if plan.stop is not None and not plan.stop.goes_on(seen, unknown=len(drafts) - len(seen)):
-            break
-    return joined(drafts, with_probabilities=plan.stop is not None)
+    while any(not draft.ended for draft in growing):
+        if any(draft.drafts for draft in growing):
+            logits = step(mx.concatenate([draft.newest for draft in growing]))
+        going_on = [(row, draft) for row, draft in enumerate(growing) if not draft.ended]
+        for row, draft in going_on:
+            draft.draw(logits[row : row + 1])
+        mx.async_eval([array for _, draft in going_on for array in draft.read_next])
+        for _, draft in going_on:
+            draft.read()
+    return [draft.joined for draft in growing]
+
+
+class Growing:
+    """The draft of one text, token by token."""
+
+    def __init__(self, position: int, plan: Plan, sampler: Sampler, ends: Collection[int] = ()) -> None:
+        self.drafts: list[Draft] = []  # of a token each
+        self.ended = not plan.length
+        self._position = position
+        self._plan = plan
+        self._sampler = sampler
+        self._ends = ends
+        self._seen: list[float] = []  # probabilities that were read on the host
+
+    @property
+    def newest(self) -> mx.array:
+        return self.drafts[-1].tokens if self.drafts else _NO_MATTER_WHICH
+
+    @property
+    def read_next(self) -> list[mx.array | None]:
+        """The arrays of the newest token that `read` will wait for."""
+        newest = self.drafts[-1]
+        return [newest.tokens] if self._plan.stop is None else [newest.tokens, newest.probabilities]
+
+    @property
+    def joined(self) -> Draft:
+        return joined(self.drafts, with_probabilities=self._plan.stop is not None) if self.drafts else NO_DRAFT
+
+    def draw(self, logits: mx.array) -> None:
+        ahead = mx.concatenate([draft.tokens for draft in self.drafts]) if self.drafts else None
+        position = self._position + len(self.drafts)
+        self.drafts.append(self._sampler.draft(logits, position, ahead, Sharpness.LEVELS, self._plan.sharpness))
+
+    def read(self) -> None:
+        """Read the tokens that may end the draft, but for the newest, which the device may still compute."""
+        stop = self._plan.stop
+        seen = self._seen
+        for draft in self.drafts[len(seen) : len(self.drafts) - _unseen(self._plan, seen)]:
+            seen.append(_probability(draft) if stop is not None else 1.0)
+            if draft.tokens.item() in self._ends:
+                self.drafts = self.drafts[: len(seen)]
+                self.ended = True
+                return
+        goes_on = stop is None or stop.goes_on(seen, unknown=len(self.drafts) - len(seen))
+        self.ended = len(self.drafts) == self._plan.length or not goes_on
 
 
 def _unseen(plan: Plan, seen: Tokens[float]) -> int:

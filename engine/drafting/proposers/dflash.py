@@ -24,7 +24,7 @@ from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import joined, shortened
 from engine.drafting.proposers.features import FeatureProposer
-from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, rotated_otherwise
+from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, normed_layers, rotated_otherwise
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig
 from engine.prefix.memory import PrefixStore
@@ -42,12 +42,14 @@ _REHEARSAL_TOKENS = 64
 class Attention(Projections):
     """Queries of the block; keys and values of the context, from the cache, and of the block."""
 
-    def __init__(self, sizes: Backbone, window: int, *, causal: bool, sinks: bool = False) -> None:
+    def __init__(self, sizes: Backbone, window: int, *, causal: bool, sinks: bool = False, gates: bool = False) -> None:
         super().__init__(sizes, sizes.width, norms=True)
         self._window = window
         self._causal = causal
         if sinks:
             self.attention_sink_bias = mx.zeros((sizes.heads,))
+        if gates:
+            self.g_proj = nn.Linear(sizes.width, sizes.heads, bias=False)
 
     def read(self, context: mx.array, rope: Any, cache: KVCache) -> None:
         keys, values = self._keys_values(context, rope, cache.offset)
@@ -64,7 +66,8 @@ class Attention(Projections):
             keys = mx.concatenate([cache.keys[..., held, :], keys], axis=2)
             values = mx.concatenate([cache.values[..., held, :], values], axis=2)
         sinks = self.attention_sink_bias.astype(queries.dtype) if "attention_sink_bias" in self else None
-        return self._mixed(queries, keys, values, self._mask(rows, seen), sinks)
+        gates = nn.softplus(self.g_proj(block).astype(mx.float32)).astype(block.dtype) if "g_proj" in self else None
+        return self._mixed(queries, keys, values, self._mask(rows, seen), sinks, gates)
 
     def other_order(self) -> tuple[Any, str, Any]:
         """The change that makes the block's attention causal, or not."""
@@ -82,9 +85,8 @@ class Attention(Projections):
 class Layer(Residuals):
     def __init__(self, config: BlockConfig, index: int) -> None:
         super().__init__(config.backbone)
-        self.self_attn = Attention(
-            config.backbone, config.windows[index], causal=config.causal[index], sinks=config.sinks
-        )
+        window, causal = config.windows[index], config.causal[index]
+        self.self_attn = Attention(config.backbone, window, causal=causal, sinks=config.sinks, gates=config.is_laguna)
 
     def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
         return self._fed(self._attended(block, self.self_attn(self.input_layernorm(block), rope, cache)))
@@ -136,9 +138,21 @@ class BlockDrafter(OwnLayers):
         sizes = config.backbone
         self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
         self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        if config.is_laguna:
+            self.aux_hidden_norms = [nn.RMSNorm(sizes.width, eps=sizes.norm_eps) for _ in config.info.layers]
         self.layers = [Layer(config, index) for index in range(sizes.layers)]
         if config.draft_vocabulary:
             self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary, bias=False)
+
+    def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+        """Queries, keys and values may be one product in the folder."""
+        weights = super().sanitize(weights)
+        sizes = self._backbone
+        ends = [sizes.heads * sizes.head_width, (sizes.heads + sizes.kv_heads) * sizes.head_width]
+        for name in [name for name in weights if ".qkv_proj." in name]:
+            for part, rows in zip("qkv", mx.split(weights.pop(name), ends), strict=True):
+                weights[name.replace("qkv", part)] = rows
+        return weights
 
     @property
     def tokens(self) -> int:
@@ -164,6 +178,8 @@ class BlockDrafter(OwnLayers):
 
     def _contexts(self, states: mx.array) -> Sequence[mx.array]:
         """The context rows that each layer reads, (n, width)."""
+        if "aux_hidden_norms" in self:
+            states = normed_layers(self.aux_hidden_norms, states)
         return [self.hidden_norm(self.fc(states))] * len(self.layers)
 
     def block(self, newest: mx.array, caches: CacheSet) -> mx.array:

@@ -19,7 +19,9 @@ from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.plans import Offer, Plan
-from engine.drafting.proposers.chain import draft_chain
+from engine.drafting.proposers.base import Wanted
+from engine.drafting.proposers.chain import Growing, draft_chain, draft_chains
+from engine.drafting.proposers.rows import DraftRows
 from engine.prefix.memory import PrefixStore
 from engine.vision.values import without_names
 
@@ -43,6 +45,8 @@ class DraftModelProposer:
         self._chat = chat
         self._sequence: Sequence | None = None
         self._taken_in: int  # tokens of the main model that its sequence has followed
+        self.rows: DraftRows | None = None  # that hold its sequence's caches, in a batch
+        self._drafted: Draft | None = None  # made in rows, for the next `propose`
         self._logits: mx.array  # after the last cached token
         self._before_tail: int  # position before that forward
 
@@ -55,6 +59,7 @@ class DraftModelProposer:
 
     def read_on(self) -> None:
         """Prefill a chunk; or queue the forward over the last tokens, which the next draft needs."""
+        self._leave_rows()
         sequence = self._following
         if self._lags(sequence):
             sequence.prefill_chunk()
@@ -64,31 +69,88 @@ class DraftModelProposer:
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         """Stops after an end token, and by the plan's stop rule."""
+        if (draft := self._drafted) is not None:
+            self._drafted = None
+            return draft
+        self._leave_rows()
         sequence = self._follow(tokens)
         self._read_tail(sequence)
 
         def step(drafted: mx.array) -> mx.array:
-            logits = sequence.feed(drafted if self._translation is None else self._translation.drafted(drafted))
+            logits = sequence.feed(self._own_ids(drafted))
             sequence.caches.commit(1)
             return self._for_main(logits)
 
         return draft_chain(self._logits, step, len(tokens), plan, sampler, self._ends)
 
+    def draft_rows(self, wanted: Tokens[Wanted]) -> None:
+        """One that is a row stays one where it drafts nothing in this step: leaving and joining copies all caches."""
+        ours = [(each.proposer, each) for each in wanted if isinstance(each.proposer, DraftModelProposer)]
+        rows = next((one.rows for one, _ in ours if one.rows is not None), None) or DraftRows(self._model)
+        joined = [(one, each, sequence) for one, each in ours if (sequence := one.join(rows, each)) is not None]
+        if not joined:
+            return
+        rows.hold([sequence for *_, sequence in joined])
+        logits = self._for_main(rows.read([bool(each.plan.length) for _, each, _ in joined]))
+
+        def step(drafted: mx.array) -> mx.array:
+            return self._for_main(rows.step(self._own_ids(drafted)))
+
+        growing = [Growing(len(each.tokens), each.plan, each.sampler, self._ends) for _, each, _ in joined]
+        for (one, *_), draft in zip(joined, draft_chains(logits, step, growing), strict=True):
+            one.take(draft)
+
+    def join(self, rows: DraftRows, wanted: Wanted) -> Sequence | None:
+        """Its sequence, if that can be one of `rows`, prepared for `hold`."""
+        self._drafted = None
+        if self.rows is not rows:
+            self._leave_rows()
+        sequence = self._follow(wanted.tokens)
+        if not self._is_row:
+            if wanted.plan.length:
+                self._uncache_newest(sequence)
+            self.rows = rows if wanted.plan.length and sequence.caches.position else None
+        return None if self.rows is None else sequence
+
+    def take(self, draft: Draft) -> None:
+        """The draft that its rows have made, for the next `propose`."""
+        if draft.tokens.size and self.rows is not None:
+            self._following.caches.position += min(self.rows.steps, draft.tokens.size)
+            self._drafted = draft
+
     def commit(self, emitted: Tokens[int]) -> None:
         """The draft has cached all drafted tokens but the last; rejected rows are dropped."""
         sequence = self._following
         accepted = len(list(takewhile(self._is_single, emitted[:-1])))
-        sequence.caches.roll_back(min(sequence.caches.position, len(sequence.tokens) + accepted))
+        held = min(sequence.caches.position, len(sequence.tokens) + accepted)
+        if self._is_row:
+            sequence.caches.position = held
+        else:
+            sequence.caches.roll_back(held)
         sequence.tokens.extend(self._own(emitted))
         self._taken_in += len(emitted)
 
     def close(self) -> None:
+        self._leave_rows()
         if self._sequence is not None:
-            caches = self._sequence.caches  # to where any next turn may continue
-            caches.roll_back(caches.position if self._sequence.uncached else self._before_tail)
+            self._uncache_newest(self._sequence)  # to where any next turn may continue
             self._sequence.belong_to(self._chat)
             self._store.put(self._sequence)
             self._sequence = None
+
+    @property
+    def _is_row(self) -> bool:
+        return self.rows is not None and self._sequence is not None and self._sequence in self.rows
+
+    def _leave_rows(self) -> None:
+        if self.rows is not None and self._is_row:
+            self.rows.release(self._following)
+        self.rows = None
+
+    def _uncache_newest(self, sequence: Sequence) -> None:
+        """Where all is cached, drop what the newest forward has read."""
+        caches = sequence.caches
+        caches.roll_back(caches.position if sequence.uncached else self._before_tail)
 
     @staticmethod
     def _lags(sequence: Sequence) -> bool:
@@ -127,6 +189,9 @@ class DraftModelProposer:
         """The main model's tokens in the draft's vocabulary; the draft gets no pictures."""
         text = without_names(tokens)
         return text if self._translation is None else self._translation.tokens.spell(text)
+
+    def _own_ids(self, drafted: mx.array) -> mx.array:
+        return drafted if self._translation is None else self._translation.drafted(drafted)
 
     def _is_single(self, token: int) -> bool:
         """Whether it is one token in both vocabularies."""

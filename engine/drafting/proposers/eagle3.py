@@ -18,7 +18,7 @@ from mlx_lm.models.cache import KVCache
 
 from engine.caches.base import CacheSet
 from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, rehearsed
-from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, rotated_otherwise
+from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, normed_layers, rotated_otherwise
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
 
@@ -125,8 +125,7 @@ class EagleDrafter(OwnLayers):
         """The main model's states (n, layers × width) fused into one a row (n, width)."""
         config = self._config
         if config.norms_of_layers:
-            parts = mx.split(states, len(self._reads), axis=-1)
-            states = mx.concatenate([norm(part) for norm, part in zip(self.fc_norm, parts, strict=True)], axis=-1)
+            states = normed_layers(self.fc_norm, states)
         return self.fc(self.input_norm(states) if config.norm_before_fc else states)
 
     def _mask(self, layer: int, rows: int, cache: KVCache) -> Any:

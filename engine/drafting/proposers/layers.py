@@ -6,7 +6,7 @@ are not scaled; values have a norm without weights, and may share the keys' proj
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mlx.core as mx
@@ -57,11 +57,20 @@ class Projections(nn.Module):
         return rope(keys, offset=position), values
 
     def _mixed(
-        self, queries: mx.array, keys: mx.array, values: mx.array, mask: Any, sinks: mx.array | None = None
+        self,
+        queries: mx.array,
+        keys: mx.array,
+        values: mx.array,
+        mask: Any,
+        sinks: mx.array | None = None,
+        gates: mx.array | None = None,
     ) -> mx.array:
+        """`gates`: (1, n, heads), by which each head's part of a row is multiplied."""
         scale = 1.0 if self._sizes.is_gemma else self._sizes.head_width**-0.5
         mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask, sinks=sinks)
-        return self.o_proj(mixed.transpose(0, 2, 1, 3).reshape(1, queries.shape[2], -1))
+        rows = mixed.transpose(0, 2, 1, 3)
+        rows = rows if gates is None else rows * gates[..., None]
+        return self.o_proj(rows.reshape(1, queries.shape[2], -1))
 
     def _heads(self, rows: mx.array, heads: int) -> mx.array:
         return rows.reshape(1, rows.shape[1], heads, -1).transpose(0, 2, 1, 3)
@@ -144,6 +153,12 @@ def mixtures(weights: mx.array, states: mx.array) -> mx.array:
     """For each of a drafter's layers (layers, n, width), a mixture of the main model's states (n, read × width)."""
     shares = mx.softmax(weights.astype(mx.float32), axis=-1).astype(states.dtype)
     return mx.einsum("lr,nrw->lnw", shares, states.reshape(states.shape[0], weights.shape[1], -1))
+
+
+def normed_layers(norms: Sequence[nn.Module], states: mx.array) -> mx.array:
+    """The main model's states (n, read × width) with each layer's part normed by its own."""
+    parts = mx.split(states, len(norms), axis=-1)
+    return mx.concatenate([norm(part) for norm, part in zip(norms, parts, strict=True)], axis=-1)
 
 
 def rotated_otherwise(*ropes: Any) -> tuple[tuple[Any, str, Any], ...]:
