@@ -2498,6 +2498,10 @@
         <source>Still read: the system prompt</source>
         <translation>引き続き読まれる: システムプロンプト</translation>
     </message>
+    <message>
+        <source>Still read: the project&apos;s instructions</source>
+        <translation>引き続き読まれる: プロジェクトの指示</translation>
+    </message>
     <message numerus="yes">
         <source>Still read: %Ln pinned message(s)</source>
         <translation>

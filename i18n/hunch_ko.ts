@@ -2498,6 +2498,10 @@
         <source>Still read: the system prompt</source>
         <translation>계속 읽음: 시스템 프롬프트</translation>
     </message>
+    <message>
+        <source>Still read: the project&apos;s instructions</source>
+        <translation>계속 읽음: 프로젝트 지침</translation>
+    </message>
     <message numerus="yes">
         <source>Still read: %Ln pinned message(s)</source>
         <translation>

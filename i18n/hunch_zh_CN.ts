@@ -2498,6 +2498,10 @@
         <source>Still read: the system prompt</source>
         <translation>仍会读取：系统提示词</translation>
     </message>
+    <message>
+        <source>Still read: the project&apos;s instructions</source>
+        <translation>仍会读取：项目的指令</translation>
+    </message>
     <message numerus="yes">
         <source>Still read: %Ln pinned message(s)</source>
         <translation>

@@ -22,7 +22,7 @@ from app.controllers.models import ModelController
 from app.controllers.project_files import OneAdded
 from app.documents.picture_values import Image, as_stored, image_of
 from app.documents.problems import NotAttached, Refused, WhyNot
-from app.documents.reading import kept, name_of, read_file
+from app.documents.reading import MOST_SEARCHED_BYTES, kept, name_of, read_file
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
 from app.storage.project_files import FileState
 from app.system.limited_child import ChildStopped, Stop
@@ -133,6 +133,7 @@ class AttachmentController(QObject):
         chats.options.changed.connect(self._on_pair)
         chats.asking.message_sent.connect(self._on_sent)
         chats.asking.chat_stored.connect(self._note_stored)
+        chats.deletions.emptied.connect(lambda _chats: self._forget_documents())
         chats.asking.requested.connect(lambda chat_id, _reply_id: self._on_requested(chat_id))
         chats.chat_made.connect(self._go_on_in)
         chats.documents.changed.connect(lambda _place: self._on_documents())
@@ -308,6 +309,12 @@ class AttachmentController(QObject):
             self._search(number, path, attached, chat_id)
 
         self._chats.documents.take(place, name, taken)
+
+    def _forget_documents(self) -> None:
+        """Those whose messages were deleted for good."""
+        for chat_id, files in self._chats.documents.of_chats().items():
+            for file in files:
+                self._forget_document(chat_id, file.name)
 
     def _forget_document(self, chat_id: int, name: str) -> None:
         """Unless another row or a message has it, too."""
@@ -523,10 +530,18 @@ class AttachmentController(QObject):
 
 
 def _not_attached(path: str, place: int, error: Refused) -> NotAttached:
-    """With its path where the composer can take it another way: its end alone, or to search in it."""
+    """With its path where the composer can take it another way: to search in it, or its end alone."""
     has_end = error.why is WhyNot.TOO_LARGE and Path(path).suffix.lower() not in (".pdf", ".docx")
-    goes_on = has_end or error.why is WhyNot.TOO_LONG
-    return NotAttached(_name(path), error.why, error.limit, path if goes_on and place >= 0 else "")
+    can_search = error.why is WhyNot.TOO_LONG or (has_end and _size(path) <= MOST_SEARCHED_BYTES)
+    goes_on = place >= 0 and (has_end or can_search)
+    return NotAttached(_name(path), error.why, error.limit, path if goes_on else "", can_search, has_end)
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
 
 
 def _name(path: str) -> str:

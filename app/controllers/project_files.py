@@ -207,6 +207,10 @@ class ProjectFilesController(QObject):
     def database(self, place: int) -> Path:
         return database_of(self._storage.path, place)
 
+    def of_chats(self) -> dict[int, Files]:
+        """By chat, the documents of its own."""
+        return {-place: each.files for place, each in self._known.items() if place <= 0}
+
     def have_files(self, chats: Iterable[tuple[int, int | None]] | None) -> bool:
         """Whether these chats, each with its folder, or the folders around them have documents; None: any."""
         if chats is None:

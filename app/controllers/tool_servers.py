@@ -80,6 +80,7 @@ class ToolServersController(QObject):
     def close(self) -> None:
         self.forget_removed()
         self._host.close()
+        self._write()  # a grant that was refreshed meanwhile, too
 
     # What there is
 

@@ -33,7 +33,9 @@ class NotAttached:
     name: str
     why: WhyNot
     limit: int = 0  # bytes, characters, files or pixels, where one was exceeded
-    path: str = ""  # of a file that can be searched in its place, or whose end can be attached
+    path: str = ""  # of a file that can be taken another way
+    can_search: bool = False  # as a document to search in
+    has_end: bool = False  # which can be attached alone
 
 
 class Refused(Exception):

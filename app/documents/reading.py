@@ -20,6 +20,7 @@ from app.system.limited_child import ChildLimits, Stop
 from engine import open_plain
 
 MOST_FILE_BYTES = 16_000_000
+MOST_SEARCHED_BYTES = 64_000_000  # of a text
 MOST_PDF_BYTES = 128_000_000
 MOST_CHARACTERS = 4_000_000
 _HEAD_BYTES = 1024
@@ -84,10 +85,10 @@ def pages_in(path: Path, most_characters: int, stop: Stop, limits: ChildLimits) 
         size = size_of(path)
         head = _bytes(path, _HEAD_BYTES)
         kind = pages.kind_of(path, head)
-        _check_size(size, MOST_PDF_BYTES if kind in (DocumentKind.PDF, DocumentKind.WORD) else MOST_FILE_BYTES)
+        _check_size(size, MOST_SEARCHED_BYTES if kind is None else MOST_PDF_BYTES)
         if kind is None and pictures.kind_of(head) is not None:
             raise Refused(WhyNot.IMAGE)
-        text = _text(_bytes(path, MOST_FILE_BYTES)) if kind is None else ""
+        text = _text(_bytes(path, MOST_SEARCHED_BYTES)) if kind is None else ""
     found = bool(text)
     if kind is None:
         yield from ((0, part) for part in _parts(text))

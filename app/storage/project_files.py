@@ -33,6 +33,10 @@ _ABOUT_WEIGHT = 0.5  # of a word in a file's name or a heading, beside one in th
 _SLICE = 50  # passages taken out at a time
 _MERGED_PAGES = 500  # of the index, at a time
 
+# On which line of its file a part begins; not of pages, nor of parts that were read before this was stored.
+_LINES = "CREATE TABLE IF NOT EXISTS lines (part_id INTEGER PRIMARY KEY, line INTEGER NOT NULL)"
+_WITH_LINES = " LEFT JOIN lines ON lines.part_id = parts.id"
+
 # Two threads may open a new one at the same time.
 #
 # No copy of the words is stored beside the text: to take a passage out, SQLite gets the same words again.
@@ -68,6 +72,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
     text, about, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+{_LINES};
 PRAGMA user_version = {_VERSION};
 """
 _COLUMNS = "id, name, path, size, changed_ns, pages, characters, state, problem"
@@ -210,6 +215,7 @@ def open_files(path: Path) -> ProjectFiles:
             raise sqlite3.DatabaseError("documents of another version")
         if version == 0:
             connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
+        connection.execute(_LINES)
     except BaseException:
         connection.close()
         raise
@@ -235,6 +241,7 @@ class ProjectFiles:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = Connection(connection)
         self._numbers: dict[str, int] = {}  # the last one that was given to a name; thousands may have it
+        self._knows_lines = False  # they may be stored later, by another thread
         self._touched: set[int] = set()  # files that were changed here since `touched` was asked
 
     def close(self) -> None:
@@ -357,9 +364,13 @@ class ProjectFiles:
         row = self._db.rows("SELECT name, pages, characters FROM files WHERE id = ?", (file_id,))[0]
         start = row["characters"]
         last_page = row["pages"]
+        line = self._last_line(file_id)
         for page, text in pages:
             part = "INSERT INTO parts (file_id, page, start, text) VALUES (?, ?, ?, ?)"
             part_id = self._db.execute(part, (file_id, page, start, text))
+            if not page:
+                self._db.execute("INSERT INTO lines VALUES (?, ?)", (part_id, line))
+                line += text.count("\n")
             for each in cut_up(text):
                 about = f"{row['name']}\n{each.heading}"
                 passage = "INSERT INTO passages (part_id, first, last, about) VALUES (?, ?, ?, ?)"
@@ -370,6 +381,12 @@ class ProjectFiles:
             last_page = page or last_page
         self._db.execute("UPDATE files SET pages = ?, characters = ? WHERE id = ?", (last_page, start, file_id))
         self._touched.add(file_id)
+
+    def _last_line(self, file_id: int) -> int:
+        """On which the text of a file that was read so far ends."""
+        sql = f"SELECT text, line FROM parts{_WITH_LINES} WHERE file_id = ? ORDER BY start DESC LIMIT 1"
+        row = self._db.row(sql, (file_id,))
+        return 1 if row is None else (row["line"] or 1) + row["text"].count("\n")
 
     def end(self, file_id: int, state: FileState, problem: str = "") -> None:
         """What waits is read again, even if it is found as it was before."""
@@ -404,6 +421,7 @@ class ProjectFiles:
                 self._db.execute("DELETE FROM passages WHERE id = ?", (row["id"],))
             if len(found) < _SLICE:
                 self._db.execute("DELETE FROM parts WHERE id = ?", (part["id"],))
+                self._db.execute("DELETE FROM lines WHERE part_id = ?", (part["id"],))
         return True
 
     def _forget_some(self) -> bool:
@@ -440,35 +458,20 @@ class ProjectFiles:
             return []
         sql = (  # CROSS JOIN: in the index's order, so that only as many are looked up as are found
             "SELECT file_id, name, page, parts.start + first AS start, parts.start + last AS end,"
-            " substr(parts.text, first + 1, last - first) AS text FROM words"
-            " CROSS JOIN passages ON passages.id = words.rowid CROSS JOIN parts ON parts.id = part_id"
-            " CROSS JOIN files ON files.id = file_id"
+            " substr(parts.text, first + 1, last - first) AS text, substr(parts.text, 1, first) AS before,"
+            f" {'lines.line' if self._has_lines() else 'NULL'} AS line_of_part FROM words"
+            " CROSS JOIN passages ON passages.id = words.rowid CROSS JOIN parts ON parts.id = passages.part_id"
+            f" CROSS JOIN files ON files.id = file_id{_WITH_LINES if self._has_lines() else ''}"
             f" WHERE words MATCH ? AND rank MATCH 'bm25(1.0, {_ABOUT_WEIGHT})' AND state IN ('ready', 'reading')"
             " ORDER BY rank LIMIT ?"
         )
         asked = " OR ".join(f'"{term}"' for term in terms)
-        found = [Passage(**dict(row)) for row in self._db.rows(sql, (asked, limit))]
-        lines = self._lines({(each.file_id, _first_letter(each)) for each in found if not each.page})
-        return [replace(each, line=lines.get((each.file_id, _first_letter(each)), 0)) for each in found]
+        return [_passage(row) for row in self._db.rows(sql, (asked, limit))]
 
-    def _lines(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """The numbers of the lines at these places in the texts of files. Each text is passed once."""
-        sql = (
-            "SELECT start, text FROM parts WHERE file_id = ? AND start < ? AND start >="
-            " (SELECT ifnull(max(start), 0) FROM parts WHERE file_id = ? AND start <= ?) ORDER BY start"
-        )
-        lines: dict[tuple[int, int], int] = {}
-        before = (0, 0)
-        line = 1
-        for file_id, place in sorted(places):
-            if before[0] != file_id:
-                before = file_id, 0
-                line = 1
-            for start, text in self._db.rows(sql, (file_id, place, *before)):
-                line += text.count("\n", max(0, before[1] - start), place - start)
-            before = file_id, place
-            lines[before] = line
-        return lines
+    def _has_lines(self) -> bool:
+        sql = "SELECT 1 FROM sqlite_schema WHERE name = 'lines'"
+        self._knows_lines = self._knows_lines or self._db.row(sql) is not None
+        return self._knows_lines
 
     def _telling(self, terms: Sequence[str]) -> list[str]:
         """Those by which passages differ: the rarer ones, as far as few enough passages have one of them."""
@@ -483,9 +486,14 @@ class ProjectFiles:
         return kept
 
 
-def _first_letter(passage: Passage) -> int:
-    """Its place in the text of the file."""
-    return passage.start + len(passage.text) - len(passage.text.lstrip())
+def _passage(row: sqlite3.Row) -> Passage:
+    values = dict(row)
+    before = values.pop("before")
+    line = values.pop("line_of_part")
+    text = values["text"]
+    blank = text[: len(text) - len(text.lstrip())]
+    known = line is not None and not values["page"]
+    return Passage(**values, line=line + before.count("\n") + blank.count("\n") if known else 0)
 
 
 def _file(row: sqlite3.Row) -> ProjectFile:

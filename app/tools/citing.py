@@ -12,8 +12,9 @@ _BYTES_EACH = 3  # of a token, at least in most texts
 
 
 def source_of(passage: Passage) -> str:
-    place = f"p. {passage.page}" if passage.page else f"line {passage.line}"
-    return f"[{passage.name}, {place}]"
+    if passage.page:
+        return f"[{passage.name}, p. {passage.page}]"
+    return f"[{passage.name}, line {passage.line}]" if passage.line else f"[{passage.name}]"
 
 
 def passages_text(passages: Iterable[Passage]) -> str:

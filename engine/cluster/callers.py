@@ -11,6 +11,12 @@ from engine.api.connections import gives_way, machine_of
 from engine.api.ranks import Machine
 
 
+def host_of(address: tuple[str, int, int, int] | tuple[str, int]) -> str:
+    """By a socket's address. One on a cable (fe80::…) can be reached only with the name of its interface after it."""
+    host = socket.getnameinfo(address, socket.NI_NUMERICHOST | socket.NI_NUMERICSERV)[0]
+    return host.removeprefix("::ffff:")
+
+
 @dataclass(eq=False, slots=True)
 class Caller:
     socket: socket.socket

@@ -51,7 +51,8 @@ def _interface_to(host: str) -> str:
         return scope
     with suppress(OSError):
         address = str(socket.getaddrinfo(host, None)[0][4][0])
-        if found := _INTERFACE.search(_said("route", "-n", "get", address)):
+        kind = ("-inet6",) if ":" in address else ()
+        if found := _INTERFACE.search(_said("route", "-n", "get", *kind, address)):
             return found[1]
     return ""
 

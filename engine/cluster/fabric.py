@@ -24,7 +24,7 @@ import numpy as np
 
 from engine.caches.kinds import require
 from engine.cluster.computers import is_loopback
-from engine.cluster.launched import LAUNCHED
+from engine.cluster.launched import LAUNCHED, launched_place, launched_size
 from engine.cluster.operations import Join, Joined, NotAValue, Operation, Value, decoded, encoded
 
 _LENGTHS = struct.Struct(">II")
@@ -43,7 +43,7 @@ def join(asked: Join, gather: Callable[[bytes], bytes]) -> tuple[Any, Joined]:
     Holds Python's lock until all members are there. A process joins one group, once.
     """
     if asked.backend == LAUNCHED:
-        return _measured(mx.distributed.init(strict=True), asked.place)
+        return _measured(_launched(asked.place), asked.place)
     require(asked.backend in (RING, RDMA), f"no backend {asked.backend[:20]}")
     links = _of_ring(asked.links) if asked.backend == RING else _of_rdma(asked.links)
     file = "MLX_HOSTFILE" if asked.backend == RING else "MLX_IBV_DEVICES"
@@ -53,6 +53,14 @@ def join(asked: Join, gather: Callable[[bytes], bytes]) -> tuple[Any, Joined]:
         group = mx.distributed.init(strict=True, backend=asked.backend, **rdma_only)
     require((group.rank(), group.size()) == (asked.place, len(links)), "another group than asked for")
     return _measured(group, asked.place)
+
+
+def _launched(place: int) -> Any:
+    """The group of mlx.launch, by its backend: of all MLX takes MPI's, where that is installed, with one member."""
+    require(place == launched_place(), "a group that mlx.launch has not made")
+    group = mx.distributed.init(strict=True, backend=RDMA if os.environ.get("MLX_IBV_DEVICES") else RING)
+    require((group.rank(), group.size()) == (place, launched_size()), "another group than mlx.launch has made")
+    return group
 
 
 def _measured(group: Any, place: int) -> tuple[Any, Joined]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from engine.api.errors import ModelError
 from engine.api.ranks import HubSource, Machine, MachineRefusal
-from engine.cluster.callers import Caller, Callers
+from engine.cluster.callers import Caller, Callers, host_of
 from engine.cluster.computers import computer_beside
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import (
@@ -177,7 +177,7 @@ class Lender:
                     return
                 time.sleep(_AGAIN_S)
                 continue
-            connection = Caller(connected, address[0].removeprefix("::ffff:"))
+            connection = Caller(connected, host_of(address))
             if self._takes(connection):
                 self._run(partial(self._serve, connection))
             else:

@@ -5,6 +5,7 @@ What comes out is a LoadedModel like any other. Calling its network runs all ran
 
 from __future__ import annotations
 
+import logging
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator
@@ -17,8 +18,8 @@ from typing import Any, TypeVar
 
 import mlx.core as mx
 
-from engine.api.errors import LoadAborted, ModelTooLarge
-from engine.api.modes import RankMode
+from engine.api.errors import LoadAborted, ModelTooLarge, RankLost
+from engine.api.modes import ModeChoice, ModeReason, RankMode
 from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
@@ -37,6 +38,8 @@ from engine.models.loading import Held, LoadedPart, Slices, loading
 from engine.models.watch import Question, never
 
 _Result = TypeVar("_Result")
+
+_log = logging.getLogger(__name__)
 
 
 def loading_over_ranks(
@@ -69,14 +72,13 @@ def loading_over_ranks(
 
 
 def _started(planned: RankPlan | Callable[[], RankPlan]) -> Generator[None, None, tuple[RankPlan, RankGroup, str]]:
-    """With the other ranks, which have joined a group in tensor mode; as a pipeline if that turns out to be slow."""
+    """With the other ranks, which have joined a group in tensor mode; as a pipeline if that is slow, or cannot be."""
     plan, group, digest = yield from aside(partial(_begun, planned), lambda begun: begun[1].end())
     try:
         yield from group.greet()
         if plan.choice.mode is RankMode.PIPELINE:
             return plan, group, digest
-        sum_s, bytes_s = yield from group.join(*_links(plan))
-        choice = measured(plan.choice, plan.folder, plan.shares[0].layers, sum_s, bytes_s)
+        choice = yield from _joined(plan, group)
         if choice.mode is RankMode.TENSOR:
             return replace(plan, choice=choice), group, digest
     except BaseException:
@@ -87,6 +89,18 @@ def _started(planned: RankPlan | Callable[[], RankPlan]) -> Generator[None, None
     helping = [share.helping for share in plan.shares if share.helping is not None]
     pipeline = plan_ranks(plan.folder, available, helping, mode=RankMode.PIPELINE)
     return (yield from _started(replace(pipeline, choice=choice)))
+
+
+def _joined(plan: RankPlan, group: RankGroup) -> Generator[None, None, ModeChoice]:
+    """The mode, once the ranks have joined and were measured. Only what was asked for has to be joined."""
+    try:
+        sum_s, bytes_s = yield from group.join(*_links(plan))
+    except RankLost as error:
+        if plan.choice.reason is ModeReason.ASKED:
+            raise
+        _log.warning("tensor mode cannot be joined: %s", error)
+        return ModeChoice(RankMode.PIPELINE, ModeReason.LINK)
+    return measured(plan.choice, plan.folder, plan.shares[0].layers, sum_s, bytes_s)
 
 
 def _links(plan: RankPlan) -> tuple[str, Callable[[int], tuple[str, ...]]]:

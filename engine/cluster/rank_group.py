@@ -173,7 +173,7 @@ class RankGroup:
         for rank, (stepped, data) in zip(ranks, answers, strict=True):
             self._short = self._short or stepped.short
             wanted = elements * ITEM_BYTES.get(stepped.dtype, 0) if rank == ranks[0] else 0
-            if len(data) != wanted:
+            if len(data) != wanted or stepped.dtype not in ITEM_BYTES:
                 raise self._lose(rank, RankEnd.MISBEHAVED, f"{len(data)} bytes for {elements} of {stepped.dtype[:20]}")
         self._token_s = max(self._token_s, (time.monotonic() - began) / tokens)
         return answers
@@ -339,9 +339,10 @@ class RankGroup:
     def _last_word(self, rank: int, within_s: float) -> tuple[bool, RankBroken | None]:
         """Whether it has ended, and what it has said of that."""
         wire = self._helpers[rank - 1].wire
+        until = time.monotonic() + within_s
         try:
             for _ in range(MOST_PONGS):
-                if not wire.arrives(within_s):
+                if not wire.arrives(max(0.0, until - time.monotonic())):
                     break
                 if isinstance(value := wire.receive()[0], RankBroken):
                     return True, value

@@ -18,6 +18,7 @@ from mlx.utils import tree_flatten
 from engine.api.errors import ModelNotSplittable
 from engine.api.ranks import SplitRefusal
 from engine.caches.hooks import hooked, hooked_for_good, hooks_on, own_array
+from engine.caches.kinds import require
 from engine.cluster.fabric import sum_over
 from engine.cluster.stage import OnForward, Send
 from engine.models.access import NoAccess, body_of
@@ -60,6 +61,7 @@ class Shard:
 @contextmanager
 def recorded(network: Any, layers: Sequence[int]) -> Iterator[list[mx.array]]:
     """What these layers return in the forward in this block, in their order in the network."""
+    require(len(set(layers)) == len(layers), "a layer twice")
     found: list[mx.array] = []
 
     def record(_layer: Any, run: Callable[..., Any], *arguments: Any, **named: Any) -> Any:

@@ -80,6 +80,7 @@ class Wire:
                 if len(data) > _AT_ONCE_BYTES:
                     self._socket.sendall(data)
             except TimeoutError as error:
+                self.shut()  # after a part of a frame nothing else makes sense
                 raise WireBroken("nobody reads") from error
             except OSError as error:
                 raise WireEnded(str(error)) from error

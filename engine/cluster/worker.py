@@ -84,6 +84,8 @@ def _listen(wire: Wire, inbox: Inbox) -> None:
             elif isinstance(value, Operation):  # the wire receives nothing else
                 inbox.put(value, data)
     except (WireEnded, WireBroken):
+        pass
+    finally:
         os._exit(0)
 
 

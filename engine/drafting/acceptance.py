@@ -131,14 +131,14 @@ class StopRule:
     worth: tuple[float, ...]
 
     def goes_on(self, probabilities: Sequence[float], unknown: int = 0) -> bool:
-        """Whether to draft another token after tokens with these probabilities.
+        """Whether to draft another token after tokens with these probabilities; the first one in any case.
 
         `unknown`: number of further drafted tokens whose probabilities are not read yet. They can only lower P(all
         accepted).
         """
-        if not self.floors:
-            return True
         drafted = len(probabilities) + unknown
+        if not self.floors or not drafted:
+            return True
         return drafted <= len(self.floors) and self.chance(probabilities) >= self.floors[drafted - 1]
 
     def would_draft(self, probabilities: Sequence[float]) -> int:

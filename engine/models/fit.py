@@ -39,23 +39,26 @@ def fit_together(
     available = model_memory_bytes() if available_bytes is None else available_bytes
     caches = [info.caches or _typical_caches(info) for info in models]
     limit = models[0].context_tokens or context_tokens
-    loaded = sum(int((info.weight_bytes - info.idle_bytes) * OVERHEAD) for info in models)
-    weights = loaded + sum(sizes.fixed_bytes for sizes in caches)
+    loaded = [int((info.weight_bytes - info.idle_bytes) * OVERHEAD) for info in models]
+    weights = [each + sizes.fixed_bytes for each, sizes in zip(loaded, caches, strict=True)]
 
-    def fitting(token_bytes: int) -> int:
-        """The longest context that fits."""
-        room = max(0, available - weights)
-        return min(limit, room // token_bytes) if token_bytes else limit * (weights <= available)
+    def fitting(count: int, bits: int) -> int:
+        """The longest context that fits with the first `count` models."""
+        room = available - sum(weights[:count])
+        token_bytes = sum(sizes.bytes_at(bits) for sizes in caches[:count])
+        return min(limit, max(0, room) // token_bytes) if token_bytes else limit * (room >= 0)
 
-    at_16, at_8 = (sum(sizes.bytes_at(bits) for sizes in caches) for bits in (16, 8))
-    packed = takes_eight_bits(fitting(at_16), limit) if kv_bits is None else kv_bits == 8
-    token_bytes = at_8 if packed else at_16
-    needed = weights + min(context_tokens, limit) * token_bytes
-    return MemoryFit(_level(needed, available), needed, available, fitting(token_bytes))
+    usual = 8 if takes_eight_bits(fitting(1, 16), limit) else 16
+    bits = usual if kv_bits is None else kv_bits
+    needed = sum(weights) + min(context_tokens, limit) * sum(sizes.bytes_at(bits) for sizes in caches)
+    return MemoryFit(_level(needed, available), needed, available, fitting(len(models), bits))
 
 
 def takes_eight_bits(fitting_tokens: int, limit_tokens: int) -> bool:
-    """Whether keys and values are kept at 8 bits if nothing is said: where with 16 so few tokens of the limit fit."""
+    """Whether keys and values are kept at 8 bits if nothing is said: where with 16 so few tokens of the limit fit.
+
+    `fitting_tokens`: with the main model alone, so that no word depends on a draft.
+    """
     return fitting_tokens < min(limit_tokens, ENOUGH_CONTEXT_TOKENS)
 
 

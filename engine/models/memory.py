@@ -47,11 +47,9 @@ class MemoryNeed:
     def at(self, context_tokens: int) -> int:
         return int(self.weight_bytes * OVERHEAD) + self.fixed_bytes + context_tokens * self.token_bytes
 
-    def fitting_tokens(self, available_bytes: int, *others: MemoryNeed) -> int:
-        """The longest context that fits with other models that keep the same chat."""
-        needs = (self, *others)
-        room = available_bytes - sum(need.at(0) for need in needs)
-        return max(0, room // max(1, sum(need.token_bytes for need in needs)))
+    def fitting_tokens(self, available_bytes: int) -> int:
+        """The longest context that fits."""
+        return max(0, (available_bytes - self.at(0)) // max(1, self.token_bytes))
 
     def with_tower(self, tower_bytes: int, encoding_bytes: int) -> MemoryNeed:
         """With a vision tower, which is loaded at the first picture, and the memory that encoding one takes."""

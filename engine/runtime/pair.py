@@ -162,8 +162,7 @@ class LoadedPair:
     def _usual_bits(self) -> int:
         if self.main is None or self.main.eight_bits is None:
             return 16
-        others = [] if self.draft is None else [self.draft.need]
-        fitting = self.main.need.fitting_tokens(most_bytes(), *others)
+        fitting = self.main.need.fitting_tokens(most_bytes())  # with another draft the text stays the same
         return 8 if takes_eight_bits(fitting, self.main.info.context_tokens) else 16
 
     def keep_only(self, conversations: Collection[str]) -> None:

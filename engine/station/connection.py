@@ -136,6 +136,7 @@ class StationConnection:
         self._drafts = 0  # how many there were
         self._helper: Helper | None = None
         self._closed = False
+        self._held: list[int] = []  # conversations, the oldest first
         self._caught_up: set[int] = set()
         self._answers: dict[int, Proposed | None] = {}  # of all orders that wait for one, by number
         self._end: StationEnd | None = None
@@ -182,8 +183,12 @@ class StationConnection:
             self._report(self.state)
 
     def begin(self, tokens: Sequence[int], law: DrawingLaw) -> int:
-        """Returns the conversation's number."""
+        """Returns the conversation's number. Of more than it holds the oldest ends, whose reply may have failed."""
+        held = self._held
+        if len(held) >= CONVERSATIONS:
+            self.end(held[0])
         sequence = next(self._numbers)
+        held.append(sequence)
         known = {"sampling": asdict(law.sampling), "seed": law.seed, "spared": law.spared}
         data = struct.pack(f">{len(tokens)}I", *tokens) + json.dumps(known).encode()
         self._send(Begin(sequence, len(tokens)), data)
@@ -193,6 +198,8 @@ class StationConnection:
         self._send(Commit(sequence, position, tuple(tokens)))
 
     def end(self, sequence: int) -> None:
+        with suppress(ValueError):  # the station was lost, or this was the oldest
+            self._held.remove(sequence)
         self._caught_up.discard(sequence)
         self._send(End(sequence))
 
@@ -238,8 +245,9 @@ class StationConnection:
             self._orders.put((helper.wire, order, data))
 
     def _run(self) -> None:
+        number = 0
         wait_s: float | None = 0.0
-        while (wanted := self._next_draft(wait_s)) is not None:
+        while (wanted := self._next_draft(number, wait_s)) is not None:
             number, draft = wanted
             self.post_state()
             began = time.monotonic()
@@ -262,11 +270,12 @@ class StationConnection:
                 wait_s = None
         self._orders.put(None)
 
-    def _next_draft(self, wait_s: float | None) -> tuple[int, DraftOrder] | None:
-        """What to load, after a wait that another draft ends (None: nothing else does); None once it is closed."""
+    def _next_draft(self, number: int, wait_s: float | None) -> tuple[int, DraftOrder] | None:
+        """What to load, after a wait that another draft than that of `number` ends (None: nothing else does); None once
+        it is closed.
+        """
         with self._changed:
-            before = self._drafts
-            self._changed.wait_for(lambda: self._closed or self._drafts != before, wait_s)
+            self._changed.wait_for(lambda: self._closed or self._drafts != number, wait_s)
             self._changed.wait_for(lambda: self._closed or self._draft is not None)
             return None if self._closed or self._draft is None else (self._drafts, self._draft)
 
@@ -299,12 +308,15 @@ class StationConnection:
                 if value != hello_here():
                     raise WireBroken(f"another version: {value}")
             case DraftLoaded():
+                if self.loaded is not None:
+                    raise WireBroken("a draft that was not asked for")
                 self.prices = StationPrices()
                 self._worked_s = 0.0
                 self.loaded = value
                 self.post_state()
             case CaughtUp(sequence=sequence):
-                self._caught_up.add(sequence)
+                if sequence in self._held:
+                    self._caught_up.add(sequence)
             case Proposed():
                 with self._changed:
                     if value.number not in self._answers:
@@ -321,6 +333,7 @@ class StationConnection:
         """Under the condition."""
         self.loaded = None
         self.generation += 1
+        self._held = []
         self._caught_up = set()
         self._answers = {}
         self._changed.notify_all()

@@ -63,15 +63,19 @@ class StationProposer:
         order = Propose(self._sequence, number, plan.length, plan.sharpness, within_us, pace_us, floors, worth)
         self._station.propose(order)
         answer = self._station.answer(number, patience_s)
+        waited_s = perf_counter() - began
         if answer is None:
             self._owed = number
             self._station.prices.late += self._station.loaded is not None
+            self._station.prices.observe_in_vain(waited_s)
             return NO_DRAFT
         if (problem := self._problem(answer, plan)) is not None:
             self._station.lose(problem)
             return NO_DRAFT
         if answer.tokens:
-            self._station.prices.observe(perf_counter() - began, hit=answer.hit)
+            self._station.prices.observe(waited_s, hit=answer.hit)
+        else:
+            self._station.prices.observe_in_vain(waited_s)
         return _draft(answer, with_probabilities=plan.stop is not None)
 
     def commit(self, emitted: Sequence[int]) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from engine.station.conversation import Conversation, StationDraft
 
 _MOST_WAITING = 4096  # orders
+_MOST_WAITING_BYTES = 1 << 26  # of conversations that begin
 _TIMED_FORWARDS = 5
 _ROWS = (1, 2, 4)
 _ROWS_COST = 1.7  # as long as one row, at most
@@ -69,7 +70,7 @@ def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
 def _listen(wire: Wire, station: Station) -> None:
     """Answers what can be answered whatever MLX does meanwhile. Ends the process with the socket, even in a forward."""
     try:
-        while station.waiting < _MOST_WAITING:
+        while station.may_receive:
             wire.arrives(None)
             value, data = wire.receive()
             if isinstance(value, Ping):
@@ -78,7 +79,8 @@ def _listen(wire: Wire, station: Station) -> None:
                 station.receive(Received(value, data, time.perf_counter()))
     except (WireEnded, WireBroken):
         pass
-    os._exit(0)
+    finally:
+        os._exit(0)
 
 
 class Station:
@@ -97,6 +99,7 @@ class Station:
         self._vocabulary = 0
         self._beliefs = Beliefs()
         self._orders = queue.SimpleQueue[Received]()
+        self._waiting_bytes = 0  # of these orders
         self._lock = threading.Lock()  # of what follows, and the conversations' tokens and trees
         self._busy = False  # an order is being carried out by `work`
         self._conversations: dict[int, Conversation] = {}  # the one used last at the end
@@ -104,14 +107,15 @@ class Station:
         self._missed: set[int] = set()  # the number of an order that has to wait for a forward
 
     @property
-    def waiting(self) -> int:
-        """Orders that wait."""
-        return self._orders.qsize()
+    def may_receive(self) -> bool:
+        """Whether no more orders wait than an engine sends."""
+        return self._orders.qsize() < _MOST_WAITING and self._waiting_bytes <= _MOST_WAITING_BYTES
 
     def receive(self, received: Received) -> None:
         """Any thread. In order: nothing is carried out before what came earlier."""
         with self._lock:
             if self._busy or not self._orders.empty() or not self._carried_out(received.order):
+                self._waiting_bytes += len(received.data)
                 self._orders.put(received)
 
     def work(self) -> None:
@@ -123,6 +127,7 @@ class Station:
         received = self._orders.get()
         with self._lock:
             self._busy = True
+            self._waiting_bytes -= len(received.data)
         self._carry_out(received)
         with self._lock:
             self._busy = False
@@ -163,7 +168,7 @@ class Station:
     def _propose(self, order: Propose, came_at: float) -> None:
         """With forwards for what is missing, until the time is up."""
         until = came_at + order.within_us / 1e6
-        while (missing := self._missing(order, time.perf_counter() < until)) is not None:
+        while (missing := self._missing(order, time.perf_counter() < until and self._has_room())) is not None:
             conversation, node = missing
             self._predict(conversation, node)
 
@@ -201,7 +206,7 @@ class Station:
         """A forward for the conversation that was used last; False if there is nothing to prepare."""
         with self._lock:
             wanted = self._wanted()
-        if wanted is None:
+        if wanted is None or not self._has_room():
             return False
         if wanted.lags:
             began = time.perf_counter()
@@ -209,6 +214,18 @@ class Station:
             self._worked_s += time.perf_counter() - began
         else:
             self._predict(wanted)
+        return True
+
+    def _has_room(self) -> bool:
+        """Whether it may take more memory; conversations that have ended go first."""
+        import mlx.core as mx
+
+        while self._memory_bytes and mx.get_active_memory() > self._memory_bytes:
+            with self._lock:
+                ended = next((number for number, each in self._conversations.items() if each.ended), None)
+                if ended is None:
+                    return False
+                del self._conversations[ended]
         return True
 
     def _wanted(self) -> Conversation | None:

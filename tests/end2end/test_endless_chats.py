@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.storage import ReplyText, Storage
+from app.storage import ReplyText, Storage, portable
 from app.storage.database import Reason
+from app.storage.portable import PortableChat, PortableMessage
 from app.view_models.chat_options import Scope
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.words.notices_for_errors import notice_for
@@ -197,6 +198,44 @@ def test_a_home_that_takes_no_file_keeps_no_chat_from_going_on(
     harness.controller.documents.add(0, [harness.paths.settings])
     assert refused == [(0, Reason.READ_ONLY)]
     assert not (harness.paths.data / "projects").exists()
+
+
+def told(count: int) -> PortableChat:
+    """A chat of so many messages, as an import brings it."""
+    roles = ("user", "assistant")
+    messages = [
+        PortableMessage(at, at - 1 if at else None, roles[at % 2], f"{at}: what of the sea?") for at in range(count)
+    ]
+    return PortableChat("elsewhere:1", "Long", tuple(messages))
+
+
+def test_an_import_that_is_longer_than_the_context(harness: ControllerHarness) -> None:
+    harness.change(lambda stores: portable.add(stores, told(80)))
+    harness.chat.open_chat(1)
+    reply = harness.say("And now?")
+    assert reply.status is ReplyStatus.LENGTH
+    assert prompt(reply)[0] <= LIMIT // 2
+    assert beginnings(harness) == [harness.chat.transcript.row_of(reply.reads_from or 0)]
+    assert prompt(harness.say("And then?"))[1] >= prompt(reply)[0] - 24
+
+
+@pytest.mark.slow
+def test_two_hundred_turns_after_five_thousand_messages(harness: ControllerHarness, qtbot: QtBot) -> None:
+    """Each is written; one that follows no cut reads only what is new; a cut leaves half of the context."""
+    limit = harness.settings.context_tokens = 4096
+    harness.change(lambda stores: portable.add(stores, told(5000)))
+    harness.chat.open_chat(1)
+    replies = talk(harness, 200)
+    assert {each.status for each in replies} <= {ReplyStatus.DONE, ReplyStatus.LENGTH}
+    assert all(each.text for each in replies)
+    firsts = [each.reads_from for each in replies]
+    cuts = [at for at in range(1, 200) if firsts[at] != firsts[at - 1]]
+    assert 1 < len(cuts) < 20
+    for at in range(1, 200):
+        tokens, cached = prompt(replies[at])
+        assert tokens <= limit // 2 if at in cuts else cached >= prompt(replies[at - 1])[0] - 24
+    qtbot.waitUntil(lambda: not harness.chat.transcript.has_earlier)
+    assert len(harness.rows) == 5400
 
 
 # Summaries

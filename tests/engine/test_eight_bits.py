@@ -190,6 +190,13 @@ def test_8_bits_are_taken_where_memory_limits_the_context(main: LoadedModel, mon
     assert found == {whole: [False, False, True], whole - 1: [True, False, True]}
 
 
+def test_a_draft_changes_no_bits(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor the text with them: memory counts as without it."""
+    monkeypatch.setattr(pair, "most_bytes", lambda: main.need.at(main.info.context_tokens))
+    for draft in (None, main):
+        assert batches.Harness(main, draft).scheduler.pair.at(None)[0] is main
+
+
 def test_a_draft_model_keeps_as_many_bits_as_its_main_model(main: LoadedModel) -> None:
     harness = batches.Harness(main, main)
     for bits in (8, 16):

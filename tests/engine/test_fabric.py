@@ -18,14 +18,15 @@ from engine.caches.kinds import CacheMisuse
 from engine.cluster import fabric, process
 from engine.cluster.computers import is_loopback
 from engine.cluster.fabric import RDMA, RING, join, passed_on, ring_links
+from engine.cluster.launched import LAUNCHED
 from engine.cluster.operations import Commit, Join, NotAValue
-from engine.cluster.shard import Head, Shard
+from engine.cluster.shard import Head, Shard, recorded
 from engine.models.memory import MemoryNeed
 from tests.families.configs import config
 from tests.families.harness import build
 
 Init = Callable[..., Any]
-MATRIX = mx.array([[1.0]])
+FILES = "MLX_HOSTFILE", "MLX_IBV_DEVICES"
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def inits(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     def init(**arguments: Any) -> Any:
         told = {name: value for name, value in os.environ.items() if name.startswith("MLX_")}
-        files = {name: json.loads(Path(value).read_text()) for name, value in told.items() if name != "MLX_RANK"}
+        files = {name: json.loads(Path(value).read_text()) for name, value in told.items() if name in FILES}
         modes = {Path(told[name]).stat().st_mode & 0o777 for name in files}
         gather = arguments.pop("all_gather_factory", None)
         gathered = None if gather is None else gather(1, 2)(b"mine", 4)
@@ -95,11 +96,35 @@ def test_a_ring_is_joined_on_loopback_alone(inits: list[dict[str, Any]]) -> None
     assert all(map(is_loopback, (*links, "[::1]:7")))
 
 
-@pytest.mark.parametrize(("backend", "links"), [("mpi", ()), (RDMA, ("", "a")), ("", ("127.0.0.1:7",))])
+@pytest.mark.parametrize(("backend", "links"), [("mpi", ()), (RDMA, ("", "a")), ("", ("127.0.0.1:7",)), (LAUNCHED, ())])
 def test_anything_else_is_not_joined(backend: str, links: tuple[str, ...], inits: list[dict[str, Any]]) -> None:
     with pytest.raises(CacheMisuse):
         join(Join(0, backend, links), bytes)
     assert inits == []
+
+
+def test_the_group_of_the_launcher_is_joined_by_its_own_backend_and_is_whole(
+    inits: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of any backend MLX takes MPI's before RDMA, with this process alone."""
+    monkeypatch.setenv("MLX_RANK", "1")
+    for name, backend in (("MLX_HOSTFILE", RING), ("MLX_IBV_DEVICES", RDMA)):
+        hosts = tmp_path / name
+        hosts.write_text(json.dumps(["a", "b"]))
+        monkeypatch.setenv(name, str(hosts))
+        join(Join(1, LAUNCHED, ()), bytes)
+        assert inits[-1]["backend"] == backend
+        with pytest.raises(CacheMisuse):
+            join(Join(0, LAUNCHED, ()), bytes)
+    hosts.write_text(json.dumps(["a", "b", "c"]))
+    with pytest.raises(CacheMisuse):
+        join(Join(1, LAUNCHED, ()), bytes)
+
+
+def test_states_of_a_layer_are_handed_over_once() -> None:
+    """A paired machine could ask for so many of the same that they fill the memory of this one."""
+    with pytest.raises(CacheMisuse), recorded(build("llama"), [0, 1, 0]):
+        pass
 
 
 def test_a_ranks_process_has_no_variable_that_would_have_it_join_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,12 +37,31 @@ def test_only_a_host_file_of_two_makes_a_member_of_this_process(
     assert launched_place() is None
 
 
+def two_free_ports() -> int:
+    """The first of two in a row."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as one, suppress(OSError, OverflowError):
+            port: int = one.getsockname()[1]
+            socket.create_server(("127.0.0.1", port + 1)).close()
+            return port
+
+
 @pytest.mark.slow
 def test_the_launcher_of_mlx_starts_both(tmp_path: Path) -> None:
     main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
     asked = ["--model", str(main), "--tokens", "[1,2,3]", "--temperature", "0", "--max-tokens", "16", "--json"]
     engine = [sys.executable, "-m", "engine", "generate", *asked]
-    launched = [str(LAUNCH), "-n", "2", "--backend", "ring", "--starting-port", "21340", "--cwd", str(ROOT)]
+    launched = [
+        str(LAUNCH),
+        "-n",
+        "2",
+        "--backend",
+        "ring",
+        "--starting-port",
+        str(two_free_ports()),
+        "--cwd",
+        str(ROOT),
+    ]
 
     def tokens(command: list[str]) -> list[int]:
         told = subprocess.run(

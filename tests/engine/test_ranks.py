@@ -61,6 +61,7 @@ from engine import (
 from engine.caches.base import CacheSet
 from engine.caches.kinds import CacheMisuse
 from engine.cluster import loading, rank
+from engine.cluster.fabric import RDMA
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import pair_machines
@@ -438,6 +439,28 @@ def test_a_model_that_sums_would_slow_down_is_loaded_as_a_pipeline(engine: Engin
     assert 0 < ready.choice.forward_s < 3 * ready.choice.sums_s
     assert len(processes_below(os.getpid())) == 1
     assert len(client.run(asked()).tokens) == 8
+
+
+@pytest.mark.slow
+@pytest.mark.expect_log("tensor mode cannot be joined", "could not load")
+def test_where_rdma_cannot_be_joined_a_model_is_loaded_as_a_pipeline(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless tensor mode was asked for: here there is no RDMA at all."""
+    monkeypatch.setattr(loading, "_links", lambda _plan: (RDMA, lambda _place: ("", "rdma_en2", "rdma_en5", "")))
+    main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    planned = plan_ranks(main, SIZES, mode=RankMode.TENSOR)
+    client = EngineClient(engine)
+    ready = client.load(main, plan=replace(planned, choice=ModeChoice(RankMode.TENSOR, ModeReason.FASTER)))
+    assert isinstance(ready, ModelReady)
+    assert ready.choice == ModeChoice(RankMode.PIPELINE, ModeReason.LINK)
+    assert len(client.run(asked()).tokens) == 8
+
+    assert len(processes_below(os.getpid())) == 1
+
+    failed = client.load(main, plan=planned)
+    assert isinstance(failed, ModelFailed)
+    assert isinstance(failed.error, RankLost)
 
 
 @pytest.mark.slow

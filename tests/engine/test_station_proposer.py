@@ -10,8 +10,10 @@ import pytest
 from engine import Sampling
 from engine.decoding.accept import NO_DRAFT
 from engine.decoding.sampling import Sampler
-from engine.drafting.controller import History
-from engine.drafting.plans import Plan
+from engine.drafting.controller import AutoController, History
+from engine.drafting.costs import Calibration, RoundCosts
+from engine.drafting.plans import PLAIN, Plan, RoundOutcome
+from engine.station import proposer as proposer_module
 from engine.station.messages import DraftLoaded, Propose, Proposed
 from engine.station.prices import SOURCE, StationPrices
 from engine.station.proposer import StationProposer
@@ -20,7 +22,10 @@ from engine.vision.values import FIRST_NAME
 VOCABULARY = 300
 TOKENS = [5, 6, 7]
 PLAN = Plan(SOURCE, 3)
+ROUNDS = 400
+PLAIN_S = 0.04
 GOOD = Proposed(1, (1, 2), (0.5, 1.0), (1, 1, 1, 1, 2, 2, 2, 3), hit=True, worked_us=9)
+EMPTY = replace(GOOD, tokens=(), probabilities=(), guesses=())
 
 
 class Scripted:
@@ -105,6 +110,33 @@ def test_one_that_is_late_is_not_asked_before_it_has_answered() -> None:
     station.says = GOOD
     assert made.offer(TOKENS).most == 32
     assert station.lost == []
+
+
+class Vain(Scripted):
+    """Its answers come once nobody waits for them, or at once and empty."""
+
+    waited_s = 0.0
+
+    def answer(self, number: int, within_s: float) -> Proposed | None:
+        self.waited_s += within_s
+        return super().answer(number, within_s) if self.says is EMPTY or not within_s else None
+
+
+@pytest.mark.parametrize("says", ["late", "nothing"])
+def test_one_that_brings_nothing_is_soon_asked_no_more(says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round that waits for it takes as long as two."""
+    station = Vain(GOOD if says == "late" else EMPTY)
+    monkeypatch.setattr(proposer_module, "perf_counter", lambda: station.waited_s)
+    history = History(RoundCosts(Calibration(dict.fromkeys(range(1, 34), PLAIN_S))))
+    controller = AutoController(history)
+    sampler = Sampler(Sampling(temperature=0.8), 3, VOCABULARY, ())
+    made = StationProposer(station, history, sampler, TOKENS, begins=True)  # type: ignore[arg-type]
+    for _ in range(ROUNDS):
+        plan = controller.plan([made.offer(TOKENS)])
+        if plan.source:
+            assert made.propose(TOKENS, plan, sampler) is NO_DRAFT
+        controller.observe(PLAIN, RoundOutcome(0, 0, None if plan.source else PLAIN_S))
+    assert len(station.asked) < ROUNDS / 50
 
 
 def test_a_new_process_gets_the_whole_conversation_again() -> None:

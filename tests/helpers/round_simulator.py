@@ -173,7 +173,7 @@ class Run:
 
     def _round(self, plan: Plan, at: int) -> RoundOutcome:
         said: list[float] = []
-        while len(said) < plan.length and (plan.stop is None or not said or plan.stop.goes_on(said)):
+        while len(said) < plan.length and (plan.stop is None or plan.stop.goes_on(said)):
             said.append(self.text.said[at + len(said)])
         drafted = len(said)
         seconds = self.machine.rounds[drafted] * math.exp(self._noise.gauss(0, _NOISE))

@@ -81,7 +81,7 @@ class StationRun:
         self._forward: list[Node] = []  # that it is for
         self._at = 0
         self.prices = StationPrices()
-        self.prices.wait_s = self.trip
+        self.prices._waited_s = self.trip
         self._controller = AutoController(self.history)
         self._pace = 1.0  # tokens a plain round
         self.history.same[SOURCE] = round_simulator.SOURCE
@@ -127,7 +127,7 @@ class StationRun:
     def _alone(self, plan: Plan) -> tuple[list[int], list[float]]:
         drafted: list[int] = []
         said: list[float] = []
-        while len(drafted) < plan.length and (plan.stop is None or not said or plan.stop.goes_on(said)):
+        while len(drafted) < plan.length and (plan.stop is None or plan.stop.goes_on(said)):
             prediction = self.text.prediction(self._at + len(drafted))
             # after a wrong token the draft says something else, which counts for nothing
             drafted.append(prediction.token)
@@ -156,6 +156,8 @@ class StationRun:
             self.drafts += 1
             self.hits += not live
             self.prices.observe(waited, hit=not live)
+        else:
+            self.prices.observe_in_vain(waited)
         return [each.token for each in found], [each.probability for each in found], waited
 
     def _finish(self) -> None:

@@ -513,6 +513,22 @@ def test_a_response_to_a_chat_that_does_not_fit_is_cut_where_that_was_asked_for(
     assert used["input_tokens_details"]["cached_tokens"] > 0.9 * used["input_tokens"] > 100
 
 
+def test_a_chat_that_does_not_fit_is_refused_as_in_each_dialect(small: Served) -> None:
+    """All but those that asked for a cut."""
+    words = "What is a draft? " * 100
+    said = {"messages": [{"role": "user", "content": words}]}
+    ways: list[tuple[str, dict[str, Any], str]] = [
+        ("/v1/chat/completions", said, "context_length_exceeded"),
+        ("/v1/responses", {"input": words}, "context_length_exceeded"),
+        ("/v1/messages", said, "prompt is too long: "),
+        ("/api/chat", said, "maximum context length is 512 tokens"),
+        (GEMINI, {"contents": [{"parts": [{"text": words}]}]}, "INVALID_ARGUMENT"),
+    ]
+    for path, body, error in ways:
+        answer = small.post(path, ASKED | body)
+        assert (answer.status_code, error in answer.text) == (400, True), (path, answer.text)
+
+
 def test_a_response_has_codex_order_of_events(served: Served, scripted: FakeEngine) -> None:
     space = {"type": "namespace", "name": "eyes", "tools": [{"type": "function", **FUNCTION}]}
     call = ToolCall("call_1", "eyes__look", CALL.arguments)

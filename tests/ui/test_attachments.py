@@ -315,6 +315,23 @@ def test_what_is_searched_is_taken_out_after_a_restart(app: AppHarness, qtbot: Q
         assert not rows(again)
 
 
+def test_a_document_goes_with_the_last_message_that_has_it(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    """Not before that is deleted for good."""
+    documents = app.chats.documents
+    for name in ("first.txt", "second.txt"):
+        (tmp_path / name).write_text(WORDS)
+        controller(app).search_in_file(str(tmp_path / name))
+        qtbot.waitUntil(lambda: bool(rows(app)) and not controller(app).model.is_reading)
+        ask_here(app, qtbot, f"What is in {name}?")
+    place = -app.chats.chat_id
+    qtbot.waitUntil(lambda: len(documents.files(place)) == 2)
+    app.chats.edits.delete(app.chats.transcript.messages[2].id)
+    qtbot.waitUntil(lambda: has_messages(app, 3))
+    assert len(documents.files(place)) == 2
+    app.chats.deletions.empty()
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(place)] == ["first.txt"])
+
+
 @pytest.mark.parametrize("leaves", [False, True])
 def test_a_document_that_comes_while_a_new_chat_is_stored(
     app: AppHarness, qtbot: QtBot, tmp_path: Path, leaves: bool
@@ -391,6 +408,17 @@ def test_a_pasted_text_stays_attached_where_the_disk_takes_no_document(
     assert [row.attachment and row.attachment.text for row in rows(app)] == [WORDS * 1000]
 
 
+def test_what_is_too_large_to_attach_is_searched(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    log = tmp_path / "app.log"
+    log.write_text("word\n" * 3_400_000 + "zebra\n")
+    app.window.composer.edit.insertFromMimeData(files(log))
+    qtbot.waitUntil(app.window.banner.isVisible)
+    app.window.banner.button.click()
+    qtbot.waitUntil(lambda: [row.kind for row in rows(app) if row.attachment] == [AttachmentKind.SEARCHED])
+    qtbot.waitUntil(lambda: app.chats.documents.has_text(0))
+    assert app.chats.documents.files(0)[0].state is not FileState.UNREADABLE
+
+
 def test_the_end_of_what_is_too_large_is_attached(
     app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,7 +428,8 @@ def test_the_end_of_what_is_too_large_is_attached(
     log.write_text("".join(f"Zeile für {number}\n" for number in range(1000)), "utf-8")
     app.window.composer.edit.insertFromMimeData(files(log))
     qtbot.waitUntil(banner.isVisible)
-    banner.button.click()
+    assert (banner.button.text(), banner.other_button.text()) == ("Search in it", "Attach only its end")
+    banner.other_button.click()
     wait_until_read(app, qtbot)
     (row,) = rows(app)
     assert row.attachment is not None

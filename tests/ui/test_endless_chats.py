@@ -139,6 +139,18 @@ def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> N
     assert (asked.kept, asked.truncation, len(asked.messages)) == ((), Truncation.NONE, 6)
 
 
+def test_instructions_of_a_project_stay(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.folders.make()
+    qtbot.waitUntil(lambda: bool(harness.chats.conversations.tree.folders))
+    (folder_id,) = harness.chats.conversations.tree.folders
+    harness.chats.projects.put_instructions(folder_id, "We sell tea.")
+    harness.chats.new_chat_in(folder_id)
+    talk(harness, qtbot, Script(), Script(first=3))
+    menu = opened_menu(harness)
+    assert menu.actions()[1].text() == "Still read: the project's instructions"
+    menu.close()
+
+
 def test_a_reply_that_goes_on_in_a_larger_context_is_read_from_the_beginning(harness: AppHarness, qtbot: QtBot) -> None:
     """And so are those after it."""
     talk(harness, qtbot, Script(), Script(("Half ",), first=2, finish=FinishReason.CONTEXT))

@@ -404,3 +404,19 @@ def test_a_list_of_thousands_is_read_once_and_then_what_has_changed(
     assert [each is same for each, same in zip(before[1:], after, strict=False)] == [True] * 999
     assert set(documents.by_name((PROJECT,))) == {"notes"}
     assert set(asked) <= {before[0].id, after[-1].id}
+
+
+def test_nothing_of_a_document_is_outside_of_its_place_s_database(
+    harness: ControllerHarness, tmp_path: Path, qtbot: QtBot
+) -> None:
+    """Until it goes with a message: neither in the chats' file, nor in its copies, the index or a log."""
+    documents = harness.controller.documents
+    (tmp_path / "zebras.txt").write_text("Quaggas are zebras. " * 3000)
+    documents.add(PROJECT, [tmp_path / "zebras.txt"])
+    documents.add_text(PROJECT, "given", "Quaggas are zebras. " * 100)
+    qtbot.waitUntil(lambda: states(documents) == [FileState.READY] * 2)
+    harness.settle()
+    assert search(documents, qtbot, "quaggas")
+    there = [path for path in (tmp_path / "profile").rglob("*") if path.is_file() and b"uagga" in path.read_bytes()]
+    assert {path.parent.name for path in there} == {"projects"}
+    assert {path.name.partition("-")[0] for path in there} == {"1.db"}

@@ -210,3 +210,12 @@ def test_files_are_dropped_on_the_page_or_on_the_folder(
     app.window.project_page.form.new_button.click()
     still()
     assert app.window.composer.project.text() == "Tea · 3 files"
+
+
+def test_the_meter_says_what_is_the_project_s(app: AppHarness, qtbot: QtBot, tea: int) -> None:
+    app.chats.projects.put_instructions(tea, "We sell tea.")
+    app.chats.new_chat_in(tea)
+    ring = app.window.composer.ring
+    qtbot.waitUntil(lambda: "read once for all its chats" in ring.accessibleName())
+    app.chats.new_chat()
+    qtbot.waitUntil(lambda: "read once" not in ring.accessibleName())

@@ -13,7 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mlx_lm.tokenizer_utils import _infer_tool_parser
 
-from engine import CacheSizes, FitLevel, ModelAbout, ModelInfo, estimated_weight_bytes, inspect_model, memory_fit
+from engine import (
+    CacheSizes,
+    FitLevel,
+    ModelAbout,
+    ModelInfo,
+    estimated_weight_bytes,
+    fit_together,
+    inspect_model,
+    memory_fit,
+)
 from engine.models.about import _calls_tools, read_about
 from engine.models.families import family_name
 from engine.models.model_files import JsonObject
@@ -152,6 +161,15 @@ def test_where_memory_limits_the_context_keys_and_values_count_at_8_bits() -> No
     roomy = {bits: memory_fit(info, 10_000, 8 * GB, bits).needed_bytes for bits in (16, 8, None)}
     assert roomy[None] == roomy[16] > roomy[8]  # 32,768 tokens fit, and few chats are longer
     assert memory_fit(INFO, 10_000, 5 * GB, 8) == memory_fit(INFO, 10_000, 5 * GB, 16)
+
+
+def test_a_draft_changes_the_context_that_fits_and_not_the_bits() -> None:
+    info = replace(INFO, caches=CacheSizes(100_000, 1_000_000, 53_125))
+    draft = replace(info, weight_bytes=info.weight_bytes // 10)
+    fits = {bits: fit_together((info, draft), 10_000, 8 * GB, bits) for bits in (None, 16, 8)}
+    assert memory_fit(info, 10_000, 8 * GB) == memory_fit(info, 10_000, 8 * GB, 16)
+    assert fits[None] == fits[16] != fits[8]
+    assert fits[16].largest_context_tokens < 32_768
 
 
 def test_what_is_not_here_is_estimated() -> None:

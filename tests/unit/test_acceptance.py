@@ -70,6 +70,7 @@ RULE = StopRule(floors=(0.5, 0.6, 0.2), worth=Worth().by_grade)
 def test_a_draft_goes_on_while_the_chance_is_above_the_floor(probabilities: list[float], drafted: int) -> None:
     told = [length for length in range(1, len(probabilities)) if not RULE.goes_on(probabilities[:length])]
     assert min([*told, len(probabilities)]) == drafted == RULE.would_draft(probabilities)
+    assert StopRule((0.1, 1.1), RULE.worth).goes_on([]), "the first is drafted whatever the longest is worth"
     without_floors = StopRule((), RULE.worth)
     assert without_floors.goes_on([0.01] * 20)
     assert without_floors.would_draft([0.01] * 20) == 20

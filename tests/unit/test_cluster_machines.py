@@ -38,7 +38,7 @@ from engine.__main__ import main
 from engine.cluster import identity, lender, lent, pairing
 from engine.cluster import lending as lending_process
 from engine.cluster import relay as relaying
-from engine.cluster.callers import Caller, Callers
+from engine.cluster.callers import Caller, Callers, host_of
 from engine.cluster.command import _Spoken
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.lend_child import _Child
@@ -322,6 +322,14 @@ def test_strangers_who_keep_quiet_keep_out_none_that_is_paired(lending: Lending)
             opened.enter_context(connection(lending))
 
         assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
+
+
+def test_a_machine_on_a_cable_is_known_by_the_interface_as_well() -> None:
+    """Python's `accept` leaves it out of the address, which without it leads nowhere."""
+    interface = socket.if_nameindex()[0]
+    assert host_of(("fe80::1", 7791, 0, interface[0])) == f"fe80::1%{interface[1]}"
+    assert host_of(("2001:db8::7", 7791, 0, 0)) == "2001:db8::7"
+    assert host_of(("::ffff:192.0.2.1", 7791, 0, 0)) == host_of(("192.0.2.1", 7791)) == "192.0.2.1"
 
 
 def test_a_crowd_from_one_machine_keeps_out_no_other_and_none_that_is_known() -> None:

@@ -183,6 +183,7 @@ def test_a_mac_has_rdma_where_the_way_to_the_other_goes_by_such_a_device(monkeyp
         ("sysctl", "-n", "kern.osversion"): "25C56\n",
         ("ibv_devices",): "    device\n    ------\n    rdma_en2\n    rdma_en5\n",
         ("route", "-n", "get", "169.254.7.8"): "   route to: 169.254.7.8\n  interface: en5\n      flags: <UP>\n",
+        ("route", "-n", "get", "-inet6", "2001:db8::7"): "   route to: 2001:db8::7\n  interface: en2\n",
         ("route", "-n", "get", "192.0.2.1"): "   route to: 192.0.2.1\n  interface: en0\n",
     }
 
@@ -192,9 +193,12 @@ def test_a_mac_has_rdma_where_the_way_to_the_other_goes_by_such_a_device(monkeyp
         return subprocess.CompletedProcess(command, 0, said[command])
 
     monkeypatch.setattr(subprocess, "run", run)
-    beside = [computers._mac_beside(host) for host in ("fe80::1%en2", "169.254.7.8", "192.0.2.1", "203.0.113.9")]
+    beside = [
+        computers._mac_beside(host)
+        for host in ("fe80::1%en2", "169.254.7.8", "2001:db8::7", "192.0.2.1", "203.0.113.9")
+    ]
 
-    assert [each.rdma for each in beside] == ["rdma_en2", "rdma_en5", "", ""]
+    assert [each.rdma for each in beside] == ["rdma_en2", "rdma_en5", "rdma_en2", "", ""]
     assert {(each.chip, each.system) for each in beside} == {("Apple M4 Pro", "25C56")}
     del said[("ibv_devices",)]
     assert computers._mac_beside("fe80::1%en2").rdma == ""

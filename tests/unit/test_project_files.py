@@ -27,6 +27,7 @@ from app.storage import project_files
 from app.storage.passages import cut_up, for_index
 from app.storage.project_files import FileState, ProjectFile, ProjectFiles, open_files, reading
 from app.system.limited_child import ChildLimits
+from app.tools.citing import source_of
 from tests.helpers.documents import archive_bytes, read_all, word_bytes
 from tests.helpers.pdf_files import pdf_bytes, with_password
 
@@ -206,6 +207,26 @@ def test_what_is_no_file_is_not_waited_for(files: ProjectFiles, tmp_path: Path) 
         ("unreadable", "folder"),
     }
     assert MOST_FILE_BYTES < 1 << 30
+
+
+def test_a_passage_is_on_the_line_where_its_first_letter_is(files: ProjectFiles, tmp_path: Path) -> None:
+    """Through all parts of a long text, also after it has changed; as before in a database without lines."""
+    lines = [f"Line {number} has word{number}." for number in range(1, 9_000)]
+    path = write(tmp_path, "a.txt", "\n".join(lines).encode())
+    one(files, path)
+    for number in (1, 700, 701, 4_444, 8_999):
+        (found,) = files.search(f"word{number}", 1)
+        assert f"word{number}." in "\n".join(lines[found.line - 1 : found.line + 60])
+        assert found.text.lstrip().startswith(lines[found.line - 1].split(" has")[0])
+    write(tmp_path, "a.txt", ("\n\n\n" + "\n".join(lines)).encode())
+    Indexing(files).look()
+    read_all(files)
+    assert files.search("word1", 1)[0].line == 4
+    assert files._db.rows("SELECT count(*) FROM lines")[0][0] == files._db.rows("SELECT count(*) FROM parts")[0][0]
+    files._db.execute("DROP TABLE lines")
+    with reading(tmp_path / "projects" / "1.db") as before:
+        assert before is not None
+        assert source_of(before.search("word1", 1)[0]) == "[a.txt]"
 
 
 def test_a_file_that_takes_too_much_is_given_up_and_none_of_it_is_searched(

@@ -164,6 +164,7 @@ LOST: dict[str, tuple[Script, RankEnd]] = {
         after_joining(lambda wire, _: wire.send(Stepped("str"), STATES)),
         RankEnd.MISBEHAVED,
     ),
+    "sends no states of no type": (after_joining(lambda wire, _: wire.send(Stepped("str"))), RankEnd.MISBEHAVED),
     "sends junk": (after_joining(lambda _, raw: raw.sendall(b"\xff" * 64)), RankEnd.MISBEHAVED),
     "stops in a frame": (after_joining(lambda _, raw: raw.sendall(b"\0\0\0\x20\0\0\0\0{")), RankEnd.ENDED),
     "drips": (after_joining(drip), RankEnd.MISBEHAVED),
@@ -290,6 +291,12 @@ def waiting(wire: Wire, _: socket.socket) -> None:
         received(wire)
 
 
+def talks_without_end(wire: Wire, _: socket.socket) -> None:
+    for _number in range(5000):
+        wire.send(Pong())
+        time.sleep(0.001)
+
+
 def goes(_wire: Wire, _raw: socket.socket) -> None:
     pass
 
@@ -308,6 +315,12 @@ APART: dict[str, tuple[Script, Script, int, RankEnd]] = {
     "one goes, for which the other waits": (WAITS, instead_of_a_step(goes), 2, RankEnd.ENDED),
     "one goes, and the other's sum fails": (instead_of_a_step(fails), instead_of_a_step(goes), 2, RankEnd.ENDED),
     "one fails": (instead_of_a_step(fails), WAITS, 1, RankEnd.FAILED),
+    "one fails, and the other talks without end": (
+        instead_of_a_step(fails),
+        instead_of_a_step(talks_without_end),
+        1,
+        RankEnd.FAILED,
+    ),
     "one goes while it joins": (instead_of_joining(waiting), instead_of_joining(goes), 2, RankEnd.ENDED),
     "one joins no group": (instead_of_joining(waiting), instead_of_joining(waiting), 1, RankEnd.STALLED),
     "one gathers too much": (part(), part(most=rank_group.MOST_GATHERED + 1), 2, RankEnd.MISBEHAVED),
@@ -325,13 +338,28 @@ def test_a_rank_that_is_lost_in_tensor_mode_is_named(
     first: Script, second: Script, lost: int, why: RankEnd, peers: list[Peer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the other one waits for."""
-    monkeypatch.setattr(rank_group, "JOIN_S", 0.5)
+    if why is RankEnd.STALLED:
+        monkeypatch.setattr(rank_group, "JOIN_S", 0.5)
+    if why is RankEnd.ENDED:  # which comes, however busy the machine is
+        monkeypatch.setattr(rank_group, "NOTICED_S", 60.0)
     group = started(peers, first, second)
     with pytest.raises(RankLost) as error:
         step_of(group)
 
     assert (error.value.rank, error.value.why) == (lost, why)
     assert all(peer.ended for peer in peers)
+
+
+def test_after_a_frame_that_nobody_read_nothing_is_sent() -> None:
+    """A part of it is under way: what came after would be read as the rest of it."""
+    ours, theirs = socket.socketpair()
+    wire = Wire(ours, Reply, frame_s=0.05)
+    with pytest.raises(WireBroken):
+        wire.send(Ping(), bytes(1 << 24))
+    with pytest.raises(WireEnded):
+        wire.send(Ping())
+    wire.close()
+    theirs.close()
 
 
 def test_a_rank_whose_memory_is_short_is_heard_of_once(peers: list[Peer]) -> None:

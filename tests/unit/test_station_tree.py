@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from engine.drafting.acceptance import StopRule, Worth
 from engine.drafting.costs import Calibration, RoundCosts
 from engine.station.prices import SOURCE, StationPrices
 from engine.station.tree import FAN, LEAST_CHANCE, MOST_NODES, Beliefs, Node, Prediction, Tree
@@ -63,6 +64,14 @@ def test_the_order_is_that_of_the_chances_computed_one_by_one() -> None:
         prediction = Prediction(7, chance.random(), (8, 9))
         tree.predict(nodes[0], prediction)
         known |= {(*path, token): here * likely for token, likely in beliefs.chances(prediction)}
+
+
+def test_a_draft_ends_by_the_rule_after_its_first_token_at_the_earliest() -> None:
+    """The longest may be worth nothing."""
+    tree = Tree(Beliefs())
+    prepared(tree, [SURE] * 4)
+    rule = StopRule((0.1, 0.2, 1.1), Worth().by_grade)
+    assert len(tree.chain(4, 0, rule, (), 0.0).predictions) == rule.would_draft([SURE] * 4) == 3
 
 
 def test_what_was_prepared_for_the_text_that_was_written_is_left() -> None:
@@ -153,3 +162,14 @@ def test_a_station_costs_what_its_drafts_were_waited_for() -> None:
     assert (prices.drafts, prices.hits) == (400, 200)
     assert costs.prices_s(SOURCE, 3) == pytest.approx([0.1, 0.121, 0.131, 0.141], rel=0.02)
     assert costs.prices_s("draft", 3)[3] == pytest.approx(0.16)
+
+
+def test_what_was_waited_for_in_vain_is_paid_by_the_drafts_that_come() -> None:
+    prices = StationPrices()
+    for at in range(400):
+        prices.observe_in_vain(0.03) if at % 2 else prices.observe(0.01, hit=True)
+    assert (prices.drafts, prices.hits) == (200, 200)
+    assert prices.wait_s == pytest.approx(0.04, rel=0.1)
+    for _ in range(400):
+        prices.observe_in_vain(0.03)
+    assert prices.wait_s > 1

@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.error import HTTPError
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import Request, urlopen
@@ -17,6 +18,7 @@ import pytest
 from app.controllers.tool_servers import ToolServersController
 from app.system.secrets import Secrets
 from app.system.worker import IN_PLACE
+from app.tools.host import oauth
 from app.tools.host.http import LimitedTransport, new_client
 from app.tools.host.oauth import SignedIn, sign_in
 from app.tools.host_process import ServerFailed, ToolHost
@@ -197,6 +199,7 @@ def test_new_tokens_are_used_before_the_window_has_heard_of_them(tmp_path: Path)
         listed()
         assert servers.rows()[0].state is ConnectionState.READY
         servers.close()
+        assert server.sign_in.access[-1] in (tmp_path / "token").read_text(), "they are lost with the app's end"
 
 
 def test_what_is_removed_takes_its_tokens_with_it(tmp_path: Path) -> None:
@@ -220,9 +223,7 @@ def test_what_is_removed_takes_its_tokens_with_it(tmp_path: Path) -> None:
 # Without a host
 
 
-def signed_in(
-    server: OAuthToolServer, act: Callable[[str], object] = browse, within_s: float = 60, grant: str = ""
-) -> str:
+def signed_in(server: OAuthToolServer, act: Callable[[str], object] = browse, grant: str = "") -> str:
     """The grant. `act`: what the user does with the page, on another thread. Raises ServerFault."""
     threads: list[threading.Thread] = []
 
@@ -232,7 +233,7 @@ def signed_in(
 
     reach = ServerReach(address=server.address, grant=grant)
     try:
-        return asyncio.run(sign_in(reach, PAGES, show, within_s))
+        return asyncio.run(sign_in(reach, PAGES, show, 60))
     finally:
         for thread in threads:
             thread.join()
@@ -298,14 +299,26 @@ def test_only_the_right_answer_ends_it() -> None:
     assert seen == [400] * 5
 
 
-def test_after_its_time_or_its_end_nothing_waits() -> None:
+def test_after_its_time_or_its_end_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[str] = []
+    clocks: list[tuple[asyncio.AbstractEventLoop, asyncio.Timeout]] = []
+
+    def timeout(within_s: float) -> asyncio.Timeout:
+        clocks.append((asyncio.get_running_loop(), asyncio.timeout(within_s)))
+        return clocks[-1][1]
+
+    def wait_too_long(page: str) -> None:
+        pages.append(page)
+        loop, clock = clocks[0]
+        loop.call_soon_threadsafe(clock.reschedule, loop.time())
+
     with oauth_tool_server() as server:
         signed_in(server, lambda page: pages.append(page) or browse(page))  # type: ignore[func-returns-value]
+        monkeypatch.setattr(oauth, "asyncio", SimpleNamespace(**vars(asyncio) | {"timeout": timeout}))
         with pytest.raises(ServerFault) as caught:
-            signed_in(server, pages.append, 1.0)
+            signed_in(server, wait_too_long)
         assert (caught.value.problem, caught.value.detail) == (ServerProblem.SIGN_IN_LATE, "1")
-    assert pages
+    assert len(pages) == 2
     assert not any(map(waits, pages))
 
 

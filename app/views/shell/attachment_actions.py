@@ -16,7 +16,7 @@ from app.controllers.attachments import AttachmentController
 from app.controllers.chat import ChatController
 from app.controllers.message_changes import can_drop
 from app.controllers.models import ModelController
-from app.documents.problems import NotAttached, WhyNot
+from app.documents.problems import NotAttached
 from app.documents.reading import beginning_of
 from app.markup.links import Cited, cited
 from app.settings import STARTER_EYES
@@ -233,14 +233,16 @@ class AttachmentActions(QObject):
     def _show_refused(self, problems: list[NotAttached]) -> None:
         def text() -> BannerText:
             notice = not_attached(problems)
-            button = self.tr("Search in it") if is_long else self.tr("Attach only its end")
-            return BannerText(notice.sentence, notice.title, notice.hint, button if path else "")
+            words = [(searches, self.tr("Search in it")), (ends, self.tr("Attach only its end"))]
+            buttons = [each for is_possible, each in words if is_possible]
+            return BannerText(notice.sentence, notice.title, notice.hint, *buttons)
 
         path = problems[0].path if len(problems) == 1 else ""
-        is_long = bool(path) and problems[0].why is WhyNot.TOO_LONG
+        searches = bool(path) and problems[0].can_search
+        ends = bool(path) and problems[0].has_end
+        search = partial(self._attached.search_in_file, path)
         attach_end = partial(self._attached.add_files, [path], only_end=True)
-        act = partial(self._attached.search_in_file, path) if is_long else attach_end
-        self._banner.show_warning(text, act if path else None)
+        self._banner.show_warning(text, *([search] if searches else []), *([attach_end] if ends else []))
         self._refused = text
 
     def _withdraw_refused(self) -> None:

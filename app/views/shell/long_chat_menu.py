@@ -39,6 +39,8 @@ class LongChatMenu(Menu):
         self._say(self.tr("%Ln earlier message(s) not read", "", left_out))
         if values["system_prompt"]:
             self._say(self.tr("Still read: the system prompt"))
+        if chats.projects.instructions(self._options.folder_of(chats.chat_id)):
+            self._say(self.tr("Still read: the project's instructions"))
         if pinned:
             self._say(self.tr("Still read: %Ln pinned message(s)", "", len(pinned)))
         for message in pinned:

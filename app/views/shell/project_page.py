@@ -137,6 +137,7 @@ class ProjectPage(PlacePage):
         self._title = ""  # as the header has it
         self._counted: int | None = None  # folder of what all chats share that is counted
         self._chats: ChatController | None = None
+        self._shown_files: object = None
         window.sidebar.chats.project_requested.connect(self.show)
         window.sidebar.chats.files_dropped.connect(self._add_to)
         window.project_files_dropped.connect(self._add_files)
@@ -253,7 +254,7 @@ class ProjectPage(PlacePage):
         here = self._chats.options.folder_of(self._chats.chat_id)
         self._window.composer.project.show_project(None if here is None else self._view(here))
         if self.is_shown:
-            self.form.files.show_rows(self._file_rows(), len(self._chats.documents.files(self._folder_id)))
+            self._show_files()
         self._counted = self._folder_id if self.is_shown else here
         self._chats.shared.get(self._counted, partial(self._count, self._counted))
         self._show_tokens(self._shared.tokens)
@@ -287,13 +288,19 @@ class ProjectPage(PlacePage):
         sees = info is not None and info.sees
         form.settings.show_options(view, Scope.PROJECT, models.efforts(), limits=limits, sees=sees)
 
-    def _file_rows(self) -> list[FileRow]:
+    def _show_files(self) -> None:
+        """The first ones, where they are others than before: a list of thousands changes with each that is read."""
         assert self._chats is not None
         whole = self._chats.shared.whole_files(self._folder_id).ids
-        return [
-            FileRow(each.id, each.name, each.path, each.size_bytes, each.state, each.problem, each.id in whole)
-            for each in self._chats.documents.files(self._folder_id)[:MOST_ROWS]
-        ]
+        files = self._chats.documents.files(self._folder_id)
+        shown = self._folder_id, files[:MOST_ROWS], whole, len(files)
+        if shown != self._shown_files:
+            self._shown_files = shown
+            rows = [
+                FileRow(each.id, each.name, each.path, each.size_bytes, each.state, each.problem, each.id in whole)
+                for each in files[:MOST_ROWS]
+            ]
+            self.form.files.show_rows(rows, len(files))
 
     def _choose_files(self) -> None:
         dialog = QFileDialog(self._window, self.tr("Add Files to the Project"))
