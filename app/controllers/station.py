@@ -157,7 +157,7 @@ class StationController(QObject):
             self._post,
             lambda: machine_offer(helping, folder, source),
             lambda _offer: show(None),
-            lambda error: show(error if isinstance(error, EngineError) else None),
+            lambda error: show(error if isinstance(error, EngineError) else self.state.error),
         )
 
     def _on_answer(self, asked: tuple[Helping, str], source: HubSource, error: EngineError | None) -> None:

@@ -559,7 +559,7 @@ class ToolHost:
     def _tool(self, server: str, said: dict[str, Any]) -> Tool:
         schema = json.loads(said["schema"]) if said["schema"] else None
         config = self._configs[server]
-        return Tool.of(
+        tool = Tool.of(
             server,
             said["name"],
             said["description"],
@@ -567,6 +567,8 @@ class ToolHost:
             reads_only=said["reads_only"],
             origin=config.identity,
         )
+        assert tool.digest  # computed on this thread, not on the window's
+        return tool
 
 
 def for_model(failure: ServerFailed) -> str:

@@ -1,6 +1,7 @@
-"""What malicious tool servers cost the app: lateness of a timer of its main thread, and memory.
+"""What malicious tool servers cost the app: lateness of a timer of its main thread, memory, and work of the window.
 
-The app is a process of its own with an event loop, a 5 ms timer and the tool host, as the window has them.
+Lateness and memory are of a process of its own with an event loop, a 5 ms timer and the tool host, as the window has
+them. Work is what a turn of the real window's event loop computes, whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -8,16 +9,26 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QAbstractEventDispatcher
+from pytestqt.qtbot import QtBot
 
+from app.tools.definitions import Answer, Tool
+from app.tools.wire import Patience
+from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.malicious_server import modes
-from tests.helpers.tool_hosts import alive
+from tests.helpers.stillness import still
+from tests.helpers.tool_calls import MODELS, call, calls, says
+from tests.helpers.tool_hosts import MALICIOUS, alive
 
 _LATE_MS = 16.0  # beyond idle
 _GROWN_KIB = 5 << 10
 _GIB_IN_MIB = "1024"
+_PLAIN = "plain"  # a server that does nothing wrong
 
 _APP = """
 import json, os, sys, time
@@ -103,3 +114,92 @@ def test_the_main_thread_is_not_held_and_memory_stays(tmp_path: Path) -> None:
     grown = {name: each["grown"] for name, each in found.items() if each["grown"] > _GROWN_KIB}
     assert (late, grown) == ({}, {})
     assert [each for each in tmp_path.glob("processes-*") if alive(each)] == []
+
+
+@pytest.mark.drill
+def test_the_window_works_little_in_any_turn_of_its_loop(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond a server that does nothing wrong, while they are listed and called in a chat, with their page open."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found: dict[str, float] = {}
+    with open_app(tmp_path / "profile", qtbot, models=MODELS) as app:
+        app.show_settings("tools")
+        app.application.tool_servers._host._patience = Patience(connect=10, fetching=10, call=5, longest_call=5)
+        turns = Turns()
+        for mode in (_PLAIN, *modes()):
+            (tmp_path / mode).mkdir()
+            attack = Attack(app, qtbot, f"{sys.executable} {MALICIOUS} {mode} {tmp_path / mode}")
+            turns.begin()
+            attack.run()
+            found[mode] = turns.longest_ms
+            attack.end()
+    sys.stdout.write("\n".join(f"{mode:20} {most:5.1f} ms" for mode, most in found.items()) + "\n")
+    assert {mode: most for mode, most in found.items() if most > found[_PLAIN] + _LATE_MS} == {}
+
+
+class Turns:
+    """Of this thread's event loop: what it computes between two waits."""
+
+    def __init__(self) -> None:
+        self._began = time.thread_time()
+        self.longest_ms = 0.0
+        dispatcher = QAbstractEventDispatcher.instance()
+        dispatcher.awake.connect(self._on_awake)
+        dispatcher.aboutToBlock.connect(self._on_end)
+
+    def begin(self) -> None:
+        self.longest_ms = 0.0
+        self._on_awake()
+
+    def _on_awake(self) -> None:
+        self._began = time.thread_time()
+
+    def _on_end(self) -> None:
+        self.longest_ms = max(self.longest_ms, (time.thread_time() - self._began) * 1000)
+
+
+class Attack:
+    """A server that was added and switched on; its first tool is called in a new chat."""
+
+    def __init__(self, app: AppHarness, qtbot: QtBot, command: str) -> None:
+        self._app = app
+        self._qtbot = qtbot
+        self._servers = app.application.tool_servers
+        self._servers.add_text(command)
+        self._row = self._servers.rows()[-1]
+        assert self._servers.confirm(self._row.id, self._row.place)
+        still()
+
+    def run(self) -> None:
+        listed: list[tuple[Tool, ...]] = []
+        self._servers.listed(self._row.id, listed.append)
+        self._wait(lambda: bool(listed))
+        if not listed[0]:
+            return
+        tool = listed[0][0]
+        chats = self._app.chats
+        chats.new_chat()
+        chats.tools.set_on([tool.id], True)
+        self._app.engine.scripts.clear()
+        self._app.engine.scripts.extend((calls(call(tool.flat_name)), says("Done.")))
+        assert chats.send("Act")
+        self._wait(self._rests)
+        reply = chats.transcript.messages[-1]
+        if reply.consent is not None:
+            chats.exchanges.answer(reply.id, Answer.ONCE, reply.consent)
+            self._wait(self._rests)
+
+    def _rests(self) -> bool:
+        """Whether the reply has ended, or asks."""
+        messages = self._app.chats.transcript.messages
+        return bool(messages) and (not messages[-1].under_way or messages[-1].consent is not None)
+
+    def _wait(self, done: Callable[[], bool]) -> None:
+        self._qtbot.waitUntil(done, timeout=120_000)
+
+    def end(self) -> None:
+        self._app.chats.stop()
+        self._servers.remove(self._row.id)
+        self._servers.forget_removed()
+        still()

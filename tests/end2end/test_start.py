@@ -35,6 +35,27 @@ application.show()
 qt.exec()
 """
 
+_OPENED = """
+import json, os, sys, threading
+from pathlib import Path
+from app.application import Application
+from app.system.paths import Paths
+from app.system.qt_application import qt_application
+qt = qt_application()
+application = Application(Paths.for_user(Path(sys.argv[1])), starter=Path(sys.argv[1]) / "none")
+def children():
+    owners = [each.read_text().rpartition(")")[2].split()[1] for each in Path("/proc").glob("[0-9]*/stat")]
+    return owners.count(str(os.getpid()))
+def tell():
+    threads = [each.name for each in threading.enumerate()]
+    print(json.dumps(["open", sorted(sys.modules), threads, children()]), flush=True)
+    application.window.close()
+application.opened.connect(tell)
+application.ended.connect(qt.quit)
+application.show()
+qt.exec()
+"""
+
 _FIRST_INSTANCE = """
 import sys
 from pathlib import Path
@@ -102,6 +123,17 @@ def test_nothing_heavy_is_imported_when_the_window_is_first_painted(tmp_path: Pa
     assert not set(loaded) & (heavy | of_the_server | of_replies | of_other_macs)
     assert "PySide6.QtWidgets" in loaded
     assert (told, sources) == (True, 0)
+
+
+def test_without_a_tool_in_use_nothing_of_them_is_there_when_the_chats_are_open(tmp_path: Path) -> None:
+    """Neither what speaks with servers nor a built-in one, no thread and no process."""
+    told, loaded, threads, children = json.loads(finished(_OPENED, tmp_path).stdout)
+    assert told == "open"
+    assert not {each.partition(".")[0] for each in loaded} & {"mcp", "mcp_types", "httpx2", "pydantic", "anyio"}
+    of_tools = {each.removeprefix("app.tools.") for each in loaded if each.startswith("app.tools.")}
+    assert {each for each in of_tools if each.startswith("host")} == {"host_process"}
+    assert {each for each in of_tools if each.startswith("builtin.")} == {"builtin.tool"}
+    assert ("tool host" in threads, children) == (False, 0)
 
 
 def test_a_second_start_calls_the_first_and_ends(tmp_path: Path) -> None:

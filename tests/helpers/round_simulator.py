@@ -24,16 +24,20 @@ _NOISE = 0.03  # of what a round takes
 
 @dataclass(frozen=True)
 class Machine:
-    """Forwards by width, in plain rounds, and a drafted token."""
+    """Forwards by width, in plain rounds, a drafted token, and going back where some of a draft is rejected."""
 
     forward: Mapping[int, float]
     draft: float
+    rollback: float = 0.0
 
     @cached_property
     def rounds(self) -> tuple[float, ...]:
         """By drafted tokens. A forward is padded where a wider one takes less."""
         padded = accumulate((self.forward[width] for width in range(MAX_WIDTH, 0, -1)), min)
         return tuple(time + drafted * self.draft for drafted, time in enumerate(reversed(list(padded))))
+
+    def seconds(self, drafted: int, accepted: int) -> float:
+        return self.rounds[drafted] + (self.rollback if accepted < drafted else 0.0)
 
 
 def curve(known: Mapping[int, float], draft: float) -> Machine:
@@ -109,8 +113,9 @@ def fixed_speed(machine: Machine, text: Text, tokens: int, drafted: int, start: 
     """Tokens per plain round with drafts of one length."""
     at, seconds = start, 0.0
     while at < tokens:
-        at += text.accepted(at, drafted) + 1
-        seconds += machine.rounds[drafted]
+        accepted = text.accepted(at, drafted)
+        at += accepted + 1
+        seconds += machine.seconds(drafted, accepted)
     return (at - start) / seconds
 
 
@@ -128,8 +133,8 @@ def oracle_speed(machine: Machine, text: Text, tokens: int, start: int = 0) -> f
 
 
 def make_history(machine: Machine, *, calibrated: bool = True) -> History:
-    calibration = Calibration(dict(machine.forward), {SOURCE: machine.draft}) if calibrated else None
-    return History(RoundCosts(calibration))
+    known = Calibration(dict(machine.forward), {SOURCE: machine.draft}, machine.rollback)
+    return History(RoundCosts(known if calibrated else None))
 
 
 @dataclass
@@ -176,10 +181,11 @@ class Run:
         while len(said) < plan.length and (plan.stop is None or plan.stop.goes_on(said)):
             said.append(self.text.said[at + len(said)])
         drafted = len(said)
-        seconds = self.machine.rounds[drafted] * math.exp(self._noise.gauss(0, _NOISE))
+        accepted = self.text.accepted(at, drafted)
+        seconds = self.machine.seconds(drafted, accepted) * math.exp(self._noise.gauss(0, _NOISE))
         if drafted and not any(self.lengths):
             seconds *= self.first_draft
-        return RoundOutcome(drafted, self.text.accepted(at, drafted), seconds, said if plan.stop is not None else ())
+        return RoundOutcome(drafted, accepted, seconds, said if plan.stop is not None else ())
 
 
 @dataclass(frozen=True)

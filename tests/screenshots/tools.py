@@ -62,6 +62,14 @@ _SERVERS = (
         sign_in_at="login.example.com",
     ),
     ServerRow(
+        "drive",
+        "drive",
+        "https://drive.example.com/mcp",
+        seen=True,
+        sign_in=SignIn.OFFERED,
+        lacks="files:write",
+    ),
+    ServerRow(
         "mail",
         "mail",
         "https://mail.example.com/mcp",

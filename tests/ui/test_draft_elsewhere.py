@@ -165,6 +165,18 @@ def test_copying_ends_with_the_choice_and_with_another_draft(
     assert not others.supplies
 
 
+def test_a_question_that_fails_by_itself_changes_nothing(
+    harness: AppHarness, chosen: MachinesPage, others: Others, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise ValueError
+
+    monkeypatch.setattr("app.controllers.station.machine_offer", fails)
+    lacks(harness)
+    qtbot.waitUntil(lambda: others.supplies)  # it may be asked for them all the same
+    assert harness.engine.stations == [place(harness)]
+
+
 def test_one_that_answers_again_is_not_waited_for(
     harness: AppHarness, chosen: MachinesPage, machines: MachinesController, qtbot: QtBot
 ) -> None:

@@ -687,7 +687,7 @@ def test_a_draft_is_priced_in_rows_from_when_it_is_known_to_draft_in_them() -> N
     known = History(RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.1})))
     assert known.shared_by(4).costs.price_s("draft", 3) == pytest.approx(2.2)
     known.draft_in_rows("draft")
-    assert known.shared_by(4).costs.price_s("draft", 3) == pytest.approx(1.3)
+    assert known.shared_by(4).costs.price_s("draft", 3) == pytest.approx(1 + 3 * 0.175)
 
 
 @pytest.mark.parametrize("replies", [1, 2, 5])
