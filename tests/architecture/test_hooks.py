@@ -16,7 +16,6 @@ _OF_LIBRARIES = {
     ("app/documents/word.py", "StartDoctypeDeclHandler"),
     ("app/markup/parser.py", "validateLink"),
     ("app/system/logs.py", "excepthook"),
-    ("engine/cluster/shard.py", "all_sum"),
     ("engine/cluster/stage.py", "recv_like"),
     ("engine/cluster/stage.py", "send"),
     ("engine/cluster/stage.py", "all_gather"),
