@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import is_
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -76,13 +77,13 @@ class SharedText(QObject):
             done("")
             return
         key = self._key(folder_id, self.options.chat_id if chat_id is None else chat_id)
-        if not key[1] or (folder_id in self._known and self._known[folder_id][0] == key):
+        if not key[1] or (folder_id in self._known and _same(self._known[folder_id][0], key)):
             done(self._joined(folder_id, self.whole_files(folder_id) if key[1] else WholeFiles()))
         else:
             self._read(folder_id, key, lambda whole: done(self._joined(folder_id, whole)))
 
     def _read(self, folder_id: int, key: _Key, answer: Callable[[WholeFiles], None]) -> None:
-        if folder_id in self._under_way and self._under_way[folder_id][0] == key:
+        if folder_id in self._under_way and _same(self._under_way[folder_id][0], key):
             self._under_way[folder_id][1].append(answer)
             return
         under_way = self._under_way[folder_id] = key, [answer]
@@ -137,6 +138,11 @@ class SharedText(QObject):
 
     def _joined(self, folder_id: int | None, whole: WholeFiles) -> str:
         return "\n\n".join(filter(None, (self._projects.instructions(folder_id), whole.text)))
+
+
+def _same(one: _Key, other: _Key) -> bool:
+    """By identity: a file that has not changed is the same object, and thousands of them are compared often."""
+    return one[0] == other[0] and len(one[1]) == len(other[1]) and all(map(is_, one[1], other[1]))
 
 
 def _read_whole(path: Path, files: Sequence[ProjectFile], room: int) -> WholeFiles | None:

@@ -29,6 +29,7 @@ from engine import (
 )
 from engine.decoding.text import TextDecoder, encode, grammar_of, prompt_tokens
 from engine.decoding.tool_calls import ToolSyntax
+from engine.drafting.proposers.lookup import LookupProposer
 from engine.models.loading import LoadedModel
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.loading import load_model
@@ -264,6 +265,25 @@ def test_there_a_reply_ends_with_its_first_call(
         grammar = grammar_of(Request((USER,), tools=(TOOL,), must_call=("look",)), asked)
         assert grammar is not None
         assert (grammar.alone.validate_tokens(twice) == len(twice)) is several
+
+
+@pytest.mark.parametrize(
+    ("begun", "goes_on"), [('"at": "notes/2026', "/plan-of-the-week"), ('"name_of_the_', "folder_to_look_in")]
+)
+def test_arguments_are_drafted_from_an_earlier_result_and_from_the_schema(
+    caller: LoadedModel, begun: str, goes_on: str
+) -> None:
+    schema = {"type": "object", "properties": {"name_of_the_folder_to_look_in": {"type": "string"}}}
+    tool = {"type": "function", "function": {"name": "look", "parameters": schema}}
+    asked = Message(MessageRole.ASSISTANT, "", tool_calls=(ToolCall("abcdefghi", "list", "{}"),))
+    answer = Message(MessageRole.TOOL, "One file: notes/2026/plan-of-the-week.md", tool_call_id="abcdefghi")
+    call = f'<tool_call>\n{{"name": "look", "arguments": {{{begun}'
+    tokens = [*prompt_tokens(Request((USER, asked, answer), tools=(tool,)), caller), *encode(call, caller)]
+    lookup = LookupProposer()
+    offer = lookup.offer(tokens)
+    assert offer.most >= 8
+    drafted = str(caller.tokenizer.decode(lookup.propose_tokens(tokens, offer.most)))
+    assert goes_on.startswith(drafted) or drafted.startswith(goes_on)
 
 
 def test_a_model_whose_template_takes_no_tools_says_so_though_it_has_their_markers(
