@@ -2648,6 +2648,22 @@
         <translation>チャットの分も含めて収まります。</translation>
     </message>
     <message>
+        <source>Automatic</source>
+        <translation>自動</translation>
+    </message>
+    <message>
+        <source>Faster</source>
+        <translation>速さ優先</translation>
+    </message>
+    <message>
+        <source>More room</source>
+        <translation>メモリ優先</translation>
+    </message>
+    <message>
+        <source>More room is not possible with models of this family.</source>
+        <translation>この系列のモデルでは「メモリ優先」を選べません。</translation>
+    </message>
+    <message>
         <source>Where two words are as good as tied, the text may differ from one Mac’s.</source>
         <translation>2 つの語の確率がほぼ同じところでは、Mac 1 台のときと文章が異なることがあります。</translation>
     </message>
@@ -5424,6 +5440,14 @@
 </context>
 <context>
     <name>PlanCard</name>
+    <message>
+        <source>Automatic measures which is faster.</source>
+        <translation>「自動」では、速いほうを測って選びます。</translation>
+    </message>
+    <message>
+        <source>Mode</source>
+        <translation>方式</translation>
+    </message>
     <message>
         <source>Planning…</source>
         <translation>計画中…</translation>

@@ -2648,6 +2648,22 @@
         <translation>채팅할 여유까지 있어요.</translation>
     </message>
     <message>
+        <source>Automatic</source>
+        <translation>자동</translation>
+    </message>
+    <message>
+        <source>Faster</source>
+        <translation>더 빠르게</translation>
+    </message>
+    <message>
+        <source>More room</source>
+        <translation>메모리 더 많이</translation>
+    </message>
+    <message>
+        <source>More room is not possible with models of this family.</source>
+        <translation>이 계열의 모델은 ‘메모리 더 많이’를 쓸 수 없어요.</translation>
+    </message>
+    <message>
         <source>Where two words are as good as tied, the text may differ from one Mac’s.</source>
         <translation>두 단어의 가능성이 거의 같은 곳에서는 Mac 한 대로 쓸 때와 글이 다를 수 있어요.</translation>
     </message>
@@ -5424,6 +5440,14 @@
 </context>
 <context>
     <name>PlanCard</name>
+    <message>
+        <source>Automatic measures which is faster.</source>
+        <translation>‘자동’은 어느 쪽이 더 빠른지 재서 골라요.</translation>
+    </message>
+    <message>
+        <source>Mode</source>
+        <translation>방식</translation>
+    </message>
     <message>
         <source>Planning…</source>
         <translation>계획하는 중…</translation>

@@ -2648,6 +2648,22 @@
         <translation>装得下，并留有对话所需的空间。</translation>
     </message>
     <message>
+        <source>Automatic</source>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>Faster</source>
+        <translation>更快</translation>
+    </message>
+    <message>
+        <source>More room</source>
+        <translation>更多内存</translation>
+    </message>
+    <message>
+        <source>More room is not possible with models of this family.</source>
+        <translation>这个系列的模型不能选择“更多内存”。</translation>
+    </message>
+    <message>
         <source>Where two words are as good as tied, the text may differ from one Mac’s.</source>
         <translation>当两个词的概率几乎相同时，文字可能与单台 Mac 生成的不同。</translation>
     </message>
@@ -5424,6 +5440,14 @@
 </context>
 <context>
     <name>PlanCard</name>
+    <message>
+        <source>Automatic measures which is faster.</source>
+        <translation>“自动”会测量哪种更快。</translation>
+    </message>
+    <message>
+        <source>Mode</source>
+        <translation>方式</translation>
+    </message>
     <message>
         <source>Planning…</source>
         <translation>正在规划…</translation>

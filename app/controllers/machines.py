@@ -44,6 +44,7 @@ from engine import (
     MachineRoute,
     ModeChoice,
     RankLost,
+    RankMode,
     model_memory_bytes,
     pair_machines,
     plan_with,
@@ -264,13 +265,22 @@ class MachinesController(QObject):
 
     def make_plan(self, folder: str, fingerprint: str) -> None:
         """Plan a model over two machines, without loading it."""
+        is_same = folder == self.plan.folder
+        self._make_plan(folder, fingerprint, self.plan.mode if is_same else self._models.helpers.mode_of(folder))
+
+    def set_mode(self, mode: RankMode | None) -> None:
+        """In which the planned model is to run; None: in whichever is faster."""
+        self._make_plan(self.plan.folder, self.plan.fingerprint, mode)
+
+    def _make_plan(self, folder: str, fingerprint: str, mode: RankMode | None) -> None:
         machine = self._machines.get(fingerprint)
         if machine is None or not folder:
             self._set_plan(PlanView())
             return
-        asked = PlanView(folder, fingerprint, AskingState.ASKING)
+        asked = PlanView(folder, fingerprint, AskingState.ASKING, mode=mode)
         if (self.plan.folder, self.plan.fingerprint) == (folder, fingerprint) and not self.plan.fits:
-            asked = replace(self.plan, state=AskingState.ASKING)  # a refusal stays on screen until the answer
+            # a refusal stays on screen until the answer
+            asked = replace(self.plan, mode=mode, state=AskingState.ASKING)
         self._set_plan(asked)
         source = self._models.library.source(folder)
 
@@ -279,16 +289,16 @@ class MachinesController(QObject):
                 self._set_plan(view)
 
         self._planning.ask(
-            lambda: plan_with(folder, [self._helping(machine)], source) if self.plan is asked else None,
-            lambda plan: show(PlanView(folder, fingerprint, AskingState.DONE, plan)),
-            lambda error: show(PlanView(folder, fingerprint, AskingState.REFUSED, error=_problem(error))),
+            lambda: plan_with(folder, [self._helping(machine)], source, mode) if self.plan is asked else None,
+            lambda plan: show(replace(asked, state=AskingState.DONE, plan=plan, error=None)),
+            lambda error: show(replace(asked, state=AskingState.REFUSED, plan=None, error=_problem(error))),
         )
 
     def run_plan(self) -> None:
         """Load the planned model with its machine's help."""
         machine = self._machines.get(self.plan.fingerprint)
         if machine is not None and self.plan.fits:
-            self._run_with(self.plan.folder, (self._helping(machine),))
+            self._run_with(self.plan.folder, (self._helping(machine),), self.plan.mode)
 
     @property
     def running(self) -> ModeChoice | None:
@@ -299,6 +309,11 @@ class MachinesController(QObject):
         loaded = pair.main_folder, pair.helper.fingerprint
         return pair.choice if loaded == (self.plan.folder, self.plan.fingerprint) else None
 
+    @property
+    def runs_as_planned(self) -> bool:
+        """Whether that is in the mode that the plan asks for."""
+        return self.running is not None and self._models.helpers.mode_of(self.plan.folder) is self.plan.mode
+
     def is_helped(self, folder: str) -> bool:
         """Whether that model is, or will be, loaded with another machine's help."""
         return bool(self._models.helpers.of(folder))
@@ -307,8 +322,8 @@ class MachinesController(QObject):
         """Load on this machine alone a model that another one helped with."""
         self._run_with(folder, ())
 
-    def _run_with(self, folder: str, helping: tuple[Helping, ...]) -> None:
-        self._models.helpers.note(folder, helping)
+    def _run_with(self, folder: str, helping: tuple[Helping, ...], mode: RankMode | None = None) -> None:
+        self._models.helpers.note(folder, helping, mode)
         load = self._models.reload if folder == self._models.pair.main_folder else self._models.choose_main
         load(folder)
 

@@ -41,6 +41,7 @@ from engine import (
     NoModelLoaded,
     Queued,
     RankLost,
+    RankMode,
     Speculation,
     SpeculationMode,
     StationPhase,
@@ -51,6 +52,7 @@ from engine import (
 
 _MOST_REMEMBERED = 200  # last drafts that are remembered
 _HELPING = ("name", "fingerprint", "address", "identity")  # stored fields of a machine
+_MODE = "mode"  # beside them
 # Drafting states of the draft itself or of all running replies; other states belong to one request.
 _LASTING = (
     *(DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED),
@@ -115,13 +117,18 @@ class Helpers:
         name, fingerprint, address, identity = (str(stored.get(field, "")) for field in _HELPING)
         return (Helping(Machine(name, fingerprint, address), identity),)
 
-    def note(self, main: str, helping: tuple[Helping, ...]) -> None:
+    def mode_of(self, main: str) -> RankMode | None:
+        """The mode that the user wants it to run in with them; None: whichever is faster."""
+        stored = self._settings.helped_models.get(as_setting(main, self._starter.main), {})
+        return next((mode for mode in RankMode if mode == stored.get(_MODE)), None)
+
+    def note(self, main: str, helping: tuple[Helping, ...], mode: RankMode | None = None) -> None:
         """Set the machines for its next load; none: this machine alone."""
         key = as_setting(main, self._starter.main)
         kept = {name: stored for name, stored in self._settings.helped_models.items() if name != key}
         for each in helping:
             values = each.machine.name, each.machine.fingerprint, each.machine.address, each.identity
-            kept[key] = dict(zip(_HELPING, values, strict=True))
+            kept[key] = dict(zip(_HELPING, values, strict=True)) | {_MODE: mode or ""}
             self._forgotten.discard(each.machine.fingerprint)
         self._settings.helped_models = kept
 
@@ -130,7 +137,7 @@ class Helpers:
         if any(each.machine.fingerprint in self._forgotten for each in pair.helping):
             pair.helping = ()
             pair.state = PairState.NO_MODEL
-        self.note(pair.main_folder, pair.helping)
+        self.note(pair.main_folder, pair.helping, pair.mode)
 
     def note_address(self, machine: Machine) -> None:
         """Update the machine's address for all models that it helps with."""
@@ -420,8 +427,9 @@ class PairLoading(QObject):
             self._former = self._requested
         self._requested = RequestedPair()
         helping = self.helpers.of(main)
-        self._requested.begin_loading(main, draft, helping)
-        self._engine.load(main, self._bridge.post, draft=draft or None, end_replies=True, helping=helping)
+        mode = self.helpers.mode_of(main)
+        self._requested.begin_loading(main, draft, helping, mode)
+        self._engine.load(main, self._bridge.post, draft=draft or None, end_replies=True, helping=helping, mode=mode)
         self._emit_exchanged()
 
     def _emit_exchanged(self) -> None:
@@ -441,6 +449,7 @@ class RequestedPair:
         self._main_name = ""  # until it is loaded; cached, because it may take reading files
         self._draft_name = ""
         self.helping: tuple[Helping, ...] = ()  # other machines that hold some of the main model's layers
+        self.mode: RankMode | None = None  # in which it is to run over them
         self.choice: ModeChoice | None = None  # how a loaded main model runs over them
         self.main: ModelInfo | None = None
         self.draft: ModelInfo | None = None
@@ -454,10 +463,13 @@ class RequestedPair:
         self._loaded_share = 0.0
         self._exact = False
 
-    def begin_loading(self, main_folder: str, draft_folder: str, helping: tuple[Helping, ...] = ()) -> None:
+    def begin_loading(
+        self, main_folder: str, draft_folder: str, helping: tuple[Helping, ...] = (), mode: RankMode | None = None
+    ) -> None:
         self.main_folder = main_folder
         self._main_name = _name(main_folder)
         self.helping = helping
+        self.mode = mode
         self.outdated.clear()
         self.state = PairState.LOADING
         self.main = None

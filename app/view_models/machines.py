@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from engine import EngineError, MachineRefusal, MachineRoute, MachineUnavailable, ModeChoice, RankPlan
+from engine import EngineError, MachineRefusal, MachineRoute, MachineUnavailable, ModeChoice, RankMode, RankPlan
 
 _SOONER = 0.5
 _SOONER_S = 0.001  # a new address has to be faster by this much, and by this share
@@ -84,13 +84,14 @@ class PairingView:
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """Where the layers of a model would be, with the help of one machine."""
+    """Where the layers of a model would be, with the help of one machine. `mode`: as the user wants it; None: any."""
 
     folder: str = ""
     fingerprint: str = ""
     state: AskingState = AskingState.NONE
     plan: RankPlan | None = None
     error: EngineError | None = None
+    mode: RankMode | None = None
 
     @property
     def fits(self) -> bool:

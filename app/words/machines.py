@@ -41,7 +41,6 @@ _LACKING = {
         "Machines", "Faster needs a Thunderbolt 5 cable, macOS 26.2, and “rdma_ctl enable” in Recovery on both."
     ),
     ModeReason.MEMORY: QT_TRANSLATE_NOOP("Machines", "Faster needs room for half of the model on each."),
-    ModeReason.SUMS: QT_TRANSLATE_NOOP("Machines", "Together would be no faster: the exchange takes too long."),
 }
 
 _STATION_ENDS = {
@@ -167,6 +166,32 @@ def plan_words(plan: RankPlan, running: ModeChoice | None = None) -> str:
     return "\n".join(lines)
 
 
+def mode_names() -> list[tuple[RankMode | None, str]]:
+    return [
+        (None, QCoreApplication.translate("Machines", "Automatic")),
+        (RankMode.TENSOR, QCoreApplication.translate("Machines", "Faster")),
+        (RankMode.PIPELINE, QCoreApplication.translate("Machines", "More room")),
+    ]
+
+
+def mode_refusals(plan: RankPlan | None) -> dict[object, str]:
+    """Modes that these machines or this model cannot have, and why; in a second line what comes with it."""
+    refusals: dict[object, str] = {}
+    if plan is not None and plan.lacking is not None:
+        refusals[RankMode.TENSOR] = translated(_LACKING[plan.lacking], "Machines")
+        if plan.lacking is ModeReason.LINK:
+            exposed = QCoreApplication.translate(
+                "Machines",
+                "RDMA lets the Mac at the other end of the cable write into part of this Mac’s memory, unencrypted.",
+            )
+            refusals[RankMode.TENSOR] += f"\n{exposed}"
+    if plan is not None and not plan.divides:
+        refusals[RankMode.PIPELINE] = QCoreApplication.translate(
+            "Machines", "More room is not possible with models of this family."
+        )
+    return refusals
+
+
 def mode_words(choice: ModeChoice) -> str:
     """How both run a model, and why; in a second line what comes with it."""
     if choice.mode is RankMode.TENSOR:
@@ -175,14 +200,10 @@ def mode_words(choice: ModeChoice) -> str:
         )
         return f"{_together_words(choice)}\n{tied}"
     mode = QCoreApplication.translate("Machines", "One Mac after the other: makes room, not speed.")
-    lacking = translated(_LACKING.get(choice.reason, ""), "Machines")
-    exposed = ""
-    if choice.reason is ModeReason.LINK:
-        exposed = QCoreApplication.translate(
-            "Machines",
-            "RDMA lets the Mac at the other end of the cable write into part of this Mac’s memory, unencrypted.",
-        )
-    return "\n".join(filter(None, (sentences(mode, lacking), exposed)))
+    if choice.reason is not ModeReason.SUMS:
+        return mode
+    slow = QCoreApplication.translate("Machines", "Together would be no faster: the exchange takes too long.")
+    return sentences(mode, slow)
 
 
 def mode_figures(choice: ModeChoice) -> str:

@@ -20,7 +20,7 @@ class ModeReason(StrEnum):
     FASTER = "faster"  # tensor: a forward on one machine takes at least `LEAST_GAIN` times as long as all sums in it
     FAMILY = "family"  # mlx-lm's code for this family does not divide its layers
     DIVISION = "division"  # its heads or quantization groups are no multiple of the number of ranks
-    RANKS = "ranks"  # more than two ranks
+    RANKS = "ranks"  # more than two; three where that is asked for, in families in which it has been tried
     CHIPS = "chips"  # the machines have different chips, which may round differently
     SYSTEMS = "systems"  # they have different builds of macOS
     LINK = "link"  # no RDMA between them: a Thunderbolt 5 cable, macOS 26.2, and `rdma_ctl enable` in Recovery on both

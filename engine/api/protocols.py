@@ -11,6 +11,7 @@ from typing import Protocol
 
 from engine.api.events import Sink
 from engine.api.hub import HubAccess, HubQuery, PeerModel, SearchId
+from engine.api.modes import RankMode
 from engine.api.ranks import Helping
 from engine.api.station import StationPlace
 from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId, Speculation
@@ -33,6 +34,7 @@ class ChatEngine(Protocol):
         *,
         end_replies: bool = False,
         helping: Sequence[Helping] = (),
+        mode: RankMode | None = None,
     ) -> None:
         """Load a main model, then `draft`, in place of the loaded pair. Aborts any load in progress.
 
@@ -41,9 +43,9 @@ class ChatEngine(Protocol):
         RepliesUnderWay and changes nothing, unless `end_replies`: then they end with MODEL_CHANGED, as background ones
         and guests do in any case. Queued requests run with the new model.
 
-        `helping`: experimental, machines that hold some of its layers: how many, is planned as it loads. One that does
-        not help is a failure with MachineUnavailable. One that is lost ends replies with RankLost, and the model is
-        loaded again by itself, later each time; ModelFailed says when.
+        `helping`: experimental, machines that hold some of its layers: how many, is planned as it loads, in `mode` or,
+        without one, in the faster one. One that does not help is a failure with MachineUnavailable. One that is lost
+        ends replies with RankLost, and the model is loaded again by itself, later each time; ModelFailed says when.
         """
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:

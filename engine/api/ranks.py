@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.api.hub import PeerModel
-from engine.api.modes import PIPELINE, ModeChoice
+from engine.api.modes import PIPELINE, ModeChoice, ModeReason
 
 MOST_RANKS = 8
 
@@ -17,7 +17,7 @@ class SplitRefusal(StrEnum):
     LAYERS = "layers"  # mlx-lm's code for this family does not let its layers run apart from each other
     SPLIT = "split"  # it can, but only in equal parts, and memory is not equal
     ROLLBACK = "rollback"  # what is drafted and rejected cannot be taken back in it
-    UNTRIED = "untried"  # it needs Metal, and has not been run so yet
+    UNTRIED = "untried"  # it has not been run so yet: it needs Metal, or over so many ranks
     TENSOR_ONLY = "tensor only"  # its layers can be divided, not run apart: these ranks are not what that takes
     FEW_LAYERS = "few layers"  # fewer than ranks
 
@@ -145,12 +145,15 @@ class RankPlan:
     of all layers, in equal parts; this machine's, the first, has the head besides.
 
     `choice` is what the files and machines allow; the load may still choose a pipeline (`ModelReady.choice`).
+    `lacking`: what excludes tensor mode, whatever was asked for. `divides`: whether a pipeline can be had.
     """
 
     folder: str
     context_tokens: int
     shares: tuple[RankShare, ...]
     choice: ModeChoice = PIPELINE
+    lacking: ModeReason | None = None
+    divides: bool = True
 
     @property
     def split(self) -> tuple[int, ...]:

@@ -14,22 +14,20 @@ from typing import Any
 
 import platformdirs
 
-from engine.api.errors import InvalidRequest, MachineUnavailable
+from engine.api.errors import MachineUnavailable
 from engine.api.events import InstalledModel
 from engine.api.modes import ModeChoice, RankMode
-from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
+from engine.api.ranks import Helping, HubSource, LendingPhase, LendingState, Machine, MachineRefusal, RankPlan
 from engine.api.station import StationPlace
-from engine.api.types import AddressProblem
-from engine.cluster.discovery import END_S, announce
 from engine.cluster.identity import Identity
 from engine.cluster.launched import launched_size
-from engine.cluster.lender import Lender
-from engine.cluster.lent import DEFAULT_PORT, host_and_port, machine_offer, pair_machines
-from engine.cluster.pairing import INVITED_S
+from engine.cluster.lending import LendingProcess
+from engine.cluster.lent import DEFAULT_PORT, host_and_port, pair_machines, plan_with
 from engine.cluster.plan import plan_ranks
 from engine.models.fit import model_memory_bytes
 
 _GB = 1e9
+_LOOK_S = 5.0  # between two looks at the models that can be lent
 _FINGERPRINT = 16  # digits of one that are shown
 _IDENTITY = "with this machine's key, and those of the machines that it is paired with"
 Say = Callable[[str], None]
@@ -58,11 +56,9 @@ def add_commands(commands: Any, say: Say, scan: Scan) -> None:
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--ranks", type=int, metavar="N", help="experimental: run its layers in so many processes")
-    command.add_argument(
-        "--rank-memory", type=_sizes, metavar="GB,GB", help="for each rank, 0 first; without it equal parts"
-    )
-    command.add_argument(
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("--ranks", type=int, metavar="N", help="experimental: run its layers in so many processes")
+    where.add_argument(
         "--with",
         dest="machines",
         action="append",
@@ -94,24 +90,18 @@ def plan_of(options: argparse.Namespace, say: Say) -> RankPlan | None:
         return plan_ranks(options.model, [model_memory_bytes()] * size, mode=RankMode.TENSOR)
     if options.ranks is None and not options.machines:
         return None
-    helping = [_helping(options.identity, address) for address in options.machines]
-    offers = [machine_offer(each, options.model) for each in helping]
-    ranks = options.ranks or len(offers) + 1
-    here = model_memory_bytes() // max(1, ranks - len(offers))
-    offered = (here, *(offer.memory_bytes for offer in offers))
-    sizes = options.rank_memory or (*offered, *[here] * (ranks - len(offered)))
-    if len(sizes) != ranks or len(offered) > ranks:
-        raise InvalidRequest("rank_memory", f"{len(sizes)} sizes", f"{ranks} sizes")
     mode = RankMode.TENSOR if options.tensor else None
-    computers = offers[0].computers if len(offers) == 1 else ()
-    plan = plan_ranks(options.model, sizes, helping, mode=mode, computers=computers)
-    say(f"{ranks} ranks (experimental), with a chat of {plan.context_tokens} tokens:")
+    if options.ranks is None:
+        plan = plan_with(options.model, [_helping(options.identity, each) for each in options.machines], mode=mode)
+    else:
+        here = model_memory_bytes() // max(1, options.ranks)
+        plan = plan_ranks(options.model, [here] * options.ranks, mode=mode)
+    say(f"{len(plan.shares)} ranks (experimental), with a chat of {plan.context_tokens} tokens:")
     for rank, share in enumerate(plan.shares):
         needs = f"{share.needed_bytes / _GB:.2f} of {share.available_bytes / _GB:.2f} GB"
         at = ""
         if share.helping is not None:
-            trip_ms = offers[rank - 1].round_trip_s * 1000
-            at = f", on {share.helping.machine.name} ({share.helping.machine.address}, {trip_ms:.1f} ms)"
+            at = f", on {share.helping.machine.name} ({share.helping.machine.address})"
         held = "a part of layers" if plan.choice.mode is RankMode.TENSOR else "layers"
         say(f"  rank {rank}: {held} {share.first + 1}-{share.end}, {needs}{at}{'' if share.fits else ', does not fit'}")
     return plan
@@ -133,10 +123,6 @@ def gigabytes(text: str) -> int:
     if size <= 0:
         raise argparse.ArgumentTypeError("expected sizes above 0")
     return size
-
-
-def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(gigabytes(size) for size in text.split(","))
 
 
 def _add_identity(command: argparse.ArgumentParser) -> None:
@@ -163,62 +149,57 @@ def _known(identity: Identity, wanted: str) -> Machine:
 
 
 def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
-    """Until a signal ends it."""
-    identity = Identity(options.identity)
+    """Until a signal ends it, or it cannot."""
+    host_and_port(options.listen)
     ended = threading.Event()
-    spoken = _Spoken(say)
-    lender = Lender(identity, lambda: _lent(scan(options.models)), lambda: spoken.say(lender), options.memory)
-    host, port = host_and_port(options.listen)
-    try:
-        port = lender.start(host, port)
-    except OSError as error:
-        say(json.dumps({"error": AddressProblem.of(error), "detail": error.strerror}))
-        return 1
+    name = Identity(options.identity).name
+    spoken = _Spoken(say, f"{name} lends its memory at {options.listen} (experimental)", ended.set)
+    lending = LendingProcess(options.identity, options.listen, spoken.on_state)
+    lending.start()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    say(f"{identity.name} lends its memory at {f'[{host}]' if ':' in host else host}:{port} (experimental)")
-    announcement = announce(identity, host, port)
     if options.invite:
-        code = lender.invite()
-        say(f"Digits for the other machine: {code[:4]} {code[4:]}, for {INVITED_S / 60:.0f} minutes")
-    while not ended.wait(0.5):  # a wait without end would not let a signal's handler run everywhere
-        pass
-    if announcement is not None:
-        announcement.stop(END_S)
-    lender.stop()
-    return 0
+        lending.invite()
+    while not ended.is_set():
+        lending.offer(_lent(scan(options.models)), options.memory or model_memory_bytes())
+        ended.wait(_LOOK_S)
+    lending.stop()
+    return 1 if spoken.has_failed else 0
 
 
 class _Spoken:
-    """The last lines that were written for a lender's user; none is repeated. Any thread."""
+    """A line for whatever has changed in what is lent; none is repeated."""
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Say, ready: str, on_failure: Callable[[], None]) -> None:
+        self.has_failed = False
         self._say = say
-        self._lock = threading.Lock()
-        self._wanted = self._use = ""
+        self._ready = ready
+        self._on_failure = on_failure
+        self._said: list[str] = []
 
-    def say(self, lender: Lender) -> None:
-        lending = lender.lending
-        wanted = lender.wanted
-        needs = ""
-        use = "nobody uses this machine"
-        if wanted is not None:
-            needs = f"{wanted.machine.name} would use {wanted.source.repository}, which is not here"
-        if lending is not None:
-            how = "has this machine draft" if lending.drafts else "uses this machine"
-            use = f"{lending.machine.name} {how}: {lending.folder}"
-        with self._lock:
-            if needs and needs != self._wanted:
-                self._say(needs)
-            if use != self._use:
-                self._say(use)
-            self._wanted = needs
-            self._use = use
+    def on_state(self, state: LendingState) -> None:
+        if state.phase is LendingPhase.FAILED:
+            self.has_failed = True
+            self._say(json.dumps({"error": state.error}))
+            self._on_failure()
+        if state.phase is not LendingPhase.READY:
+            return
+        lines = [self._ready]
+        if state.code:
+            lines.append(f"Digits for the other machine: {state.code[:4]} {state.code[4:]}, for two minutes")
+        if state.wanted_by:
+            lines.append(f"{state.wanted_by} would use {state.wanted_repository}, which is not here")
+        how = "has this machine draft" if state.drafts else "uses this machine"
+        lines.append(f"{state.user} {how}: {state.folder}" if state.user else "nobody uses this machine")
+        for line in lines:
+            if line not in self._said:
+                self._say(line)
+        self._said = lines
 
 
-def _lent(models: Iterable[InstalledModel]) -> dict[Path, HubSource]:
+def _lent(models: Iterable[InstalledModel]) -> dict[str, HubSource]:
     known = (model for model in models if model.info is not None)
-    return {Path(model.folder): HubSource(model.repository, model.revision) for model in known}
+    return {model.folder: HubSource(model.repository, model.revision) for model in known}
 
 
 def _pair(options: argparse.Namespace, say: Say) -> int:

@@ -60,7 +60,7 @@ class _Child:
         self._known = self.identity.machines()
         self._paired = 0
         self.announcement: Announcement | None = None
-        self.lender = Lender(self.identity, lambda: self._models, self._changed.set, memory_bytes=0, fetches=True)
+        self.lender = Lender(self.identity, lambda: self._models, self._changed.set, memory_bytes=0)
 
     def start(self, host: str, port: int) -> None:
         self.lender.start(host, port)

@@ -33,7 +33,6 @@ from engine.cluster.operations import (
     RankRefused,
     Share,
     Start,
-    StartStation,
 )
 from engine.cluster.pairing import Declined, Invitation, answer_to_pair
 from engine.cluster.process import end_rank, start_child
@@ -94,10 +93,8 @@ class Lender:
         models: Callable[[], Mapping[Path, HubSource]],
         on_change: Callable[[], None] = lambda: None,
         memory_bytes: int | None = None,
-        *,
-        fetches: bool = False,
     ) -> None:
-        """`models`: each with its source. `memory_bytes` may be set later. `fetches`: wanted models may come here."""
+        """`models`: each with its source. `memory_bytes` may be set later."""
         self._identity = identity
         self.models = models
         self._on_change = on_change
@@ -108,7 +105,6 @@ class Lender:
         self._lending: LentMemory | None = None
         self.wanted: WantedModel | None = None
         self._files: OfferedFiles | None = None
-        self.fetches = fetches
         self._lent_to: tuple[str, Caller] | None = None  # which process of that machine
         self._lends_from = 0.0  # monotonic
         self.invitation: Invitation | None = None
@@ -255,12 +251,11 @@ class Lender:
                 self._look_for(value, machine)
                 here = computer_beside(connection.host)
                 wire.send(MemoryOffer(self.memory_bytes, here.chip, here.system, here.rdma))
-            case Start() | StartStation() if machine is not None and self._is_paired(machine):
+            case Start() if machine is not None and self._is_paired(machine):
                 if not value.memory_bytes:
                     raise Declined(MachineRefusal.MISBEHAVED, "a process that needs no memory")
-                drafts = isinstance(value, StartStation)
                 folder = self._folder_of(value.digest)
-                return LentMemory(machine, folder, value.memory_bytes, drafts=drafts), value.process
+                return LentMemory(machine, folder, value.memory_bytes, drafts=value.drafts), value.process
             case OfferFiles() if machine is not None and self._is_paired(machine):
                 self._note_files(
                     WantedModel(machine, HubSource(value.repository, value.revision)), value.port, connection
@@ -290,7 +285,7 @@ class Lender:
 
     def _note_files(self, wanted: WantedModel, port: int, connection: Caller) -> None:
         """Raises Declined unless it is what was asked for last."""
-        if not (self.fetches and wanted == self.wanted and wanted.source not in self.models().values()):
+        if wanted != self.wanted or wanted.source in self.models().values():
             raise Declined(MachineRefusal.MISBEHAVED, "not wanted")
         host = f"[{connection.host}]" if ":" in connection.host else connection.host
         self._files = OfferedFiles(wanted, f"https://{host}:{port}", time.monotonic() + OFFERED_S)

@@ -13,13 +13,15 @@ import ssl
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TypeVar
 
 from engine.api.errors import EngineError, InvalidRequest, MachineUnavailable, ModelDamaged
+from engine.api.modes import RankMode
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
 from engine.cluster.computers import Computer, computer_beside
 from engine.cluster.identity import Identity, fingerprint
@@ -35,7 +37,6 @@ from engine.cluster.operations import (
     Reply,
     Response,
     Start,
-    StartStation,
 )
 from engine.cluster.pairing import Declined, ask_to_pair, expected
 from engine.cluster.plan import plan_ranks
@@ -53,16 +54,14 @@ _LAST_PROTOCOL = 31  # what else listens there begins with a letter or a digit
 _LATER_S = 1.5  # after one address has answered, others have this much longer
 THIS_PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
 _Kind = TypeVar("_Kind", RankAnswer, MemoryOffer, Pong)
-_Answers = queue.SimpleQueue[tuple[str, socket.socket | EngineError]]
 _NOWHERE = HubSource()
 
 
 @dataclass(frozen=True, slots=True)
 class MachineOffer:
-    """What a machine lends to one model, and how long a question and its answer take to go there and back."""
+    """What a machine lends to one model."""
 
     memory_bytes: int
-    round_trip_s: float
     computers: tuple[Computer, Computer]  # this one beside it, and that
 
 
@@ -80,22 +79,23 @@ def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOW
     digest = digest_of(Path(folder))
     with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
         wire = _asking(connected)
-        taken_s = min(_trip_s(wire) for _ in range(_PINGS))
         asked = Ask(versions_here(), digest, source.repository, source.revision)
         offer = _answer(wire, asked, MemoryOffer)
     here = computer_beside(host_and_port(helping.machine.address)[0])
-    return MachineOffer(offer.memory_bytes, taken_s, (here, Computer(offer.chip, offer.system, offer.rdma)))
+    return MachineOffer(offer.memory_bytes, (here, Computer(offer.chip, offer.system, offer.rdma)))
 
 
-def plan_with(folder: Path | str, helping: Sequence[Helping], source: HubSource = _NOWHERE) -> RankPlan:
-    """Which layers would be where, with what these machines offer. Nothing is loaded.
+def plan_with(
+    folder: Path | str, helping: Sequence[Helping], source: HubSource = _NOWHERE, mode: RankMode | None = None
+) -> RankPlan:
+    """Which layers would be where, with what these machines offer. Nothing is loaded. `mode`: as for `plan_ranks`.
 
     Asks each machine, which takes a while. Raises ModelError or MachineUnavailable. A machine without the model learns
     its `source`, and shows that to its user.
     """
     offers = [machine_offer(each, folder, source) for each in helping]
     sizes = model_memory_bytes(), *(offer.memory_bytes for offer in offers)
-    return plan_ranks(folder, sizes, helping, computers=offers[0].computers if len(offers) == 1 else ())
+    return plan_ranks(folder, sizes, helping, mode=mode, computers=offers[0].computers if len(offers) == 1 else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,56 +115,35 @@ def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> l
     """
     own = Identity(identity)
     asked = list(addresses)
-    answers: _Answers = queue.SimpleQueue()
+    answers: queue.SimpleQueue[MachineRoute] = queue.SimpleQueue()
     for address in asked:
-        arguments = own, machine, address, answers
-        threading.Thread(target=_try_way, args=arguments, name="way", daemon=True).start()
-    wires: dict[str, Wire] = {}
-    errors: dict[str, EngineError] = {each: MachineUnavailable(each, MachineRefusal.UNREACHABLE) for each in asked}
-    with ExitStack() as connected:
-        for address, answer in _in_time(answers, len(asked)):
-            if isinstance(answer, EngineError):
-                errors[address] = answer
-            else:
-                wires[address] = _asking(connected.enter_context(closing(answer)))
-        trips_s = _trips_s(wires)
-    return [
-        MachineRoute(each, trips_s[each]) if each in trips_s else MachineRoute(each, error=errors[each])
-        for each in asked
-    ]
+        try_way = partial(_try_way, own, machine, address, answers)
+        threading.Thread(target=try_way, name="way", daemon=True).start()
+    routes = {each: MachineRoute(each, error=MachineUnavailable(each, MachineRefusal.UNREACHABLE)) for each in asked}
+    routes |= {route.address: route for route in _in_time(answers, len(asked))}
+    return [routes[each] for each in asked]
 
 
-def _try_way(own: Identity, machine: Machine | None, address: str, answers: _Answers) -> None:
+def _try_way(own: Identity, machine: Machine | None, address: str, answers: queue.SimpleQueue[MachineRoute]) -> None:
     try:
-        with _refusals(address):
-            answers.put((address, _connected(own, machine, address)[0]))
+        with _refusals(address), closing(_connected(own, machine, address)[0]) as connected:
+            wire = _asking(connected)
+            answers.put(MachineRoute(address, min(_trip_s(wire) for _ in range(_PINGS))))
     except EngineError as error:
-        answers.put((address, error))
+        answers.put(MachineRoute(address, error=error))
     except Exception as error:  # noqa: BLE001  every address is answered for
-        answers.put((address, MachineUnavailable(address, MachineRefusal.UNREACHABLE, str(error))))
+        unreachable = MachineUnavailable(address, MachineRefusal.UNREACHABLE, str(error))
+        answers.put(MachineRoute(address, error=unreachable))
 
 
-def _in_time(answers: _Answers, expected_answers: int) -> Iterator[tuple[str, socket.socket | EngineError]]:
+def _in_time(answers: queue.SimpleQueue[MachineRoute], expected_answers: int) -> Iterator[MachineRoute]:
     until = inf
     with suppress(queue.Empty):
         for _ in range(expected_answers):
-            answer = answers.get(timeout=None if until == inf else max(0.0, until - time.monotonic()))
-            if not isinstance(answer[1], EngineError):
+            route = answers.get(timeout=None if until == inf else max(0.0, until - time.monotonic()))
+            if route.error is None:
                 until = min(until, time.monotonic() + _LATER_S)
-            yield answer
-
-
-def _trips_s(wires: dict[str, Wire]) -> dict[str, float]:
-    """The shortest round trip to each, measured in turn, so that load affects all alike."""
-    trips_s = dict.fromkeys(wires, inf)
-    for address in [address for _ in range(_PINGS) for address in wires]:
-        if address in trips_s:
-            try:
-                with _refusals(address):
-                    trips_s[address] = min(trips_s[address], _trip_s(wires[address]))
-            except MachineUnavailable:
-                del trips_s[address]
-    return trips_s
+            yield route
 
 
 def _trip_s(wire: Wire) -> float:
@@ -195,7 +174,7 @@ class LentRank:
         self.wire.close()
 
 
-def started_on(helping: Helping, order: Start | StartStation) -> socket.socket:
+def started_on(helping: Helping, order: Start) -> socket.socket:
     """The connection to a process that was started there."""
     with _refusals(helping.machine.address):
         connected = _connected_to(helping)

@@ -18,15 +18,16 @@ from typing import Any, TypeVar
 
 import mlx.core as mx
 
-from engine.api.errors import InvalidRequest, LoadAborted, ModelTooLarge, RankLost
+from engine.api.errors import LoadAborted, ModelTooLarge, RankLost
 from engine.api.modes import ModeChoice, ModeReason, RankMode
 from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
-from engine.cluster.fabric import RDMA, RING, is_loopback, ring_links
+from engine.cluster.fabric import RDMA, RING, ring_links
 from engine.cluster.launched import LAUNCHED, launched_place
 from engine.cluster.lent import LentRank, digest_of
 from engine.cluster.modes import measured
+from engine.cluster.operations import Commit, Copy, MakeCheckpoint, Truncate
 from engine.cluster.plan import plan_ranks
 from engine.cluster.process import RankProcess
 from engine.cluster.rank_group import SLICE_S, Helper, RankGroup
@@ -103,15 +104,13 @@ def _joined(plan: RankPlan, group: RankGroup) -> Generator[None, None, ModeChoic
 
 
 def _links(plan: RankPlan) -> tuple[str, Callable[[int], tuple[str, ...]]]:
-    """The backend, and its links by place. Raises InvalidRequest where the machines have no RDMA between them."""
+    """The backend, and its links by place."""
     if launched_place() is not None:
         return LAUNCHED, lambda _place: ()
     devices = [share.rdma for share in plan.shares]
     if all(devices):
         here, there = devices
         return RDMA, lambda _place: ("", here, there, "")
-    if not all(share.helping is None or is_loopback(share.helping.machine.address) for share in plan.shares):
-        raise InvalidRequest("tensor", "no RDMA", "a Thunderbolt 5 cable, and rdma_ctl enable")
     links = ring_links(len(plan.shares))
     return RING, lambda _place: links
 
@@ -210,7 +209,12 @@ class FrontRank:
     def _mirrored(
         self, make_caches: Callable[[], CacheSet], nbytes: Callable[[int, int], int]
     ) -> Callable[[], CacheSet]:
-        return mirrored(make_caches, lambda: Mirror(self._group, self._open_step, nbytes))
+        def make() -> CacheSet:
+            caches = make_caches()
+            caches.others = Mirror(self._group, self._open_step, nbytes)
+            return caches
+
+        return make
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -256,7 +260,7 @@ class Mirror:
         self.nbytes = nbytes
         self._group = group
         self._open_step = open_step
-        self._number = 0  # 0: they hold nothing yet
+        self._sequence: _Number | None = None
 
     @property
     def needs_checkpoints(self) -> bool:
@@ -267,41 +271,38 @@ class Mirror:
         self._open_step(self._known(), position)
 
     def commit(self, kept: int) -> None:
-        self._group.commit(self._number, kept)
+        self._group.send(Commit(self._number, kept))
 
     def can_truncate(self, position: int) -> bool:
         return not self._number or self._group.can_truncate(self._number, position)
 
     def truncate(self, position: int, checkpoint: object) -> None:
         if self._number:
-            self._group.truncate(self._number, position, checkpoint.number if isinstance(checkpoint, _Kept) else 0)
+            kept = checkpoint.number if isinstance(checkpoint, _Number) else 0
+            self._group.send(Truncate(self._number, position, kept))
 
     def make_checkpoint(self) -> object:
         """They keep it as long as the result lives."""
-        return _Kept(self._group, self._number)
+        kept = _Number(self._group)
+        self._group.send(MakeCheckpoint(self._number, kept.number))
+        return kept
 
     def copy_beginning(self, source: Any, end: int) -> None:
-        self._group.copy(self._known(), source._number, end)  # noqa: SLF001  another Mirror
+        self._group.send(Copy(self._known(), source._number, end))  # noqa: SLF001  another Mirror
 
     def _known(self) -> int:
-        if not self._number:
-            self._number = self._group.new_number()
-            weakref.finalize(self, self._group.forget, sequences=(self._number,)).atexit = False
+        self._sequence = self._sequence or _Number(self._group)
         return self._number
 
-
-class _Kept:
-    """A checkpoint in the other ranks."""
-
-    def __init__(self, group: RankGroup, sequence: int) -> None:
-        self.number = group.make_checkpoint(sequence)
-        weakref.finalize(self, group.forget, checkpoints=(self.number,)).atexit = False
+    @property
+    def _number(self) -> int:
+        """0: they hold nothing yet."""
+        return 0 if self._sequence is None else self._sequence.number
 
 
-def mirrored(make_caches: Callable[[], CacheSet], make_mirror: Callable[[], Mirror]) -> Callable[[], CacheSet]:
-    def make() -> CacheSet:
-        caches = make_caches()
-        caches.others = make_mirror()
-        return caches
+class _Number:
+    """Of a sequence or a checkpoint that the other ranks hold as long as this lives."""
 
-    return make
+    def __init__(self, group: RankGroup) -> None:
+        self.number = group.new_number()
+        weakref.finalize(self, group.forget, self.number).atexit = False

@@ -20,6 +20,8 @@ SHARDED = frozenset(
         *("qwen2", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_moe", "solar_open", "step3p5"),
     )
 )
+# Of these, families that have been tried over three: each has a test.
+BY_THREE = frozenset({"gpt_oss", "llama", "qwen2", "qwen3", "qwen3_moe"})
 _HEADS = "num_attention_heads", "num_key_value_heads"
 _SUMMED = "o_proj", "out_proj", "down_proj", "o_b_proj"  # matrices that are divided within their rows
 _EXPERTS = "num_experts", "n_routed_experts", "num_local_experts"
@@ -29,18 +31,20 @@ _SUMS_A_LAYER = 2
 
 def family_problem(family: str, ranks: int, config: JsonObject, tensors: Mapping[str, Tensor]) -> ModeReason | None:
     """What in the model's files, or in the number of ranks, excludes tensor mode."""
-    if ranks != 2:
-        return ModeReason.RANKS
     if family not in SHARDED:
         return ModeReason.FAMILY
+    if ranks != 2 and (ranks != 3 or family not in BY_THREE):
+        return ModeReason.RANKS
     text = _text(config)
-    scales = (tensor.shape[-1] for name, tensor in tensors.items() if _is_summed(name) and tensor.shape)
-    divided = (*(whole(text, name, ranks) for name in _HEADS), *scales)
+    rows = (tensor.shape[-1] for name, tensor in tensors.items() if _is_summed(name) and tensor.shape)
+    divided = (*(whole(text, name, ranks) for name in _HEADS), *rows)
     return ModeReason.DIVISION if any(number % ranks for number in divided) else None
 
 
-def link_problem(computers: Sequence[Computer]) -> ModeReason | None:
+def link_problem(ranks: int, computers: Sequence[Computer]) -> ModeReason | None:
     """What in the machines excludes it."""
+    if ranks != 2:
+        return ModeReason.RANKS
     if len(computers) != 2 or not all(each.rdma for each in computers):
         return ModeReason.LINK
     here, there = computers
@@ -60,7 +64,7 @@ def measured(choice: ModeChoice, folder: str, layers: int, sum_s: float, bytes_s
 
 def _is_summed(name: str) -> bool:
     *_, module, kind = ("", *name.split("."))
-    return module in _SUMMED and kind == "scales"
+    return module in _SUMMED and kind in {"weight", "scales"}
 
 
 def _forward_bytes(folder: Path) -> int:

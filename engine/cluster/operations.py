@@ -14,7 +14,7 @@ from math import isfinite
 from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, Protocol, get_type_hints
 
-PROTOCOL = 6
+PROTOCOL = 7
 ITEM_BYTES = MappingProxyType({"float32": 4, "float16": 2, "bfloat16": 2})  # of hidden states, by type
 MOST_TEXT = 4096
 MOST_NUMBERS = 1 << 16
@@ -50,15 +50,11 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadShard:
-    """Hold a part of every layer of the model in `folder`: that of this rank's place in the group."""
+class LoadPart:
+    """Hold this rank's layers of the model in `folder`: `split` has the number of layers by rank.
 
-    folder: str
-
-
-@dataclass(frozen=True, slots=True)
-class LoadLayers:
-    """Hold this rank's layers of the model in `folder`; `split` has the number of layers by rank."""
+    Without that, a part of every layer: that of this rank's place in the group.
+    """
 
     folder: str
     rank: int
@@ -124,10 +120,9 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Forget these; numbers that are not known are ignored."""
+    """Forget these sequences and checkpoints; numbers that are not known are ignored."""
 
-    sequences: tuple[int, ...]
-    checkpoints: tuple[int, ...]
+    numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,21 +239,14 @@ class Start:
     """Start a rank with that model; after the answer, Offer, the connection is the rank's own.
 
     `process`: that asks, by a number at random. A rank that it had before is ended: it may have lost that one.
-    `memory_bytes`: that the rank needs with a chat of useful length; 0 is refused.
+    `memory_bytes`: that the rank needs with a chat of useful length; 0 is refused. `drafts`: start a station instead,
+    which drafts with that model for the machine that asks.
     """
 
     digest: str
     process: str
     memory_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class StartStation:
-    """The same, with a station instead of a rank: it drafts with that model for the machine that asks."""
-
-    digest: str
-    process: str
-    memory_bytes: int
+    drafts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,23 +276,10 @@ class OfferFiles:
     port: int
 
 
-Approach = Share | Proof | Ask | Start | StartStation | OfferFiles | Ping
+Approach = Share | Proof | Ask | Start | OfferFiles | Ping
 Response = Share | Proof | RankAnswer | MemoryOffer | RankRefused | Pong
 
-Operation = (
-    Join
-    | Gathered
-    | LoadShard
-    | LoadLayers
-    | Forward
-    | Commit
-    | CanTruncate
-    | Truncate
-    | MakeCheckpoint
-    | Copy
-    | Drop
-    | Ping
-)
+Operation = Join | Gathered | LoadPart | Forward | Commit | CanTruncate | Truncate | MakeCheckpoint | Copy | Drop | Ping
 Reply = Hello | Gather | Joined | RankProgress | Loaded | Stepped | RankAnswer | Pong | RankBroken
 
 

@@ -24,7 +24,7 @@ from engine.api.ranks import (
     SplitRefusal,
 )
 from engine.api.types import CacheSizes, ModelInfo
-from engine.cluster.computers import Computer
+from engine.cluster.computers import Computer, is_loopback
 from engine.cluster.modes import SHARDED, family_problem, link_problem
 from engine.models.families import SAME_AS
 from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD
@@ -56,7 +56,7 @@ REFUSED: Mapping[str, SplitRefusal] = MappingProxyType(
         "muse_spark": SplitRefusal.UNTRIED,
     }
 )
-_REFUSALS = MappingProxyType({ModeReason.DIVISION: SplitRefusal.SPLIT})
+_REFUSALS = MappingProxyType({ModeReason.DIVISION: SplitRefusal.SPLIT, ModeReason.RANKS: SplitRefusal.UNTRIED})
 _GROUP = "layer_group_size"  # bailing_hybrid: every rank needs the layer at the end of a group of so many
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d+)\.")
 _HALF = frozenset({"F16", "BF16"})
@@ -74,7 +74,8 @@ def plan_ranks(
     """Divide a model's layers so that of every rank's memory, given by rank, the same part is used; or each layer into
     equal parts, in tensor mode.
 
-    `machines`: where the ranks from 1 on run; those beyond run here. `mode`: None chooses, by `computers`.
+    `machines`: where the ranks from 1 on run; those beyond run here. `mode`: None chooses, by `computers`. Tensor mode
+    that these machines cannot have becomes a pipeline, with the reason.
 
     Raises ModelNotSplittable with the reason, or another ModelError. A plan that does not fit is a plan, too.
     `widened`: half precision is computed in float32, as the engine does on a CPU.
@@ -83,18 +84,27 @@ def plan_ranks(
         raise InvalidRequest("ranks", str(len(available_bytes)), f"2..{MOST_RANKS}")
     path = Path(folder).absolute()
     info = inspect_model(path)
-    tensors = _tensors(path)
+    try:
+        config = read_config(path)
+        tensors = text_tensors(path)
+        problem = family_problem(_family(info), len(available_bytes), config, tensors)
+        together = max(1, whole(config, _GROUP, 1)) if _family(info) == "bailing_hybrid" else 1
+    except (FileError, OSError) as error:
+        raise ModelDamaged(str(path), str(error)) from error
     sizes = _sizes(info, tensors, widened)
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
-    choice = PIPELINE
-    if mode is not RankMode.PIPELINE:
-        problem = _tensor_problem(info, path, tensors, len(available_bytes))
-        shares = tuple(sizes.part(place, available_bytes, context) for place in range(len(available_bytes)))
-        choice = _choice(mode, problem, all(share.fits for share in shares), computers)
-        if mode is RankMode.TENSOR and problem is not None:
-            raise ModelNotSplittable(str(path), info.model_type, _REFUSALS.get(problem, SplitRefusal.LAYERS))
+    shares = tuple(sizes.part(place, available_bytes, context) for place in range(len(available_bytes)))
+    if mode is RankMode.TENSOR and problem is not None:
+        raise ModelNotSplittable(str(path), info.model_type, _REFUSALS.get(problem, SplitRefusal.LAYERS))
+    is_one_machine = all(is_loopback(each.machine.address) for each in machines)
+    link = link_problem(len(shares), computers)
+    wanted_link = None if is_one_machine else link  # there MLX's ring sums
+    memory = None if all(share.fits for share in shares) else ModeReason.MEMORY
+    lacking = problem or wanted_link or memory
+    choice = _choice(mode, wanted_link) if mode is not None else _choice(mode, problem or link or memory)
     if choice.mode is RankMode.PIPELINE:
-        together = _together(info, path)
+        if refused := _pipeline_problem(info):
+            raise refused
         if len(sizes.layers) < len(available_bytes) * together:
             raise ModelNotSplittable(str(path), info.model_type, SplitRefusal.FEW_LAYERS)
         shares = divided(sizes, available_bytes, context, together)
@@ -102,21 +112,15 @@ def plan_ranks(
         shares, (None, *machines[: len(shares) - 1]), (each.rdma for each in computers), fillvalue=None
     )
     held = (replace(share, helping=where, rdma=rdma or "") for share, where, rdma in places if share is not None)
-    return RankPlan(str(path), context, tuple(held), choice)
+    return RankPlan(str(path), context, tuple(held), choice, lacking, _pipeline_problem(info) is None)
 
 
-def _choice(mode: RankMode | None, problem: ModeReason | None, fits: bool, computers: Sequence[Computer]) -> ModeChoice:
-    if mode is not None:
-        return ModeChoice(mode)
-    problem = problem or link_problem(computers) or (None if fits else ModeReason.MEMORY)
-    return ModeChoice(RankMode.PIPELINE, problem) if problem else ModeChoice(RankMode.TENSOR, ModeReason.FASTER)
-
-
-def _tensor_problem(info: ModelInfo, path: Path, tensors: Mapping[str, Tensor], ranks: int) -> ModeReason | None:
-    try:
-        return family_problem(_family(info), ranks, read_config(path), tensors)
-    except FileError as error:
-        raise ModelDamaged(str(path), str(error)) from error
+def _choice(mode: RankMode | None, lacking: ModeReason | None) -> ModeChoice:
+    if mode is RankMode.PIPELINE:
+        return PIPELINE
+    if lacking is not None:
+        return ModeChoice(RankMode.PIPELINE, lacking)
+    return ModeChoice(RankMode.TENSOR, ModeReason.FASTER if mode is None else ModeReason.ASKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,22 +186,6 @@ def _pipeline_problem(info: ModelInfo) -> ModelNotSplittable | None:
 
 def _family(info: ModelInfo) -> str:
     return info.model_type if info.model_type in SPLITTABLE else SAME_AS.get(info.model_type, info.model_type)
-
-
-def _together(info: ModelInfo, path: Path) -> int:
-    if problem := _pipeline_problem(info):
-        raise problem
-    try:
-        return max(1, whole(read_config(path), _GROUP, 1)) if _family(info) == "bailing_hybrid" else 1
-    except FileError as error:
-        raise ModelDamaged(str(path), str(error)) from error
-
-
-def _tensors(path: Path) -> dict[str, Tensor]:
-    try:
-        return text_tensors(path)
-    except (FileError, OSError) as error:
-        raise ModelDamaged(str(path), str(error)) from error
 
 
 def _sizes(info: ModelInfo, tensors: Mapping[str, Tensor], widened: bool) -> Sizes:

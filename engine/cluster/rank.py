@@ -34,8 +34,7 @@ from engine.cluster.operations import (
     Forward,
     Join,
     Loaded,
-    LoadLayers,
-    LoadShard,
+    LoadPart,
     MakeCheckpoint,
     Operation,
     RankAnswer,
@@ -91,7 +90,7 @@ class Rank:
                 self.group, joined = join(operation, self._gather)
                 self._is_launched = operation.backend == LAUNCHED
                 self._post(joined)
-            case LoadLayers() | LoadShard():
+            case LoadPart():
                 self._load(operation)
             case Forward():
                 self._forward(operation, data)
@@ -117,14 +116,14 @@ class Rank:
             case Copy(sequence=number, source=source, end=end):
                 copy_beginning(self._sequences[source], self._begin(number), end)
                 self._sequences[number].evaluate()
-            case Drop(sequences=sequences, checkpoints=checkpoints):
-                for number in sequences:
+            case Drop(numbers=numbers):
+                for number in numbers:
                     self._sequences.pop(number, None)
-                for number in checkpoints:
                     self._checkpoints.pop(number, None)
 
-    def _load(self, operation: LoadLayers | LoadShard) -> None:
+    def _load(self, operation: LoadPart) -> None:
         require(self._part is None, "something is loaded already")
+        require(bool(operation.split) is (self.group is None), "layers in a group, or a part of all without one")
         posted_at = -inf
         for progress in self._reading(operation):
             if isinstance(progress, LoadProgress) and time.monotonic() >= posted_at + _NEWS_S:
@@ -136,16 +135,15 @@ class Rank:
         digest = content_digest(Path(self._folder or operation.folder))
         self._post(Loaded(digest, needs_checkpoints(self._loaded.make_caches())))
 
-    def _reading(self, operation: LoadLayers | LoadShard) -> Iterator[Any]:
+    def _reading(self, operation: LoadPart) -> Iterator[Any]:
         info = checked(Path(self._folder or operation.folder))
         self._part = yield from reading(info, cut=partial(self._cut, operation))
         self._rows = info.vocabulary_rows
 
-    def _cut(self, operation: LoadLayers | LoadShard, network: Any) -> Held:
+    def _cut(self, operation: LoadPart, network: Any) -> Held:
         folder = self._folder or operation.folder
-        if isinstance(operation, LoadLayers):
+        if self.group is None:
             return Stage(network, folder, operation.rank, operation.split, self._receive, self._send)
-        require(self.group is not None, "a part of a model without a group")
         return Shard(network, folder, self.group, self._send)
 
     @property

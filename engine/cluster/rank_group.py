@@ -20,8 +20,6 @@ from engine.cluster.operations import (
     ITEM_BYTES,
     PROTOCOL,
     CanTruncate,
-    Commit,
-    Copy,
     Drop,
     Forward,
     Gather,
@@ -30,9 +28,7 @@ from engine.cluster.operations import (
     Join,
     Joined,
     Loaded,
-    LoadLayers,
-    LoadShard,
-    MakeCheckpoint,
+    LoadPart,
     Operation,
     Ping,
     Pong,
@@ -40,14 +36,13 @@ from engine.cluster.operations import (
     RankBroken,
     RankProgress,
     Stepped,
-    Truncate,
     Value,
     digest_of_states,
 )
 from engine.cluster.versions import versions_here
 from engine.cluster.wire import Wire, WireBroken, WireEnded, arrived
 
-START_S = 120.0  # until a rank says its first word: Python and MLX are imported, on a busy machine perhaps
+START_S = 60.0  # until a rank says its first word: Python and MLX are imported, on a busy machine perhaps
 JOIN_S = 60.0  # until the group in which sharded layers are summed is there; pings may not be answered meanwhile
 MOST_GATHERED = 1 << 16  # bytes of each rank, at a time
 BEAT_S = 1.0
@@ -57,10 +52,10 @@ END_S = 3.0
 NOTICED_S = 0.2  # in which the end of a process has reached its socket
 MISSED = 3  # unanswered pings after which a rank is lost
 MOST_PONGS = 10_000  # in a row: more than come while idle between two looks, or in the longest step
-FIRST_STEP_S = 120.0  # nothing is known of its speed yet
+FIRST_STEP_S = 60.0  # nothing is known of its speed yet
 LEAST_STEP_S = 10.0
 SLOW = 5.0  # times as long as its slowest step so far, a token
-LOAD_STALL_S = 120.0  # without news of a load
+LOAD_STALL_S = 60.0  # without news of a load
 
 _Kind = TypeVar("_Kind", Hello, RankAnswer, Stepped)
 _Word = tuple[Value, bytearray]
@@ -83,13 +78,14 @@ class RankGroup:
         self.lost: RankLost | None = None  # is never raised itself: the frames of a traceback hold the model
         self.needs_checkpoints = False
         self._numbers = itertools.count(1)  # of sequences and checkpoints
-        self._forgotten: deque[Drop] = deque()
+        self._forgotten: deque[int] = deque()
         self._token_s = 0.0  # of the slowest step so far
         self._sharded = False  # each has a part of every layer
         self._short = False  # a rank has said so since it was asked for last
         self._helpers: list[Helper] = []
-        self._missed: dict[int, int] = {}  # by rank: its unanswered pings while nothing was asked
-        self._idle_beat_at = 0.0
+        self._missed: dict[int, int] = {}  # by rank: its unanswered pings
+        self._pongs: dict[int, int] = {}  # by rank: its answers in a row
+        self._beat_at = 0.0
         try:
             for start in starts:
                 self._helpers.append(start())
@@ -99,7 +95,8 @@ class RankGroup:
 
     def greet(self) -> Generator[None, None, None]:
         """In slices, until all have started."""
-        for rank, word in zip(self._ranks, (yield from self._slices(self._ranks, START_S, beats=False)), strict=True):
+        words = yield from self._slices(self._ranks, START_S, beats=False)
+        for rank, word in words.items():
             if (hello := self._kind_of(rank, word, Hello)) != hello_here():
                 raise self._lose(rank, RankEnd.DIFFERS, str(hello))
 
@@ -112,33 +109,35 @@ class RankGroup:
             self._send(rank, Join(rank - 1, backend, links(rank - 1)))
         while True:
             words = yield from self._slices(self._ranks, JOIN_S, beats=False)
-            joined = [value for value, _ in words if isinstance(value, Joined)]
+            joined = [value for value, _ in words.values() if isinstance(value, Joined)]
             if len(joined) == len(words):
                 self._sharded = True
                 return max(each.sum_ns for each in joined) / 1e9, joined[0].bytes_s
-            for rank, (value, data) in zip(self._ranks, words, strict=True):
+            for rank, (value, data) in words.items():
                 if not isinstance(value, Gather) or len(data) > MOST_GATHERED:
                     raise self._unasked(rank, value)
-            together = b"".join(data for _, data in words)
+            together = b"".join(data for _, data in words.values())
             for rank in self._ranks:
                 self._send(rank, Gathered(), together)
 
     def load(self, folder: str, split: tuple[int, ...]) -> None:
         """All ranks begin to load at once: layers by the split, or if they have joined their parts of all layers."""
         for rank in self._ranks:
-            self._send(rank, LoadShard(folder) if self._sharded else LoadLayers(folder, rank, split))
+            self._send(rank, LoadPart(folder, rank, () if self._sharded else split))
 
     def loaded(self, digest: str) -> Generator[None, None, None]:
         """In slices, until all have loaded."""
-        for rank in self._ranks:
-            value: Value | None = None
-            while not isinstance(value, Loaded):
-                value = (yield from self._slices([rank], LOAD_STALL_S))[0][0]
-                if not isinstance(value, Loaded | RankProgress):
+        waiting = list(self._ranks)
+        while waiting:
+            words = yield from self._slices(waiting, LOAD_STALL_S)
+            for rank, (value, _) in words.items():
+                if isinstance(value, Loaded) and value.digest == digest:
+                    self.needs_checkpoints |= value.needs_checkpoints
+                    waiting.remove(rank)
+                elif isinstance(value, Loaded):
+                    raise self._lose(rank, RankEnd.DIFFERS, value.digest)
+                elif not isinstance(value, RankProgress):
                     raise self._unasked(rank, value)
-            if value.digest != digest:
-                raise self._lose(rank, RankEnd.DIFFERS, value.digest)
-            self.needs_checkpoints |= value.needs_checkpoints
 
     def forward(
         self, sequence: int, position: int, tokens: Sequence[int], elements: int, layers: tuple[int, ...] = ()
@@ -185,55 +184,33 @@ class RankGroup:
         self._short = False
         return short
 
-    def commit(self, sequence: int, kept: int) -> None:
-        self._send_all(Commit(sequence, kept))
-
     def can_truncate(self, sequence: int, position: int) -> bool:
-        for rank in self._ranks:
-            self._send(rank, CanTruncate(sequence, position))
+        self.send(CanTruncate(sequence, position))
         return all(answer.yes for answer, _ in self._expect(self._ranks, RankAnswer, LEAST_STEP_S))
 
-    def truncate(self, sequence: int, position: int, checkpoint: int) -> None:
-        self._send_all(Truncate(sequence, position, checkpoint))
-
-    def make_checkpoint(self, sequence: int) -> int:
-        checkpoint = self.new_number()
-        self._send_all(MakeCheckpoint(sequence, checkpoint))
-        return checkpoint
-
-    def copy(self, sequence: int, source: int, end: int) -> None:
-        self._send_all(Copy(sequence, source, end))
+    def send(self, operation: Operation) -> None:
+        """To all, without waiting: what goes wrong is the answer to the next question."""
+        self._send_forgotten()
+        for rank in self._ranks:
+            self._send(rank, operation)
 
     def look(self) -> RankLost | None:
         """Check between operations, without waiting, whether a rank was lost."""
         with suppress(RankLost):
-            beats = time.monotonic() >= self._idle_beat_at
-            if beats:
-                self._idle_beat_at = time.monotonic() + IDLE_BEAT_S
-            for rank in self._ranks:
-                self._look_after(rank, beats)
+            while words := list(self._taken(self._ranks, 0)):
+                for rank, (value, _) in words:
+                    if not isinstance(value, Pong):
+                        raise self._unasked(rank, value)
+            self._beat(self._ranks, IDLE_BEAT_S)
+            self._pongs.clear()
         return self.lost
-
-    def _look_after(self, rank: int, beats: bool) -> None:
-        pongs = 0
-        while self._arrived([rank], 0):
-            if not isinstance(value := self._received(rank)[0], Pong):
-                raise self._unasked(rank, value)
-            pongs += 1
-            if pongs > MOST_PONGS:
-                raise self._lose(rank, RankEnd.STALLED, f"{pongs} pongs")
-        if beats and self._missed.get(rank, 0) >= MISSED:
-            raise self._lose(rank, RankEnd.SILENT, f"{MISSED} pings")
-        if beats:
-            self._send(rank, Ping())
-            self._missed[rank] = self._missed.get(rank, 0) + 1
 
     def new_number(self) -> int:
         return next(self._numbers)
 
-    def forget(self, *, sequences: tuple[int, ...] = (), checkpoints: tuple[int, ...] = ()) -> None:
-        """With the next operation. Any thread: garbage may be found on any."""
-        self._forgotten.append(Drop(sequences, checkpoints))
+    def forget(self, number: int) -> None:
+        """A sequence or checkpoint, with the next operation. Any thread: garbage may be found on any."""
+        self._forgotten.append(number)
 
     def end(self, patience_s: float = END_S) -> None:
         """All processes have ended when this returns."""
@@ -250,12 +227,6 @@ class RankGroup:
             raise replace(self.lost)
         return range(1, len(self._helpers) + 1)
 
-    def _send_all(self, operation: Operation) -> None:
-        """Without waiting: what goes wrong is the answer to the next question."""
-        self._send_forgotten()
-        for rank in self._ranks:
-            self._send(rank, operation)
-
     def _expect(self, ranks: Sequence[int], kind: type[_Kind], patience_s: float) -> list[tuple[_Kind, bytearray]]:
         """What each of these ranks answers, in their order."""
         words = dict(word for word in self._words(ranks, patience_s, BEAT_S) if word is not None)
@@ -270,7 +241,7 @@ class RankGroup:
         """The error for an answer to another operation."""
         if isinstance(value, RankBroken):
             for other in range(1, len(self._helpers) + 1) if self._sharded else ():
-                if other != rank and self._has_ended(other):  # and this one's sum has failed with it
+                if other != rank and self._last_word(other, NOTICED_S) == (True, None):  # so this one's sum failed
                     return self._lose(other, RankEnd.ENDED, value.detail)
             return self._lose(rank, RankEnd.FAILED, f"{value.error}: {value.detail}")
         return self._lose(rank, RankEnd.MISBEHAVED, type(value).__name__)
@@ -280,13 +251,9 @@ class RankGroup:
 
     def _send_forgotten(self) -> None:
         """As one operation: more of them may be left than may wait there."""
-        if not self._forgotten:
-            return
-        drops = [self._forgotten.popleft() for _ in range(len(self._forgotten))]
-        sequences = tuple(number for drop in drops for number in drop.sequences)
-        checkpoints = tuple(number for drop in drops for number in drop.checkpoints)
-        for rank in self._ranks:
-            self._send(rank, Drop(sequences, checkpoints))
+        forgotten = tuple(self._forgotten.popleft() for _ in range(len(self._forgotten)))
+        for rank in self._ranks if forgotten else ():
+            self._send(rank, Drop(forgotten))
 
     def _send(self, rank: int, operation: Operation, data: bytes | bytearray = b"") -> None:
         try:
@@ -298,14 +265,14 @@ class RankGroup:
 
     def _slices(
         self, ranks: Sequence[int], patience_s: float, *, beats: bool = True
-    ) -> Generator[None, None, list[_Word]]:
+    ) -> Generator[None, None, dict[int, _Word]]:
         words: dict[int, _Word] = {}
         for word in self._words(ranks, patience_s, SLICE_S, beats):
             if word is None:
                 yield
             else:
                 words[word[0]] = word[1]
-        return [words[rank] for rank in ranks]
+        return {rank: words[rank] for rank in ranks}
 
     def _words(
         self, ranks: Sequence[int], patience_s: float, poll_s: float, beats: bool = True
@@ -315,69 +282,73 @@ class RankGroup:
         The first that is lost ends this, whichever the others wait for.
         """
         waiting = list(ranks)
-        began = time.monotonic()
-        beat_at = began + BEAT_S
-        missed = dict.fromkeys(ranks, 0)
-        pongs = dict.fromkeys(ranks, 0)
+        until = time.monotonic() + patience_s
+        self._beat_at = time.monotonic() + BEAT_S
+        self._missed.clear()
+        self._pongs.clear()
         while waiting:
-            for rank in self._arrived(waiting, poll_s):
-                word = self._received(rank)
-                if isinstance(word[0], Pong):
-                    missed[rank] = 0
-                    pongs[rank] += 1
-                elif isinstance(word[0], RankBroken):  # the others may wait for it for ever
-                    raise self._unasked(rank, word[0])
-                else:
+            for rank, word in self._taken(waiting, poll_s):
+                if not isinstance(word[0], Pong):
                     waiting.remove(rank)
                     yield rank, word
-            now = time.monotonic()
             for rank in waiting:
-                if now > began + patience_s or pongs[rank] > MOST_PONGS:
-                    raise self._lose(rank, RankEnd.STALLED, f"{patience_s:.0f} s, {pongs[rank]} pongs")
-            if beats and now >= beat_at:
-                for rank in waiting:
-                    if missed[rank] >= MISSED:
-                        raise self._lose(rank, RankEnd.SILENT, f"{missed[rank]} pings")
-                    self._send(rank, Ping())
-                    missed[rank] += 1
-                beat_at = now + BEAT_S
+                if time.monotonic() > until:
+                    raise self._lose(rank, RankEnd.STALLED, f"{patience_s:.0f} s")
+            if beats:
+                self._beat(waiting, BEAT_S)
             yield None
+        self._beat_at = time.monotonic() + IDLE_BEAT_S
 
-    def _arrived(self, ranks: Sequence[int], within_s: float) -> list[int]:
-        """Those of them from which something has come, or that have ended."""
+    def _beat(self, ranks: Sequence[int], every_s: float) -> None:
+        """Once in so many seconds."""
+        if time.monotonic() < self._beat_at:
+            return
+        self._beat_at = time.monotonic() + every_s
+        for rank in ranks:
+            if (missed := self._missed.get(rank, 0)) >= MISSED:
+                raise self._lose(rank, RankEnd.SILENT, f"{missed} pings")
+            self._send(rank, Ping())
+            self._missed[rank] = missed + 1
+
+    def _taken(self, ranks: Sequence[int], within_s: float) -> Iterator[tuple[int, _Word]]:
+        """A word of each rank that has said one, or has ended; not one that others may wait for for ever."""
         try:
-            return [ranks[at] for at in arrived([self._helpers[rank - 1].wire for rank in ranks], within_s)]
+            said = [ranks[at] for at in arrived([self._helpers[rank - 1].wire for rank in ranks], within_s)]
         except WireEnded as error:
             raise self._ended(ranks[0], str(error)) from error
-
-    def _received(self, rank: int) -> _Word:
-        try:
-            word = self._helpers[rank - 1].wire.receive()
-        except WireEnded as error:
-            raise self._ended(rank, str(error)) from error
-        except WireBroken as error:
-            raise self._lose(rank, RankEnd.MISBEHAVED, str(error)) from error
-        self._missed[rank] = 0  # a Pong that answers `look` may be read here
-        return word
+        for rank in said:
+            try:
+                word = self._helpers[rank - 1].wire.receive()
+            except WireEnded as error:
+                raise self._ended(rank, str(error)) from error
+            except WireBroken as error:
+                raise self._lose(rank, RankEnd.MISBEHAVED, str(error)) from error
+            if isinstance(word[0], RankBroken):
+                raise self._unasked(rank, word[0])
+            self._missed[rank] = 0
+            self._pongs[rank] = self._pongs.get(rank, 0) + 1
+            if self._pongs[rank] > MOST_PONGS:
+                raise self._lose(rank, RankEnd.STALLED, f"{MOST_PONGS} pongs")
+            yield rank, word
 
     def _ended(self, rank: int, detail: str) -> RankLost:
         """The error of a rank that closed its socket: its last word, if there is one that was not read yet."""
-        wire = self._helpers[rank - 1].wire
-        with suppress(WireEnded, WireBroken):
-            while wire.arrives(0):
-                if isinstance(value := wire.receive()[0], RankBroken):
-                    return self._unasked(rank, value)
-        return self._lose(rank, RankEnd.ENDED, detail)
+        broken = self._last_word(rank, 0)[1]
+        return self._lose(rank, RankEnd.ENDED, detail) if broken is None else self._unasked(rank, broken)
 
-    def _has_ended(self, rank: int) -> bool:
+    def _last_word(self, rank: int, within_s: float) -> tuple[bool, RankBroken | None]:
+        """Whether it has ended, and what it has said of that."""
         wire = self._helpers[rank - 1].wire
-        until = time.monotonic() + NOTICED_S
+        until = time.monotonic() + within_s
         try:
-            while wire.arrives(max(0.0, until - time.monotonic())) and time.monotonic() < until:
-                wire.receive()
+            for _ in range(MOST_PONGS):
+                if not wire.arrives(max(0.0, until - time.monotonic())):
+                    break
+                if isinstance(value := wire.receive()[0], RankBroken):
+                    return True, value
         except (WireEnded, WireBroken):
-            return True
-        return False
+            return True, None
+        return False, None
 
     def _lose(self, rank: int, why: RankEnd, detail: str) -> RankLost:
         """The error to raise. No rank is of use without the others."""

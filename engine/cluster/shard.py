@@ -19,6 +19,7 @@ from engine.api.errors import ModelNotSplittable
 from engine.api.ranks import SplitRefusal
 from engine.caches.hooks import hooked, hooked_for_good, hooks_on, own_array
 from engine.caches.kinds import require
+from engine.cluster.fabric import sum_over
 from engine.cluster.stage import OnForward, Send
 from engine.models.access import NoAccess, body_of
 from engine.models.memory import MemoryNeed
@@ -36,6 +37,7 @@ class Shard:
             if "scales" in module and hasattr(module, "group_size"):
                 _check_groups(name, module)
         self._send = send
+        self._group = group
         hooked_for_good(self._body, self._forward)
 
     def parameters(self) -> list[Any]:
@@ -45,7 +47,13 @@ class Shard:
         return replace(whole, weight_bytes=_nbytes(self.parameters()))
 
     def _forward(self, _body: Any, run: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        states = run(*arguments, **named)
+        theirs: Any = mx.distributed
+        before = theirs.all_sum
+        theirs.all_sum = sum_over(self._group)
+        try:
+            states = run(*arguments, **named)
+        finally:
+            theirs.all_sum = before
         self._send(states)
         return states
 

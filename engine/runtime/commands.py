@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from engine.api.errors import EngineError
 from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink, TokensCounted
+from engine.api.modes import RankMode
 from engine.api.ranks import Helping, RankPlan
 from engine.api.station import StationPlace
 from engine.api.stats import RequestStats
@@ -27,6 +28,7 @@ class Load:
     end_replies: bool = False
     plan: RankPlan | None = field(default=None, repr=False)  # None: all layers in this process
     helping: tuple[Helping, ...] = field(default=(), repr=False)  # without a plan: machines that hold some of them
+    mode: RankMode | None = None  # in which they do
 
 
 @dataclass(frozen=True, slots=True)

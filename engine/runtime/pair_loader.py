@@ -289,6 +289,6 @@ class PairLoader:
 
 def _slices_of(command: Load, aborted: Question, first_use: FirstUse, on_try: Callable[[], None]) -> Slices:
     if command.plan is not None or command.helping:
-        planned = command.plan or partial(plan_with, command.folder, command.helping)
+        planned = command.plan or partial(plan_with, command.folder, command.helping, mode=command.mode)
         return loading_over_ranks(planned, aborted, first_use, on_try)
     return loading(command.folder, aborted=aborted, first_use=first_use, on_try=on_try)

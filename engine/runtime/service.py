@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_error
 from engine.api.events import Event, ModelEvent, OwnThread, Queued, Sink
+from engine.api.modes import RankMode
 from engine.api.ranks import Helping, RankPlan
 from engine.api.station import StationPlace
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
@@ -102,6 +103,7 @@ class Engine:
         *,
         end_replies: bool = False,
         helping: Sequence[Helping] = (),
+        mode: RankMode | None = None,
         plan: RankPlan | None = None,
     ) -> None:
         """`plan`: experimental, its layers run in several processes (engine/cluster/README.md).
@@ -111,7 +113,7 @@ class Engine:
         time: before it `sink` gets ModelFailed, which says when.
         """
         draft = None if draft is None else str(draft)
-        self._send(Load(str(folder), sink, draft, end_replies, plan, tuple(helping)))
+        self._send(Load(str(folder), sink, draft, end_replies, plan, tuple(helping), mode))
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
         self._send(SetDraft(str(folder) if folder is not None else None, sink))

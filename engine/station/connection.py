@@ -25,7 +25,7 @@ from engine.api.events import OwnThread
 from engine.api.ranks import Helping
 from engine.api.station import StationEnd, StationPhase, StationState
 from engine.cluster.lent import THIS_PROCESS, digest_of, started_on
-from engine.cluster.operations import Hello, Ping, RankBroken, StartStation, Value
+from engine.cluster.operations import Hello, Ping, RankBroken, Start, Value
 from engine.cluster.process import end_rank, start_child
 from engine.cluster.rank_group import hello_here
 from engine.cluster.relay import SILENT_S
@@ -114,7 +114,7 @@ class LentStation:
 
     def __init__(self, helping: Helping, draft: DraftOrder) -> None:
         # not this process's own number: a rank that is there would be ended
-        order = StartStation(digest_of(Path(draft.folder)), f"{THIS_PROCESS} drafts", draft.memory_bytes)
+        order = Start(digest_of(Path(draft.folder)), f"{THIS_PROCESS} drafts", draft.memory_bytes, drafts=True)
         self.wire = Wire(started_on(helping, order), Answer, _FRAME_S, most_bytes=0)
 
     def end(self, patience_s: float) -> None:

@@ -23,7 +23,7 @@ from engine import RankMode, Speculation, plan_ranks
 from engine.api.ranks import RankPlan
 from engine.cluster import loading
 from engine.cluster.fabric import RING, ring_links
-from engine.cluster.operations import Join, LoadShard, Pong
+from engine.cluster.operations import Join, LoadPart, Pong
 from engine.cluster.rank import Rank
 from engine.cluster.wire import Wire
 from tests.bench.machines import late
@@ -147,7 +147,7 @@ def _load(folder: str, place: str, *links: str) -> None:
     rank = Rank(lambda *_: None)
     rank.carry_out(Join(int(place), RING, links), bytearray())
     mx.reset_peak_memory()
-    rank.carry_out(LoadShard(folder), bytearray())
+    rank.carry_out(LoadPart(folder, 1 + int(place), ()), bytearray())
     json.dump({"peak": mx.get_peak_memory(), "held": mx.get_active_memory()}, sys.stdout)
 
 

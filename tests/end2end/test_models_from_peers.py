@@ -67,7 +67,7 @@ class Macs:
         write_manifest(self.model, REPO, self.source.revision, listed)
         self.models: dict[Path, HubSource] = {}
         self.identity = Identity(folder / "lends", "Studio")
-        self.lender = Lender(self.identity, lambda: self.models, memory_bytes=1, fetches=True)
+        self.lender = Lender(self.identity, lambda: self.models, memory_bytes=1)
         address = f"127.0.0.1:{self.lender.start('127.0.0.1', 0)}"
         self.main = folder / "identity"
         self.helping = Helping(pair_machines(self.main, address, self.lender.invite()), str(self.main))
@@ -397,9 +397,6 @@ def test_what_was_not_asked_for_last_is_not_taken(macs: Macs) -> None:
             offer_files(macs.helping, source, 9)
         assert refused.value.why is MachineRefusal.MISBEHAVED
         assert macs.ask() is MachineRefusal.NO_MODEL
-    macs.lender.fetches = False
-    with pytest.raises(MachineUnavailable):
-        offer_files(macs.helping, macs.source, 9)
     macs.models[macs.model.parent / "elsewhere"] = macs.source
     assert macs.ask() is MachineRefusal.DIFFERS
     assert macs.lender.wanted is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from app.system.paths import Paths
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
-from engine import LendingPhase, RankMode, plan_ranks
+from engine import LendingPhase, ModeChoice, RankMode
 from tests.end2end.person import Person, qt_pointer, wait
 from tests.helpers.lent import Lent, free_port
 from tests.helpers.ranks import rank_folder
@@ -66,10 +65,7 @@ def reply(person: Person) -> str:
 @pytest.mark.slow
 @pytest.mark.expect_log("could not load", "RankLost", "MachineUnavailable", "not whole any more")
 @pytest.mark.parametrize("mode", RankMode)
-def test_a_model_runs_over_two_paired_machines(
-    mode: RankMode, person: Person, lent: Lent, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("engine.cluster.lent.plan_ranks", partial(plan_ranks, mode=mode))  # not chosen without RDMA
+def test_a_model_runs_over_two_paired_machines(mode: RankMode, person: Person, lent: Lent, qtbot: QtBot) -> None:
     app = person.application
     alone = reply(person)
     window = app.show_settings("machines")
@@ -85,6 +81,8 @@ def test_a_model_runs_over_two_paired_machines(
     wait(lambda: app.machines.pairing.state is AskingState.DONE)
     wait(lambda: any("ms" in row.explanation.text() for row in page.paired.rows.values()))
     wait(page.plan.run.isEnabled)
+    person.click(page.plan.asked_mode.buttons[1 if mode is RankMode.TENSOR else 2])
+    wait(lambda: app.machines.plan.choice == ModeChoice(mode))
     part, together = ("half", "Both Macs") if mode is RankMode.TENSOR else ("layers", "One Mac after")
     assert f"This Mac: {part}" in page.plan.plan.text()
     assert page.plan.mode.text().startswith(together)
@@ -98,6 +96,11 @@ def test_a_model_runs_over_two_paired_machines(
     assert over_both == (reply(person) if mode is RankMode.TENSOR else alone)
     assert bool(page.plan.mode.toolTip()) is (mode is RankMode.TENSOR)
     assert lent.until(lambda state: state.used_bytes).user
+    app.models.eject()
+    lent.until(lambda state: not state.user)
+    app.models.wake()
+    qtbot.waitUntil(lambda: is_ready(person), timeout=_LOAD_MS)
+    assert reply(person) == over_both
 
     assert lent.process.stop()
     qtbot.waitUntil(lambda: app.models.pair.state is PairState.FAILED, timeout=_LOAD_MS)

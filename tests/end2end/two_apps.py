@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication
@@ -26,8 +25,7 @@ from app.system.qt_application import qt_application
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
-from engine import RankMode, memory_fit, plan_ranks
-from engine.cluster import lent
+from engine import ModeChoice, RankMode, memory_fit
 from engine.models import fit, memory
 from engine.models.inspect import inspect_model
 from tests.end2end.person import Person, qt_pointer, wait, x11_pointer
@@ -116,7 +114,7 @@ def pair(person: Person, port: int, code: str) -> MachinesPage:
     person.click(page.pairing.pair)
     wait(lambda: machines.pairing.state is AskingState.DONE)
     wait(page.plan.run.isEnabled)
-    say(f"paired with {machines.pairing.name}\n{page.plan.plan.text()}\n{page.plan.mode.text()}")
+    say(f"paired with {machines.pairing.name}")
     return page
 
 
@@ -148,9 +146,11 @@ def use(folder: Path, model: Path, mode: RankMode) -> None:
         models.wake()
         wait(lambda: models.pair.state is PairState.FAILED)
         say(f"alone: {person.application.window.banner.sentence.text()}")
-        lent.plan_ranks = partial(plan_ranks, mode=mode)  # type: ignore[attr-defined]
         assert other.stdout is not None
         page = pair(person, port, other.stdout.readline().strip())
+        person.click(page.plan.asked_mode.buttons[1 if mode is RankMode.TENSOR else 2])
+        wait(lambda: person.application.machines.plan.choice == ModeChoice(mode))
+        say(f"{page.plan.plan.text()}\n{page.plan.mode.text()}")
         began = time.monotonic()
         person.click(page.plan.run)
         wait(lambda: models.pair.helper is not None and is_ready(person))

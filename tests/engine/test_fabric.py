@@ -16,7 +16,8 @@ from mlx.utils import tree_flatten
 from engine.caches.hooks import hooked
 from engine.caches.kinds import CacheMisuse
 from engine.cluster import fabric, process
-from engine.cluster.fabric import RDMA, RING, is_loopback, join, passed_on, ring_links
+from engine.cluster.computers import is_loopback
+from engine.cluster.fabric import RDMA, RING, join, passed_on, ring_links
 from engine.cluster.launched import LAUNCHED
 from engine.cluster.operations import Commit, Join, NotAValue
 from engine.cluster.shard import Head, Shard, recorded

@@ -72,7 +72,7 @@ from engine.cluster.operations import (
     Copy,
     Drop,
     Forward,
-    LoadLayers,
+    LoadPart,
     MakeCheckpoint,
     Operation,
     RankAnswer,
@@ -520,7 +520,7 @@ def test_a_rank_says_when_its_memory_is_short_and_takes_no_more_than_is_lent(
     main, _ = rank_folder("qwen2", tmp_path)
     heard: list[object] = []
     holds = Rank(lambda value, _data=b"": heard.append(value), memory_bytes=GB)
-    holds.carry_out(LoadLayers(str(main), 1, (2, 2)), bytearray())
+    holds.carry_out(LoadPart(str(main), 1, (2, 2)), bytearray())
     assert available_bytes() <= GB
     holds.carry_out(Forward(1, 0, (1, 2)), bytearray())
     holds.carry_out(Commit(1, 2), bytearray())
@@ -547,7 +547,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Rank, int, list[tupl
     split = plan_ranks(main, SIZES).split
     heard: list[tuple[object, int]] = []
     holds = Rank(lambda value, data=b"": heard.append((value, len(data))))
-    holds.carry_out(LoadLayers(str(main), 1, split), bytearray())
+    holds.carry_out(LoadPart(str(main), 1, split), bytearray())
     return holds, json.loads((main / "config.json").read_text())["hidden_size"], heard
 
 
@@ -559,8 +559,8 @@ OPERATIONS = st.one_of(
     st.builds(Truncate, SMALL, SMALL, SMALL),
     st.builds(MakeCheckpoint, SMALL, SMALL),
     st.builds(Copy, SMALL, SMALL, SMALL),
-    st.builds(Drop, st.tuples(SMALL), st.tuples(SMALL)),
-    st.builds(LoadLayers, st.just("elsewhere"), SMALL, st.tuples(SMALL, SMALL)),
+    st.builds(Drop, st.tuples(SMALL)),
+    st.builds(LoadPart, st.just("elsewhere"), SMALL, st.tuples(SMALL, SMALL)),
 )
 
 

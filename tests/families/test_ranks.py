@@ -16,7 +16,7 @@ import pytest
 from engine.api.modes import RankMode
 from engine.caches.base import CacheSet
 from engine.cluster.loading import loading_over_ranks
-from engine.cluster.modes import SHARDED
+from engine.cluster.modes import BY_THREE, SHARDED
 from engine.cluster.plan import SPLITTABLE, plan_ranks
 from engine.models import loading
 from engine.models.loading import LoadedModel
@@ -27,6 +27,8 @@ from tests.helpers.loading import at_once, load_model
 from tests.helpers.ranks import rank_folder
 
 TOKENS = 20
+CHUNKS = (7, 16, 70)  # tokens; after the last MLX's spare buffers are given back
+LONG_PROMPT = [(n * n + 7 * n + 5) % 89 + 1 for n in range(150)]
 NO_TOKENIZER = SimpleNamespace(
     _tokenizer=None,
     has_thinking=False,
@@ -67,19 +69,20 @@ def test_ranks_compute_to_the_bit_what_one_process_does(family: str, ranks: int,
         assert np.array_equal(next_logits, alone[length][2]), length
 
 
-@pytest.mark.parametrize("family", sorted(SHARDED))
-def test_a_draft_changes_nothing_in_tensor_mode(family: str, tmp_path: Path) -> None:
+SHARES = [(family, 2) for family in sorted(SHARDED)] + [(family, 3) for family in sorted(BY_THREE)]
+
+
+@pytest.mark.parametrize(("family", "ranks"), SHARES)
+def test_neither_draft_nor_chunks_change_anything_in_tensor_mode(family: str, ranks: int, tmp_path: Path) -> None:
     """No bit, where forwards of all widths agree to the bit in one process; else as little as there."""
-    changes = {}
-    if family == "prism_hadamard_qwen35":  # the tiny one has rows of one group of numbers
-        changes["text_config"] = config(family)["text_config"] | {"intermediate_size": 256}
-    folder, _ = rank_folder(family, tmp_path, **changes)
+    folder, _ = rank_folder(family, tmp_path, **divisible(family, ranks))
     one = load_model(folder)
-    most = 0.0 if apart_by_width(one) == 0 else CLOSE
+    by_width, by_chunk = (0.0 if apart == 0 else CLOSE for apart in (apart_by_width(one), apart_by_chunk(one)))
     alone = says_next(fresh(one, PROMPT))
-    model = at_once(loading_over_ranks(plan_ranks(folder, [1 << 30] * 2, mode=RankMode.TENSOR)))
+    model = at_once(loading_over_ranks(plan_ranks(folder, [1 << 30] * ranks, mode=RankMode.TENSOR)))
     try:
-        assert apart_by_width(model) <= most
+        assert apart_by_width(model) <= by_width
+        assert apart_by_chunk(model) <= by_chunk
         replies = _told(model)
         here = says_next(fresh(model, PROMPT))
     finally:
@@ -90,7 +93,30 @@ def test_a_draft_changes_nothing_in_tensor_mode(family: str, tmp_path: Path) -> 
     for length in (*EVERY_LENGTH, -2):
         plain = replies[-1 if length == -2 else 0]
         assert replies[length][0] == plain[0], length
-        assert apart(replies[length][2], plain[2]) <= most, length
+        assert apart(replies[length][2], plain[2]) <= by_width, length
+
+
+def divisible(family: str, ranks: int) -> dict[str, Any]:
+    """What in the tiny model's configuration has to be another number."""
+    if family == "prism_hadamard_qwen35":  # it has rows of one group of numbers
+        return {"text_config": config(family)["text_config"] | {"intermediate_size": 256}}
+    if ranks == 2:
+        return {}
+    sizes = {"hidden_size": 48, "num_attention_heads": 6, "num_key_value_heads": 3}
+    return sizes | {"intermediate_size": 96, "moe_intermediate_size": 48}
+
+
+def apart_by_chunk(model: LoadedModel) -> float:
+    """How far a prompt's logits, read in chunks, are from those that it gets token by token."""
+    caches = model.make_caches()
+    single = mx.stack([_logits(model, caches, [token], 1)[0] for token in LONG_PROMPT])
+    most = 0.0
+    for width in CHUNKS:
+        caches = model.make_caches()
+        for begin in range(0, len(LONG_PROMPT), width):
+            chunk = LONG_PROMPT[begin : begin + width]
+            most = max(most, apart(_logits(model, caches, chunk, len(chunk)), single[begin : begin + width]))
+    return most
 
 
 def apart_by_width(model: LoadedModel) -> float:

@@ -44,6 +44,7 @@ from engine import (
     PromptProgress,
     PromptTruncated,
     Queued,
+    RankMode,
     RepliesUnderWay,
     Request,
     RequestId,
@@ -176,6 +177,7 @@ class FakeEngine:
         self.scripts: deque[Script] = deque()
         self.loads: list[tuple[str, str | None]] = []
         self.helping: list[tuple[Helping, ...]] = []  # machines, of each of the loads
+        self.modes: list[RankMode | None] = []  # in which those help
         self.choice = ModeChoice()  # how models run over several of them
         self.drafts: list[str | None] = []
         self.sparing: list[tuple[bool, bool]] = []  # what it was told of that, and of the battery
@@ -212,6 +214,7 @@ class FakeEngine:
         *,
         end_replies: bool = False,
         helping: Sequence[Helping] = (),
+        mode: RankMode | None = None,
     ) -> None:
         if self._writing is not None and not (end_replies or self._writing.request.background):
             self.tell(sink, ModelFailed(_MAIN, str(folder), RepliesUnderWay(str(folder)), began=False))
@@ -220,6 +223,7 @@ class FakeEngine:
             return
         self.loads.append((str(folder), None if draft is None else str(draft)))
         self.helping.append(tuple(helping))
+        self.modes.append(mode)
         if isinstance(self.models.get(str(folder)), ModelInfo) or str(folder) in self.damaged:
             self._end_under_way()
         refusal = ModelFailed(_MAIN, str(folder), EngineClosed(), began=False)

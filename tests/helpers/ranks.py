@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from engine.cluster import loading
+from engine.cluster.operations import Commit
 from engine.cluster.process import RankProcess
 from engine.cluster.rank_group import RankGroup
 from tests.families.configs import config
@@ -139,7 +140,7 @@ class Witness:
         self.victim = -1  # of those that were started
         self._left: dict[str, int] = {}
         monkeypatch.setattr(loading, "RankProcess", self._start)
-        for name in ("loaded", "forward", "commit"):
+        for name in ("loaded", "forward", "send"):
             monkeypatch.setattr(RankGroup, name, self._noting(name, getattr(RankGroup, name)))
 
     def kill_before_forward(self, number: int) -> None:
@@ -152,12 +153,19 @@ class Witness:
     def kill(self, pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
+    @property
+    def waits(self) -> bool:
+        """Whether it has still something to do."""
+        return any(left > 0 for left in self._left.values())
+
     def _start(self) -> RankProcess:
         self.started.append(RankProcess())
         return self.started[-1]
 
     def _noting(self, name: str, run: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
+            if name == "send" and not isinstance(arguments[1], Commit):
+                return run(*arguments)
             left = self._left[name] = self._left.get(name, 0) - 1
             if left == 0:
                 self.act(self.started[self.victim].pid)

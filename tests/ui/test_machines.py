@@ -76,7 +76,9 @@ class Others:
         self.paired: list[tuple[str, str]] = []
         self.sources: list[HubSource] = []  # of the models that were planned
         self.missing: MachineRefusal | None = None  # why there is no plan
-        self.choice = ModeChoice()  # of plans
+        self.choice = ModeChoice()  # of plans without a mode
+        self.lacking: ModeReason | None = None  # of those, what tensor mode does
+        self.divides = True
         monkeypatch.setattr(controller, "Identity", lambda _folder: self)
         monkeypatch.setattr(controller, "ways", self._ways)
         monkeypatch.setattr("app.controllers.machines.Browsing", self._browse)
@@ -159,13 +161,14 @@ class Others:
         self.known = [STUDIO]
         return STUDIO
 
-    def _plan(self, folder: str, helping: list[Helping], source: HubSource) -> RankPlan:
+    def _plan(self, folder: str, helping: list[Helping], source: HubSource, mode: RankMode | None) -> RankPlan:
         self.sources.append(source)
         if self.missing is not None:
             self.refuse(self.missing)
         here = RankShare(14, 28, 4 * GB, 5 * GB, 8 * GB)
         there = RankShare(0, 14, 4 * GB, 4 * GB, self.memory_bytes, helping[0])
-        return RankPlan(folder, 4096, (here, there), self.choice)
+        choice = self.choice if mode is None else ModeChoice(mode)
+        return RankPlan(folder, 4096, (here, there), choice, self.lacking, self.divides)
 
 
 @pytest.fixture
@@ -368,6 +371,61 @@ def test_a_model_that_both_compute_together(
     machines.make_plan(MAIN.folder, STUDIO.fingerprint)
     qtbot.waitUntil(lambda: "Not enough memory" in page.plan.plan.text())
     assert not page.plan.mode.isVisible()
+
+
+def test_the_mode_is_chosen_and_kept(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Another one than that in which the model runs takes another load."""
+    automatic, faster, roomy = page.plan.asked_mode.buttons
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    assert (automatic.isChecked(), faster.isEnabled(), roomy.isEnabled()) == (True, True, True)
+    faster.click()
+    qtbot.waitUntil(lambda: machines.plan.choice == ModeChoice(RankMode.TENSOR))
+    assert page.plan.mode.text().startswith("Both Macs compute every layer together.")
+    harness.engine.choice = ModeChoice(RankMode.TENSOR)
+    page.plan.run.click()
+    qtbot.waitUntil(lambda: machines.running == harness.engine.choice)
+    assert harness.engine.modes[-1] is RankMode.TENSOR
+    assert not page.plan.run.isVisible()
+    machines.look()
+    roomy.click()
+    qtbot.waitUntil(lambda: machines.plan.choice == ModeChoice(RankMode.PIPELINE))
+    assert page.plan.run.isVisible()
+    faster.click()
+    qtbot.waitUntil(lambda: machines.plan.choice == ModeChoice(RankMode.TENSOR))
+    assert not page.plan.run.isVisible()
+    harness.close()
+    with open_app(tmp_path, qtbot) as second:
+        assert second.engine.modes == [RankMode.TENSOR]
+        settings = second.show_settings("machines").pages["machines"]
+        assert isinstance(settings, MachinesPage)
+        qtbot.waitUntil(settings.plan.asked_mode.buttons[1].isChecked)
+        settings.plan.alone.click()
+        qtbot.waitUntil(lambda: second.engine.helping[-1] == ())
+        assert second.engine.modes[-1] is None
+
+
+def test_a_mode_that_cannot_be_had_says_why(
+    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    _, faster, roomy = page.plan.asked_mode.buttons
+    others.lacking = ModeReason.LINK
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: not faster.isEnabled())
+    assert "Faster needs a Thunderbolt 5 cable" in page.plan.mode_row.explanation.text()
+    assert "write into part of this Mac’s memory" in page.plan.mode_row.explanation.text()
+    assert faster.toolTip().startswith("Faster needs a Thunderbolt 5 cable")
+    assert roomy.isEnabled()
+    others.lacking, others.divides = None, False
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: not roomy.isEnabled())
+    assert faster.isEnabled()
+    assert page.plan.mode_row.explanation.text() == "More room is not possible with models of this family."
+    others.divides = True
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(roomy.isEnabled)
+    assert page.plan.mode_row.explanation.text() == "Automatic measures which is faster."
 
 
 def test_a_model_that_is_not_there(

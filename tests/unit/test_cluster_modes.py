@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from engine import ModeChoice, ModelNotSplittable, ModeReason, RankMode, SplitRefusal, plan_ranks
+from engine import (
+    Helping,
+    Machine,
+    ModeChoice,
+    ModelNotSplittable,
+    ModeReason,
+    RankMode,
+    RankPlan,
+    SplitRefusal,
+    plan_ranks,
+)
 from engine.cluster import computers
 from engine.cluster.computers import Computer, computer_beside
 from engine.cluster.modes import SHARDED, measured
@@ -18,18 +28,18 @@ from tests.helpers.model_folders import model_files, write_folder
 GB = 10**9
 HERE, THERE = Computer("M4 Pro", "25C56", "rdma_en2"), Computer("M4 Pro", "25C56", "rdma_en5")
 WIDTH, LAYERS = 64, 4
-LAYER = {"self_attn.o_proj.weight": (WIDTH, WIDTH), "mlp.down_proj.weight": (WIDTH, 4 * WIDTH)}
 
 
-def folder(path: Path, scales: int = 2, **changes: Any) -> Path:
-    """`scales`: of each row that is divided between two ranks."""
+def folder(path: Path, scales: int = 2, rows: int = WIDTH, **changes: Any) -> Path:
+    """`scales`, `rows`: of each row that is divided between ranks."""
     config = {"model_type": "qwen3", "num_hidden_layers": LAYERS, "num_attention_heads": 4, "num_key_value_heads": 2}
     tensors: dict[str, tuple[str, tuple[int, ...]]] = {
         "model.embed_tokens.weight": ("F32", (12, WIDTH)),
         "lm_head.weight": ("F32", (12, WIDTH)),
     }
     for layer in range(LAYERS):
-        tensors |= {f"model.layers.{layer}.{name}": ("F32", shape) for name, shape in LAYER.items()}
+        tensors[f"model.layers.{layer}.self_attn.o_proj.weight"] = ("F32", (WIDTH, rows))
+        tensors[f"model.layers.{layer}.mlp.down_proj.weight"] = ("F32", (WIDTH, 4 * rows))
         tensors[f"model.layers.{layer}.mlp.down_proj.scales"] = ("F32", (WIDTH, scales))
     return write_folder(path, model_files(config | changes, tensors))
 
@@ -53,7 +63,7 @@ def test_two_machines_of_one_kind_on_one_cable_run_in_tensor_mode(tmp_path: Path
 
 
 REASONS: dict[ModeReason, dict[str, Any]] = {
-    ModeReason.RANKS: {"ranks": 3},
+    ModeReason.RANKS: {"ranks": 4},
     ModeReason.FAMILY: {"model_type": "phi3"},
     ModeReason.DIVISION: {"num_key_value_heads": 1},
     ModeReason.MEMORY: {"memory": 100},
@@ -67,6 +77,45 @@ def test_another_model_or_number_of_ranks_is_a_pipeline_with_the_reason(why: Mod
 
 def test_numbers_that_share_a_scale_are_not_divided(tmp_path: Path) -> None:
     assert choice(tmp_path, scales=3).reason is ModeReason.DIVISION
+
+
+def test_three_are_asked_for_and_only_what_was_tried_so(tmp_path: Path) -> None:
+    """Of machines: who knows their cables? Of families: those that have a test; of layers: those that three divides."""
+    heads = {"num_attention_heads": 6, "num_key_value_heads": 3, "scales": 3, "rows": 48}
+
+    def asked(name: str, ranks: int = 3, **changes: Any) -> ModeChoice | SplitRefusal:
+        path = folder(tmp_path / name, **heads | changes)
+        try:
+            return plan_ranks(path, [GB] * ranks, mode=RankMode.TENSOR).choice
+        except ModelNotSplittable as error:
+            return error.why
+
+    assert asked("a") == ModeChoice(RankMode.TENSOR, ModeReason.ASKED)
+    assert choice(tmp_path / "b", ranks=3, **heads) == ModeChoice(RankMode.PIPELINE, ModeReason.RANKS)
+    assert asked("c", model_type="minimax") is SplitRefusal.UNTRIED
+    assert asked("d", ranks=4) is SplitRefusal.UNTRIED
+    for name, changes in (("e", {"rows": 64}), ("f", {"num_key_value_heads": 2}), ("g", {"scales": 2})):
+        assert asked(name, **changes) is SplitRefusal.SPLIT
+
+
+def test_a_mode_that_machines_cannot_have_is_a_pipeline_that_says_why(tmp_path: Path) -> None:
+    def plan(address: str, mode: RankMode | None, *beside: Computer, **changes: Any) -> RankPlan:
+        helping = [Helping(Machine("Studio", "f" * 64, address), "here")]
+        return plan_ranks(folder(tmp_path, **changes), [GB, GB], helping, mode=mode, computers=beside)
+
+    far, near = "192.0.2.1:7791", "127.0.0.1:7791"
+    cable = plan(far, RankMode.TENSOR, HERE, THERE)
+    assert (cable.choice, cable.lacking) == (ModeChoice(RankMode.TENSOR, ModeReason.ASKED), None)
+    without = plan(far, RankMode.TENSOR, HERE, Computer("M4 Pro", "25C56"))
+    assert (without.choice.mode, without.choice.reason) == (RankMode.PIPELINE, ModeReason.LINK)
+    assert without.lacking is ModeReason.LINK
+    asked = plan(far, RankMode.PIPELINE, HERE, Computer("M4 Pro", "25C56"))
+    assert (asked.choice, asked.lacking) == (ModeChoice(RankMode.PIPELINE, ModeReason.ASKED), ModeReason.LINK)
+    by_ring = plan(near, RankMode.TENSOR)
+    assert (by_ring.choice.mode, by_ring.lacking) == (RankMode.TENSOR, None)
+    assert plan(near, None).choice == ModeChoice(RankMode.PIPELINE, ModeReason.LINK)
+    alone = plan(far, RankMode.TENSOR, HERE, THERE, model_type="gpt_oss")
+    assert (alone.divides, cable.divides) == (False, True)
 
 
 @pytest.mark.parametrize(

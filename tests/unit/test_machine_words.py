@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from app.words.machines import mode_words, station_words
-from engine import ModeChoice, ModeReason, RankMode, StationEnd, StationPhase, StationState
+from app.words.machines import mode_refusals, mode_words, station_words
+from engine import ModeChoice, ModeReason, RankMode, RankPlan, StationEnd, StationPhase, StationState
 
-REASONLESS = {ModeReason.ASKED, ModeReason.FASTER}  # those that say nothing of what tensor mode lacks
+LACKS = [each for each in ModeReason if each not in {ModeReason.ASKED, ModeReason.FASTER, ModeReason.SUMS}]
 
 
 @pytest.mark.parametrize("reason", ModeReason)
-def test_a_pipeline_says_what_faster_needs(reason: ModeReason) -> None:
-    said = mode_words(ModeChoice(RankMode.PIPELINE, reason))
-    assert said.startswith("One Mac after the other: makes room, not speed.")
-    assert ("aster" in said) is (reason not in REASONLESS)
-    assert ("RDMA lets the Mac at the other end" in said) is (reason is ModeReason.LINK)
-    assert "may differ" not in said
+def test_a_pipeline_says_that_it_makes_room_and_what_was_measured(reason: ModeReason) -> None:
+    mode, *measured = mode_words(ModeChoice(RankMode.PIPELINE, reason)).partition("speed.")
+    assert mode == "One Mac after the other: makes room, not "
+    assert ("no faster" in "".join(measured)) is (reason is ModeReason.SUMS)
 
 
-def test_every_lack_has_words_of_its_own() -> None:
-    lacks = [reason for reason in ModeReason if reason not in REASONLESS]
-    assert len({mode_words(ModeChoice(RankMode.PIPELINE, reason)) for reason in lacks}) == len(lacks)
+def test_what_a_plan_lacks_has_words_of_its_own() -> None:
+    said = {lack: mode_refusals(RankPlan("", 1, (), lacking=lack))[RankMode.TENSOR] for lack in LACKS}
+    assert all(words.startswith("Faster ") for words in said.values())
+    assert len(set(said.values())) == len(LACKS)
+    assert [lack for lack in LACKS if "RDMA lets the Mac at the other end" in said[lack]] == [ModeReason.LINK]
+    assert mode_refusals(RankPlan("", 1, ())) == mode_refusals(None) == {}
+    assert mode_refusals(RankPlan("", 1, (), divides=False)).keys() == {RankMode.PIPELINE}
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,7 @@ from engine.cluster.operations import (
     Join,
     Joined,
     Loaded,
-    LoadLayers,
-    LoadShard,
+    LoadPart,
     NotAValue,
     Operation,
     Ping,
@@ -90,7 +89,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 def joined(wire: Wire, digest: str = "files") -> None:
     wire.send(hello_here())
     value, _ = received(wire)
-    assert isinstance(value, LoadLayers)
+    assert isinstance(value, LoadPart)
     wire.send(RankProgress(1, 2))
     wire.send(Loaded(digest, False))
 
@@ -200,7 +199,7 @@ def test_a_step_goes_through_all_ranks_the_first_layers_first(peers: list[Peer])
 
     assert run(group) == STATES
     assert not group.is_short()
-    group.commit(1, 2)
+    group.send(Commit(1, 2))
     assert [group.can_truncate(1, 2), group.can_truncate(1, 5)] == [False, True]
 
 
@@ -215,7 +214,7 @@ def test_a_rank_that_is_lost_ends_all_with_the_reason(
     with pytest.raises(RankLost) as lost:
         run(group)
     with pytest.raises(RankLost) as again:
-        group.commit(1, 1)
+        group.send(Commit(1, 1))
 
     assert (lost.value.rank, lost.value.why, lost.value.machine) == (2, why, "Studio")
     assert str(again.value) == str(lost.value)
@@ -237,7 +236,7 @@ def part(
         wire.send(Gather(), bytes([asked.place]) * most)
         assert received(wire) == (Gathered(), bytearray([0, 1]))
         wire.send(Joined(5 + asked.place, 9))
-        assert received(wire)[0] == LoadShard("folder")
+        assert received(wire)[0] == LoadPart("folder", 1 + asked.place, ())
         wire.send(Loaded("files", False))
         assert received(wire)[0] == Forward(1, 0, (1, 2), layers=(3,))
         wire.send(Stepped(dtype, digest=digest_of_states(STATES) if digest is None else digest), states[asked.place])
@@ -449,12 +448,12 @@ def test_what_is_forgotten_on_any_thread_goes_with_the_next_operation(peers: lis
 
     group = started(peers, listen)
     run(group)
-    group.forget(sequences=(1,))
-    group.forget(checkpoints=(2,))
+    group.forget(1)
+    group.forget(2)
     group.forward(3, 0, [1], 2)
 
     assert [type(value).__name__ for value in heard] == ["Forward", "Drop", "Forward"]
-    assert heard[1] == Drop((1,), (2,))
+    assert heard[1] == Drop((1, 2))
 
 
 def test_what_waits_in_a_rank_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -476,10 +475,10 @@ def test_what_waits_in_a_rank_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 VALUES = [
-    LoadLayers("a\udcff", 1, (2, 3)),
+    LoadPart("a\udcff", 1, (2, 3)),
     Forward(1, 0, (1, 2)),
     Commit(1, 0),
-    Drop((1,), ()),
+    Drop((1,)),
     RankAnswer(True),
     Ping(),
     hello_here(),

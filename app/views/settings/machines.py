@@ -20,7 +20,7 @@ from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.dialog import Dialog, DialogText, ask
-from app.views.widgets.fields import LineField, Switch
+from app.views.widgets.fields import LineField, Segments, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.progress_line import ProgressLine
@@ -36,6 +36,8 @@ from app.words.machines import (
     lending_words,
     machine_words,
     mode_figures,
+    mode_names,
+    mode_refusals,
     mode_words,
     nearby_words,
     plan_words,
@@ -361,14 +363,17 @@ class PlanCard(Translated, Card):
         self._models = models
         self.model = ChoiceButton(theme)
         self.machine = ChoiceButton(theme)
+        self.asked_mode = Segments(theme)
         self.run = PillButton(theme, Emphasis.PRIMARY)
         self.alone = PillButton(theme)
         self.plan = TextLabel(theme, TextStyle.FINE)
         self.mode = TextLabel(theme, TextStyle.FINE)
         self._model_row = SettingRow(theme, self.model)
         self._machine_row = SettingRow(theme, self.machine)
+        self.mode_row = SettingRow(theme, self.asked_mode)
         self.add(self._model_row)
         self.add(self._machine_row)
+        self.add(self.mode_row)
         self.column.addWidget(self.plan)
         self.column.addWidget(self.mode)
         foot = QWidget()
@@ -378,6 +383,7 @@ class PlanCard(Translated, Card):
         self.column.addWidget(foot)
         for choice in (self.model, self.machine):
             choice.chosen.connect(self._ask)
+        self.asked_mode.chosen.connect(machines.set_mode)
         self.run.clicked.connect(machines.run_plan)
         self.alone.clicked.connect(lambda: machines.run_alone(str(self.model.value)))
         machines.changed.connect(self._show_choices)
@@ -415,7 +421,12 @@ class PlanCard(Translated, Card):
         self.mode.setText("" if choice is None else mode_words(choice))
         self.mode.setVisible(bool(self.mode.text()))
         set_tooltip(self.mode, "" if choice is None else mode_figures(choice))
-        self.run.setVisible(running is None)
+        self.asked_mode.set_value(view.mode)
+        refusals = mode_refusals(view.plan)
+        self.asked_mode.set_refused(refusals)
+        measures = self.tr("Automatic measures which is faster.")
+        self.mode_row.set_words(self.tr("Mode"), "\n".join(refusals.values()) or measures)
+        self.run.setVisible(not self._machines.runs_as_planned)
         self.run.setEnabled(view.fits)
         self.alone.setVisible(self._machines.is_helped(view.folder))
 
@@ -429,6 +440,7 @@ class PlanCard(Translated, Card):
     def _retranslate(self) -> None:
         self._model_row.set_words(self.tr("Model"))
         self._machine_row.set_words(self.tr("With"))
+        self.asked_mode.set_choices(mode_names())
         self.run.setText(self.tr("Run over 2 Macs"))
         self.alone.setText(self.tr("Run on this Mac alone"))
         self._show_choices()

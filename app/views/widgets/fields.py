@@ -6,7 +6,7 @@ shows a value by `set_value`, which emits nothing and keeps text that is being t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import (
@@ -36,6 +36,7 @@ from app.views.widgets.composing import Composing
 from app.views.widgets.focus import FocusRing
 from app.views.widgets.held_keys import is_held_return, presses
 from app.views.widgets.plain_words import PlainWords
+from app.views.widgets.tooltips import set_tooltip
 
 NUMBER_PX = 116  # a number's field; wide enough for what an empty one says in any language
 _DISABLED = 0.45  # of the usual strength
@@ -208,6 +209,13 @@ class Segments(QWidget):
             button.setChecked(each == value)
         if self.buttons:
             self.setFocusProxy(next((each for each in self.buttons if each.isChecked()), self.buttons[0]))
+
+    def set_refused(self, reasons: Mapping[object, str]) -> None:
+        """Choices that cannot be made now, and why."""
+        for button, (value, _) in zip(self.buttons, self._choices, strict=True):
+            reason = reasons.get(value, "")
+            button.setEnabled(not reason)
+            set_tooltip(button, reason)
 
     def setAccessibleDescription(self, words: str) -> None:  # noqa: N802 - Qt's name
         super().setAccessibleDescription(words)
