@@ -83,6 +83,7 @@ class Peer:
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is measured: what must be waited for comes, and what never comes is not waited for long."""
     monkeypatch.setattr(rank_group, "BEAT_S", 0.02)
+    monkeypatch.setattr(rank_group, "MISSED", 10_000)  # only who falls silent is to be taken for it
     monkeypatch.setattr(rank_group, "MOST_PONGS", 200)
 
 
@@ -207,8 +208,11 @@ def test_a_step_goes_through_all_ranks_the_first_layers_first(peers: list[Peer])
 def test_a_rank_that_is_lost_ends_all_with_the_reason(
     script: Script, why: RankEnd, peers: list[Peer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for patience in ("LEAST_STEP_S", "FIRST_STEP_S"):
-        monkeypatch.setattr(rank_group, patience, 0.2)
+    if why is RankEnd.SILENT:
+        monkeypatch.setattr(rank_group, "MISSED", 3)
+    if why is RankEnd.STALLED:
+        for patience in ("LEAST_STEP_S", "FIRST_STEP_S"):
+            monkeypatch.setattr(rank_group, patience, 0.2)
     group = started(peers, good, script)
 
     with pytest.raises(RankLost) as lost:
@@ -383,7 +387,8 @@ AT_REST: dict[str, tuple[Script, RankEnd]] = {
 def test_a_rank_that_is_lost_at_rest_is_noticed(
     script: Script, why: RankEnd, peers: list[Peer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if why is RankEnd.SILENT:  # the others must not be taken for it where their thread has to wait
+    if why is RankEnd.SILENT:
+        monkeypatch.setattr(rank_group, "MISSED", 3)
         monkeypatch.setattr(rank_group, "IDLE_BEAT_S", 0.01)
 
     def until_asked(wire: Wire, raw: socket.socket) -> None:
