@@ -212,7 +212,7 @@ def test_the_repr_of_a_command_keeps_chats_to_itself() -> None:
     sink = Recorder()
     assert repr(Submit(RequestId(7), secret, sink)) == "Submit(id=7)"
     assert [repr(Load("models/a", sink)), repr(SetDraft(None, sink))] == [
-        "Load(folder='models/a', draft=None, end_replies=False)",
+        "Load(folder='models/a', draft=None, end_replies=False, mode=None)",
         "SetDraft(folder=None)",
     ]
 
