@@ -64,6 +64,7 @@ def near(one: mx.array, other: mx.array) -> bool:
     return bool((mx.abs(one - other).max() <= NEAR * (other.max() - other.min())).item())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "seed"), sampled(MERGING_FAMILIES, range(3)))
 def test_rows_come_go_and_drop_what_was_rejected(family: str, seed: int) -> None:
     """Each takes part in a draft or waits, and keeps any number of its drafted tokens."""
@@ -187,7 +188,7 @@ def test_replies_draft_in_rows_and_in_turns_as_they_are_told(monkeypatch: pytest
         kept = kept_of(harness.scheduler.pair.store, (*one.tokens, *reply.tokens))
         text = mx.array(kept.tokens)
         uncached = text[kept.caches.position :]
-        assert uncached.size < 17
+        assert uncached.size < 33
         assert near(kept.feed(uncached)[-1], Sequence(kept.model, kept.tokens).feed(text)[-1])
 
 

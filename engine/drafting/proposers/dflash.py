@@ -85,8 +85,13 @@ class Attention(Projections):
 class Layer(Residuals):
     def __init__(self, config: BlockConfig, index: int) -> None:
         super().__init__(config.backbone)
-        window, causal = config.windows[index], config.causal[index]
-        self.self_attn = Attention(config.backbone, window, causal=causal, sinks=config.sinks, gates=config.is_laguna)
+        self.self_attn = Attention(
+            config.backbone,
+            config.windows[index],
+            causal=config.causal[index],
+            sinks=config.sinks,
+            gates=config.is_laguna,
+        )
 
     def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
         return self._fed(self._attended(block, self.self_attn(self.input_layernorm(block), rope, cache)))
