@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import re
 import sys
+import threading
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -80,6 +81,20 @@ from engine.models.watch import Aborted, Question, TooLong, never, watched
 # machine's first user: for other users replies fail. MEASURED: without it a token takes as long (11.4 against 11.3 ms).
 if mx.default_device() == mx.cpu:
     mx.disable_compile()
+
+
+# WORKAROUND: the first thread that uses MLX is told of a failed read while it queues work (0.32.4). It may have counted
+# a task by then that nobody ends, and with two of those `mx.eval` may wait for ever. Other threads are told by `mx.eval`.
+def _use_mlx(used: threading.Event) -> None:
+    mx.synchronize()
+    mx.clear_streams()
+    used.set()
+    threading.Event().wait()  # a thread that ended gives its id to a later one
+
+
+_used = threading.Event()
+threading.Thread(target=_use_mlx, args=(_used,), name="first to use MLX", daemon=True).start()
+_used.wait()
 
 # mlx-lm's parsers of calls for which `decoding/call_grammars.py` has a grammar.
 KNOWN_CALLS = frozenset({"json_tools", "mistral", "qwen3_coder", "glm47", "gemma4"})

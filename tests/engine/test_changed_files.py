@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -240,3 +242,32 @@ def test_full_memory_and_a_folder_that_is_gone_are_no_damage(folder: Path) -> No
     delete(folder)
     with pytest.raises(ModelNotFound):
         guarded(str(folder), ModelDamaged, lambda: False, missing)
+
+
+def test_failed_reads_leave_no_task_unended(tmp_path: Path) -> None:
+    """Where the memory is full, `mx.eval` waits until no task is left."""
+    subprocess.run([sys.executable, "-c", FAILED_READS, str(tmp_path / "weights.safetensors")], check=True, timeout=300)
+
+
+FAILED_READS = """
+import os, sys
+import mlx.core as mx
+import engine.models.loading
+
+path = sys.argv[1]
+mx.save_safetensors(path, {str(each): mx.random.normal((64, 64)) for each in range(40)})
+whole = open(path, "rb").read()
+failed = 0
+for _ in range(60):
+    open(path, "wb").write(whole)
+    weights = mx.load(path)
+    os.truncate(path, len(whole) // 2)
+    for weight in weights.values():
+        try:
+            mx.eval(weight + 1)
+        except RuntimeError:
+            failed += 1
+assert failed == 60 * 21, failed
+mx.set_memory_limit(0)
+mx.eval(mx.ones((64, 64)) @ mx.ones((64, 64)))
+"""
