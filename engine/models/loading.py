@@ -84,9 +84,9 @@ if mx.default_device() == mx.cpu:
 
 
 # WORKAROUND: the first thread that uses MLX is told of a failed read while it queues work (0.32.4). It may have counted
-# a task by then that nobody ends, and with two of those `mx.eval` may wait for ever. Other threads are told by `mx.eval`.
+# a task by then that nobody ends; with two of those `mx.eval` may wait for ever. Other threads are told by `mx.eval`.
 def _use_mlx(used: threading.Event) -> None:
-    mx.synchronize()
+    mx.synchronize(mx.default_stream(mx.cpu))
     mx.clear_streams()
     used.set()
     threading.Event().wait()  # a thread that ended gives its id to a later one
