@@ -250,13 +250,17 @@ def no_thread_is_left_behind() -> Iterator[None]:
     assert not left, f"threads still run after the test: {left}"
 
 
+# Qt's pool threads get a dummy object when Python runs on them, cannot be joined and end by themselves; for the other
+# see `engine/models/loading.py`.
+_STAY = ("Dummy-", "first to use MLX")
+
+
 def _threads_left(before: set[threading.Thread], deadline_s: float) -> list[str]:
     pools = [_threads_queues[each] for each in before if each in _threads_queues]  # of fixtures that outlive the test
     before |= {each for each in threading.enumerate() if _threads_queues.get(each) in pools}
     for thread in set(threading.enumerate()) - before:
-        # Qt's pool threads get a dummy object when Python runs on them; they cannot be joined and end by themselves.
-        if not thread.name.startswith("Dummy-"):
+        if not thread.name.startswith(_STAY):
             while thread.ident is None:  # it is just being started
                 time.sleep(0.001)
             thread.join(timeout=max(0.0, deadline_s - time.monotonic()))
-    return [t.name for t in set(threading.enumerate()) - before if t.is_alive() and not t.name.startswith("Dummy-")]
+    return [t.name for t in set(threading.enumerate()) - before if t.is_alive() and not t.name.startswith(_STAY)]

@@ -83,13 +83,14 @@ if mx.default_device() == mx.cpu:
     mx.disable_compile()
 
 
-# WORKAROUND: the first thread that uses MLX is told of a failed read while it queues work (0.32.4). It may have counted
-# a task by then that nobody ends; with two of those `mx.eval` may wait for ever. Other threads are told by `mx.eval`.
+# WORKAROUND: in the first thread that uses MLX, a failed read is raised while work is queued (0.32.4). A task may have
+# been counted by then that is never run; with two of those `mx.eval` may wait for ever. In other threads `mx.eval`
+# raises it.
 def _use_mlx(used: threading.Event) -> None:
     mx.synchronize(mx.default_stream(mx.cpu))
     mx.clear_streams()
     used.set()
-    threading.Event().wait()  # a thread that ended gives its id to a later one
+    threading.Event().wait()  # the id of a thread that ended may be used again
 
 
 _used = threading.Event()
