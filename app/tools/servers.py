@@ -179,18 +179,15 @@ class ToolServers:
         with self._lock:
             if not grant:
                 self._secrets.forget_tool(server_id, _GRANT)
-            else:
-                self._put_grant(server_id, grant)
+            elif server_id in self._known() and len(grant) <= LONGEST_GRANT:
+                self._secrets.keep_tool_secret(server_id, _GRANT, "", grant)
 
-    def renew_grant(self, server_id: str, grant: str) -> None:
-        """After a refresh; not where it was forgotten meanwhile."""
-        with self._lock:
-            if self.grant(server_id):
-                self._put_grant(server_id, grant)
+    def renew_grant(self, server_id: str, former: str, grant: str) -> str:
+        """After a refresh, on the disk at once; not where the user or another process has changed it meanwhile.
 
-    def _put_grant(self, server_id: str, grant: str) -> None:
-        if server_id in self._known() and len(grant) <= LONGEST_GRANT:
-            self._secrets.keep_tool_secret(server_id, _GRANT, "", grant)
+        Returns what is stored now, which with `grant` equal to `former` is all that it does. May wait for the keychain.
+        """
+        return self._secrets.replace_tool_secret(server_id, _GRANT, former, grant)
 
     def confirm(self, server_id: str, shown: str) -> bool:
         """Switch a server on. False, and off, if `shown`, which the user has seen, is not what would run."""
@@ -213,6 +210,11 @@ class ToolServers:
             if self._known().pop(server_id, None) is not None:
                 self._others[_REMOVED] = [*self._removed_ids, server_id][-_MOST_REMOVED:]
             self._secrets.forget_tool(server_id)
+            with suppress(OSError):
+                self._lock_file(server_id).unlink()
+
+    def _lock_file(self, server_id: str) -> Path:
+        return self._file.with_name(f"tool_sign_in-{server_id}.lock")
 
     @property
     def _removed_ids(self) -> list[str]:
@@ -231,7 +233,8 @@ class ToolServers:
         headers = {name: self._secret(server, "header", name) for name in server.headers}
         if server.address:
             query = f"?{self._secret(server, 'query', '')}" if server.has_query else ""
-            return ServerReach(address=server.address + query, headers=headers, grant=self.grant(server.id))
+            lock = str(self._lock_file(server.id))
+            return ServerReach(address=server.address + query, headers=headers, grant=self.grant(server.id), lock=lock)
         command = server.command
         if not Path(command).is_absolute() or not find_command(command):
             raise ServerFault(ServerProblem.NO_COMMAND, PROGRAMS.get(PurePath(command).name, command))
