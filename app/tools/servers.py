@@ -25,7 +25,7 @@ from app.system.secrets import Secrets
 from app.system.small_file import read_small
 from app.tools.commands import PROGRAMS, ask_shell, find_command, server_environment
 from app.tools.definitions import cleaned
-from app.tools.public import may_be_address
+from app.tools.public import in_ascii, may_be_address
 from app.tools.wire import LONGEST_GRANT, ServerFault, ServerProblem, ServerReach
 from engine import write_atomically
 
@@ -311,7 +311,8 @@ def checked(server: ServerConfig) -> ServerConfig:
         raise ServerFault(ServerProblem.TOO_MANY, str(_MOST_WORDS))
     if not (server.command + server.folder).isprintable() or any(each != storable(each) for each in words):
         raise ServerFault(ServerProblem.CHARACTERS, server.shown)
-    if server.address and not may_be_address(server.address):
+    address = _in_ascii(server.address)
+    if server.address and not may_be_address(address):
         raise ServerFault(ServerProblem.ADDRESS, server.address[:_LONGEST_NAME])
     steering = tuple(each.partition("=")[0] for each in server.variables)
     for names, kind in ((server.env, _VARIABLE), (steering, _VARIABLE), (server.headers, _HEADER)):
@@ -319,7 +320,15 @@ def checked(server: ServerConfig) -> ServerConfig:
             if not kind.fullmatch(name) or (kind is _VARIABLE and _RUNS_CODE.fullmatch(name)):
                 raise ServerFault(ServerProblem.NAME, name[:_LONGEST_NAME])
     shown = cleaned(server.name, _LONGEST_NAME, lines=False) or PurePath(server.command).name or "server"
-    return replace(server, name=shown)
+    return replace(server, name=shown, address=address)
+
+
+def _in_ascii(address: str) -> str:
+    """What cannot be is none."""
+    try:
+        return in_ascii(address)
+    except ValueError:
+        return ""
 
 
 def _parted(env: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

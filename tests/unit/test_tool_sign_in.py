@@ -512,6 +512,10 @@ def test_tokens_go_to_their_own_origin_alone() -> None:
         assert asyncio.run(first(auth, server.address)) == token
         for other in (server.sign_in.issuer, server.address.replace("http:", "https:"), "http://127.0.0.1/mcp"):
             assert asyncio.run(first(auth, other)) is None
+        there = "https://xn--bcher-kva.example/mcp"
+        reach = ServerReach(address=there, grant=grant.replace(server.address, there))
+        international = SignedIn(reach, LimitedTransport(there), lambda _: None, oauth._unchanged)
+        assert asyncio.run(first(international, there)) == token
         elsewhere = ServerReach(address=server.address + "2", grant=grant)
         moved = SignedIn(elsewhere, LimitedTransport(server.address), lambda _: None, oauth._unchanged)
         assert asyncio.run(first(moved, elsewhere.address)) is None, "the address of the server was changed"
