@@ -3,8 +3,8 @@
 Requests have "do" and perhaps a number "n", and "reach" where the server may not be connected; answers have that number
 and one of "tool", "listed", "piece" (of a picture), "result", "browse" (where the user signs in), "granted" (by a
 sign-in) and "failed". Without a number come "connected", "family" (processes of a server), "stderr" (the last lines of
-one), "renewal" (with what a refresh has made of a grant; it is answered by "renewed", with the one that counts) and
-"ended".
+one), "renewal" (with a grant and what a refresh has brought in its place; it is answered by "renewed", with the one
+that counts) and "ended".
 """
 
 from __future__ import annotations

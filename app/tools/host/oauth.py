@@ -2,7 +2,7 @@
 
 A sign-in registers a client for it alone, and brings a grant: its tokens, that client, and where they are for. A
 connection uses and refreshes the grant, and never begins a sign-in. Connections of several processes may have the same
-grant, and its refresh token is good once: who refreshes is alone, and begins with the grant that is stored by then.
+grant, and its refresh token is good once: a refresh holds a lock, and begins with the grant that is stored by then.
 """
 
 from __future__ import annotations
