@@ -166,7 +166,11 @@ def test_why_a_server_cannot_be_used_is_said(tmp_path: Path) -> None:
     known.write()
     servers = Servers(tmp_path, Secrets(tmp_path / "token"))
     try:
-        for server, said in ((ended, "ended (3)"), (missing, "(no_command). no-such-program"), (off, "there is no tool")):
+        for server, said in (
+            (ended, "ended (3)"),
+            (missing, "(no_command). no-such-program"),
+            (off, "there is no tool"),
+        ):
             with pytest.raises(UnknownTool, match=re.escape(said)):
                 chosen([f"{server.id}/"], servers)
     finally:
