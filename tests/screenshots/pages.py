@@ -235,7 +235,9 @@ def run_sheet(harness: ScreenshotHarness) -> QWidget:
     assert isinstance(page, ToolsPage)
     card = page.cards["files"]
     assert isinstance(card, ServerCard)
-    return card.ask()
+    sheet = card.ask()
+    sheet.finished.connect(lambda: page.close())  # which keeps the page meanwhile
+    return sheet
 
 
 def tools_panel(harness: ScreenshotHarness) -> QWidget:
