@@ -251,7 +251,7 @@ def no_thread_is_left_behind() -> Iterator[None]:
 
 
 # Qt's pool threads get a dummy object when Python runs on them, cannot be joined and end by themselves; for the other
-# see `engine/models/loading.py`.
+# see `engine/models/networks.py`.
 _STAY = ("Dummy-", "first to use MLX")
 
 

@@ -34,7 +34,8 @@ from engine.cluster.rank_group import SLICE_S, Helper, RankGroup
 from engine.cluster.shard import Head
 from engine.cluster.stage import Stage, states_from
 from engine.models.first_use import FirstUse
-from engine.models.loading import Held, LoadedPart, Slices, loading
+from engine.models.loading import Slices, loading
+from engine.models.networks import Held, LoadedPart
 from engine.models.watch import Question, never
 
 _Result = TypeVar("_Result")

@@ -47,8 +47,8 @@ from engine.cluster.shard import Shard, recorded
 from engine.cluster.stage import Stage, bytes_of, states_from
 from engine.models.fit import set_aside
 from engine.models.inspect import content_digest
-from engine.models.loading import Held, LoadedPart, LoadProgress, checked, reading
 from engine.models.memory import is_nearly, is_short, most_bytes, set_limits
+from engine.models.networks import Held, LoadedPart, LoadProgress, checked, reading
 
 MOST_HELD = 4096  # sequences and checkpoints
 # Of the memory that it may use: rank 0, which each step says that this is short, has not stopped before.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import queue
 import signal
@@ -10,6 +11,7 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 from engine.cluster.launched import LAUNCHED, launched_place
@@ -53,6 +55,7 @@ def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
     threading.Thread(target=_listen, args=(wire, inbox), daemon=True).start()
     try:
         put_in_front()
+        leave_texts_out()
         from engine.cluster.rank import Rank  # imports MLX
 
         def gather(data: bytes) -> bytes:
@@ -71,6 +74,22 @@ def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
     except BaseException as error:  # noqa: BLE001  rank 0 reports it
         wire.send(RankBroken(type(error).__name__, str(error)[:500]))
         return 1
+
+
+def leave_texts_out() -> None:
+    """Before the first import of mlx-lm in this process, which runs a network and reads no text.
+
+    WORKAROUND: mlx-lm's `__init__` imports its command line, and `mlx_lm.utils`, which builds networks, imports a
+    tokenizer's wrapper with transformers, and a function that downloads. Networks use none of them. MEASURED: importing
+    them takes more than twice as long as all else that a rank imports, and as much memory.
+    """
+    spec = importlib.util.find_spec("mlx_lm")
+    assert spec is not None
+    texts = ModuleType("mlx_lm.tokenizer_utils")
+    vars(texts).update(TokenizerWrapper=None, load=None)
+    hub = ModuleType("huggingface_hub")
+    vars(hub).update(snapshot_download=None)
+    sys.modules |= {"mlx_lm": importlib.util.module_from_spec(spec), texts.__name__: texts, hub.__name__: hub}
 
 
 def _listen(wire: Wire, inbox: Inbox) -> None:

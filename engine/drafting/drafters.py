@@ -28,19 +28,10 @@ from engine.models.drafter_tensors import is_unused, usual
 from engine.models.drafters import AssistantConfig, BlockConfig, DrafterConfig, EagleConfig, MtpConfig
 from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
-from engine.models.loading import (
-    LoadedModel,
-    Slices,
-    check_memory,
-    guarded,
-    handfuls,
-    loading_draft,
-    model_identity,
-    require_unchanged,
-    widens,
-)
+from engine.models.loading import LoadedModel, Slices, loading_draft, require_unchanged
 from engine.models.memory import MemoryNeed
 from engine.models.mtp_families import FAMILIES
+from engine.models.networks import check_memory, guarded, handfuls, model_identity, widens
 from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 

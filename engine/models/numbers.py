@@ -1,7 +1,7 @@
 """Limits of the numbers in a config.json, and of how far a tokenizer may expand a text. Counts determine the time of
 building a network, sizes its memory, and configs are not trusted.
 
-Numbers within the limits that do not match the weights are found while the network is built (loading.py).
+Numbers within the limits that do not match the weights are found while the network is built (networks.py).
 """
 
 from __future__ import annotations

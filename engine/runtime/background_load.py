@@ -10,7 +10,8 @@ from engine.api.types import ModelRole
 from engine.models.watch import Aborted
 
 if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel, LoadProgress, Slices
+    from engine.models.loading import LoadedModel, Slices
+    from engine.models.networks import LoadProgress
 
 _log = logging.getLogger(__name__)
 

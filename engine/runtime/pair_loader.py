@@ -24,7 +24,8 @@ from engine.cluster.lent import plan_with
 from engine.cluster.loading import loading_over_ranks
 from engine.drafting.drafters import loading_any_draft
 from engine.models.first_use import FirstUse
-from engine.models.loading import LoadedModel, LoadProgress, Slices, has_room, loading, release_memory, widens
+from engine.models.loading import LoadedModel, Slices, loading, release_memory
+from engine.models.networks import LoadProgress, has_room, widens
 from engine.models.watch import Question
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.commands import Load, SetDraft, Unload, refusal

@@ -308,8 +308,8 @@ class Station:
 def _loaded(path: Path, memory_bytes: int = 0) -> Any:
     """(the network with its caches, its info, the width of its logits)."""
     from engine.models.fit import set_aside
-    from engine.models.loading import checked, reading
     from engine.models.memory import most_bytes, set_limits
+    from engine.models.networks import checked, reading
 
     if memory_bytes:
         set_aside(max(0, most_bytes() - memory_bytes))

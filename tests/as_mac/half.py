@@ -13,7 +13,7 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
-from engine.models import loading
+from engine.models import networks
 from tests.helpers import half_precision
 
 _load = mx.load
@@ -29,7 +29,7 @@ def _halved(file: str, **options: Any) -> Any:
 
 mx.load = _halved  # type: ignore[assignment]
 mx.gather_mm = half_precision.gather_mm
-loading.widens = lambda: False  # before others import it
+networks.widens = lambda: False  # before others import it
 
 
 @pytest.hookimpl(wrapper=True)

@@ -28,6 +28,7 @@ from engine import ModelMeasured, Sampling, Speculation, StationChanged, Station
 from engine.cluster.process import end_rank
 from engine.cluster.wire import Wire, socket_pair
 from engine.models import loading
+from engine.models.networks import reading
 from engine.runtime import pair
 from engine.station.connection import DraftOrder
 from engine.station.messages import Answer
@@ -124,7 +125,6 @@ def run_child(descriptor: str, share: str) -> int:
 @contextmanager
 def slow_pair(share: float, trip_s: float, counted: list[int]) -> Iterator[None]:
     """Pairs that are loaded in this block are as slow as those of a Mac, and stations are elsewhere."""
-    reading = loading.reading
 
     def slowly(info: Any, beside: Any = None, *arguments: Any) -> Any:
         part = yield from reading(info, beside, *arguments)

@@ -61,14 +61,14 @@ def plain_engine() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("engine.models.first_use._try", tried_once)
         patch.setattr("engine.runtime.worker.Tuner", RestingTuner)
-        patch.setattr("engine.models.loading.watched", unwatched)
+        patch.setattr("engine.models.networks.watched", unwatched)
         yield
 
 
 @pytest.fixture
 def whole_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """For what is about the three."""
-    monkeypatch.setattr("engine.models.loading.watched", watched)
+    monkeypatch.setattr("engine.models.networks.watched", watched)
     monkeypatch.setattr("engine.models.first_use._try", _try)
     monkeypatch.setattr("engine.runtime.worker.Tuner", Tuner)
 

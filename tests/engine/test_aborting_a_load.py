@@ -29,12 +29,18 @@ from tests.helpers.engine_client import Recorder
 from tests.helpers.loading import at_once, load_model
 
 PATIENCE_S = 60.0
-STAGES = ("_build_network", "CacheMaker", "memory_need", "_logit_width", "_load_tokenizer")
+STAGES = (
+    "networks._build_network",
+    "networks.CacheMaker",
+    "networks.memory_need",
+    "loading._logit_width",
+    "loading._load_tokenizer",
+)
 
 
 @pytest.fixture(autouse=True)
 def watched_loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.models.loading.watched", watched)
+    monkeypatch.setattr("engine.models.networks.watched", watched)
 
 
 @pytest.fixture(params=STAGES)
@@ -48,7 +54,7 @@ def endless(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         while True:
             turns += 1
 
-    monkeypatch.setattr(f"engine.models.loading.{request.param}", go_on)
+    monkeypatch.setattr(f"engine.models.{request.param}", go_on)
     return begun
 
 

@@ -30,7 +30,8 @@ from engine import (
     Sampling,
 )
 from engine.drafting.drafters import loading_any_draft
-from engine.models.loading import Slices, guarded, loading
+from engine.models.loading import Slices, loading
+from engine.models.networks import guarded
 from tests.helpers.engine_client import EngineClient, Outcome
 from tests.helpers.loading import at_once, load_model
 from tests.helpers.tiny_drafters import save_kind

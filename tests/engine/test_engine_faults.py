@@ -27,7 +27,7 @@ from engine import (
     TextDelta,
     TokenizerBroken,
 )
-from engine.models import loading
+from engine.models import loading, networks
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.engine.test_engine_thread import GOOD, fail_to_begin
@@ -184,18 +184,18 @@ def refuse(needs: tuple[object, ...], models: int, refusals: Iterator[Exception]
 @pytest.mark.expect_log("could not load")
 def test_an_error_that_is_kept_keeps_no_model(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     """A message shows its error for as long as it is on the screen: of a reply, and of a load that failed late."""
-    networks: list[weakref.ref[object]] = []
-    build = loading._build_network
+    built: list[weakref.ref[object]] = []
+    build = networks._build_network
 
     def watched(folder: Path) -> object:
         network = build(folder)
-        networks.append(weakref.ref(network))
+        built.append(weakref.ref(network))
         return network
 
     def broken(*_: object) -> None:
         raise ValueError("no tokenizer")
 
-    monkeypatch.setattr(loading, "_build_network", watched)
+    monkeypatch.setattr(networks, "_build_network", watched)
     engine, load, reply, unload = Engine(), Recorder(), Recorder(), Recorder()
     engine.load(zoo.main, load)
     assert load.until(ModelReady)
@@ -209,5 +209,5 @@ def test_an_error_that_is_kept_keeps_no_model(zoo: Zoo, monkeypatch: pytest.Monk
 
     assert isinstance(too_long, ContextTooLong)
     assert isinstance(not_loaded, TokenizerBroken)
-    assert [network() is None for network in networks] == [True, True]
+    assert [network() is None for network in built] == [True, True]
     assert engine.close()

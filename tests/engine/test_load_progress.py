@@ -22,7 +22,7 @@ from engine import (
 )
 from engine.drafting import calibration
 from engine.drafting.calibration import Tuner
-from engine.models import loading
+from engine.models import networks
 from tests.engine.conftest import Zoo
 from tests.helpers import tiny_drafters
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
@@ -32,7 +32,7 @@ WIDTHS = (1, 2, 4, 8, 16, 33)
 
 def test_a_load_tells_how_many_bytes_are_in_memory(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     """In order, between its first event and its last, and never more than all of them."""
-    monkeypatch.setattr(loading, "_HANDFUL_BYTES", 40_000)
+    monkeypatch.setattr(networks, "_HANDFUL_BYTES", 40_000)
     events: list[Event] = []
     engine = Engine()
     engine.subscribe(events.append)

@@ -16,11 +16,11 @@ from mlx.utils import tree_flatten
 from engine import DrafterDoesNotFit, DrafterUnsupported, ModelDamaged, ModelTooLarge, inspect_model
 from engine.drafting.drafters import drafter_network, loading_any_draft, proposer_of
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models import loading
+from engine.models import networks
 from engine.models.access import ModelAccess
 from engine.models.drafter_kinds import drafter_config
 from engine.models.drafter_tensors import unplaced, usual
-from engine.models.loading import LoadedModel, handfuls
+from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
@@ -330,7 +330,7 @@ def test_it_is_loaded_in_slices_and_computed_when_it_is_there(
     main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One to look at the folder, one for the network, one a handful of weights, and one for what follows."""
-    monkeypatch.setattr(loading, "_HANDFUL_BYTES", 40_000)
+    monkeypatch.setattr(networks, "_HANDFUL_BYTES", 40_000)
     folder, weights = save("dspark", tmp_path)
     network = load(folder, main).network
     mx.clear_cache()
@@ -344,7 +344,7 @@ def test_it_is_loaded_in_slices_and_computed_when_it_is_there(
             break
         count += 1
 
-    assert count == 3 + len(list(handfuls(network))) > 6
+    assert count == 3 + len(list(networks.handfuls(network))) > 6
     assert mx.get_active_memory() - before >= sum(weight.nbytes for weight in tensors(draft.network).values())
     assert {*tensors(draft.network)} == {*tensors(network)}
     assert len(weights) == len(tensors(network))
@@ -365,9 +365,9 @@ def test_one_that_does_not_fit_beside_its_main_model_is_refused(
     """One that reads short texts only does not make the main model's chat shorter."""
     folder, _ = save("dspark", tmp_path, max_position_embeddings=512)
     both = main.with_eight_bits().need.at(2048) + load(folder, main).need.at(512)
-    monkeypatch.setattr(loading, "available_bytes", lambda: both)
+    monkeypatch.setattr(networks, "available_bytes", lambda: both)
     load(folder, main)
-    monkeypatch.setattr(loading, "available_bytes", lambda: both - 1)
+    monkeypatch.setattr(networks, "available_bytes", lambda: both - 1)
     with pytest.raises(ModelTooLarge):
         load(folder, main)
 

@@ -34,7 +34,7 @@ from engine import (
     set_aside,
 )
 from engine.decoding.sequence import Sequence
-from engine.models import fit, loading, memory
+from engine.models import fit, loading, memory, networks
 from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
 from engine.runtime.queued import QueuedReply
@@ -53,7 +53,7 @@ def test_a_model_that_does_not_fit_is_refused_with_figures_before_it_is_read(
 ) -> None:
     need = models["dense"].with_eight_bits().need
     available = need.at(2048) - 1  # the model's whole context is 2048
-    monkeypatch.setattr(loading, "available_bytes", lambda: available)
+    monkeypatch.setattr(networks, "available_bytes", lambda: available)
     monkeypatch.setattr(loading, "_load_tokenizer", lambda *_: pytest.fail("went on"))
     with pytest.raises(ModelTooLarge) as refusal:
         load_model(folders["dense"])
@@ -95,9 +95,9 @@ def test_a_draft_has_to_fit_beside_its_main_model(
 ) -> None:
     main = models["dense"]
     least = main.with_eight_bits().need.at(2048)
-    monkeypatch.setattr(loading, "available_bytes", lambda: 2 * least)
+    monkeypatch.setattr(networks, "available_bytes", lambda: 2 * least)
     assert load_draft(folders["dense"], main).need == main.need
-    monkeypatch.setattr(loading, "available_bytes", lambda: 2 * least - 1)
+    monkeypatch.setattr(networks, "available_bytes", lambda: 2 * least - 1)
     with pytest.raises(ModelTooLarge):
         load_draft(folders["dense"], main)
 
@@ -119,7 +119,7 @@ def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
     both = sum(model.with_eight_bits().need.at(2048) for model in (main, load_draft(draft, main)))
     told: list[type] = []
     ready = threading.Event()
-    handfuls, evaluate = loading.handfuls, mx.eval
+    handfuls, evaluate = networks.handfuls, mx.eval
 
     def noted(*arrays: Any) -> None:
         if isinstance(arrays[0], Handful):
@@ -136,8 +136,8 @@ def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
             told.append(TextDelta)
             client.engine.set_draft(draft, sink)
 
-    monkeypatch.setattr(loading, "available_bytes", lambda: both + there_is_room * main.need.weight_bytes)
-    monkeypatch.setattr(loading, "handfuls", lambda network: ((Handful(w), told) for w, told in handfuls(network)))
+    monkeypatch.setattr(networks, "available_bytes", lambda: both + there_is_room * main.need.weight_bytes)
+    monkeypatch.setattr(networks, "handfuls", lambda network: ((Handful(w), told) for w, told in handfuls(network)))
     monkeypatch.setattr(mx, "eval", noted)
     assert client.run(replace(asked, speculation=Speculation.fixed(4)), swap).tokens == plain
     assert ready.wait(PATIENCE_S)

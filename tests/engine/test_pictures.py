@@ -557,7 +557,7 @@ def test_a_tower_in_half_precision_sees_about_the_same(
     halved = {name: weight.astype(mx.bfloat16) for name, weight in weights.items() if weight.dtype == mx.float32}
     keep_tensors(tmp_path / "half", lambda _name: True, halved)
     exact = rows_of(load_model(seeing[kind]))
-    for place in ("engine.vision.towers.tensors.widens", "engine.models.loading.widens"):
+    for place in ("engine.vision.towers.tensors.widens", "engine.models.networks.widens"):
         monkeypatch.setattr(place, lambda: False)
     near = rows_of(load_model(tmp_path / "half"))
     assert near.dtype == mx.bfloat16

@@ -35,7 +35,7 @@ for kept in (1, 2):
     sequence.caches.commit(0)
 """
 _SWITCHES = {
-    "disable_compile": "engine/models/loading.py",
+    "disable_compile": "engine/models/networks.py",
     "enable_compile": "",
     "set_default_device": "",
     "set_default_stream": "",

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.models.loading import MOST_ENDS, MOST_NAMED, check_files
 from engine.models.model_files import FileError
+from engine.models.networks import MOST_ENDS, MOST_NAMED, check_files
 from engine.models.numbers import MOST_ADDED, check_growth
 
 NAMES = (

@@ -25,8 +25,8 @@ from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, reh
 from engine.drafting.proposers.layers import rotated_otherwise
 from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import BODY, AssistantConfig, MtpConfig
-from engine.models.loading import checked_classes
 from engine.models.mtp_families import FAMILIES, own_name
+from engine.models.networks import checked_classes
 
 _EXPERT = re.compile(r"(.*)\.experts\.(\d+)\.(\w+)\.(\w+)")
 _EPS_NAMES = ("rms_norm_eps", "layer_norm_epsilon", "layernorm_epsilon")

@@ -9,7 +9,7 @@ from typing import Any
 import mlx.core as mx
 
 from engine.models.inspect import WEIGHTS
-from engine.models.loading import widens
+from engine.models.networks import widens
 from engine.models.vision_config import Tower, tower_name
 
 _PART_BYTES = 64 << 20
