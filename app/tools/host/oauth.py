@@ -168,9 +168,9 @@ class SignedIn(OAuthClientProvider):
             yield request
             return
         response: httpx2.Response | None = None
+        used = self._token
         has_expired = self.context.current_tokens is not None and not self.context.is_token_valid()
         for is_refused in (has_expired, True):
-            used = self._token
             if is_refused:
                 async with self.context.lock, _alone(self._lock):
                     self._take(await self._renew(self._text, self._text))
