@@ -18,10 +18,10 @@ from pathlib import Path
 
 from engine.api.errors import ModelError
 from engine.api.ranks import HubSource, Machine, MachineRefusal
-from engine.cluster.callers import Caller, Callers, host_of
-from engine.cluster.computers import computer_beside
-from engine.cluster.identity import Identity, fingerprint
-from engine.cluster.operations import (
+from engine.machines.callers import Caller, Callers, host_of
+from engine.machines.computers import computer_beside
+from engine.machines.identity import Identity, fingerprint
+from engine.machines.messages import (
     PROTOCOL,
     Approach,
     Ask,
@@ -34,11 +34,11 @@ from engine.cluster.operations import (
     Share,
     Start,
 )
-from engine.cluster.pairing import Declined, Invitation, answer_to_pair
-from engine.cluster.process import end_rank, start_child
-from engine.cluster.relay import HANDSHAKE_S, SILENT_S, relayed
-from engine.cluster.versions import difference
-from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.machines.pairing import Declined, Invitation, answer_to_pair
+from engine.machines.process import end_rank, start_child
+from engine.machines.relay import HANDSHAKE_S, SILENT_S, relayed
+from engine.machines.versions import difference
+from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models.children import RUN_RANK, RUN_STATION
 from engine.models.fit import model_memory_bytes
 from engine.models.inspect import content_digest
