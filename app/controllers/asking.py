@@ -237,8 +237,17 @@ class Asking(QObject):
         self.find_passages(question.chat_id, question.text, found)
 
     def find_passages(self, chat_id: int, text: str, done: Callable[[Attachments], None]) -> None:
-        """What a message with this text will have of the chat's documents; later, or () at once."""
-        self._tools.passages(chat_id, text, self._context_limit(chat_id), done)
+        """What a message with this text will have of the chat's documents; later, or () at once.
+
+        Of a chat that cannot be read now it has none: storing the message says what is wrong with the disk.
+        """
+        try:
+            limit = self._context_limit(chat_id)
+        except sqlite3.Error as error:
+            _log.warning("no documents are searched for a question: %s", type(error).__name__)
+            done(())
+            return
+        self._tools.passages(chat_id, text, limit, done)
 
     def regenerate(self, message_id: int) -> bool:
         """Requests another version of a reply, or another reply to a user's message. False: nothing will change."""

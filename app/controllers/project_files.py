@@ -26,6 +26,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.projects import Projects
 from app.controllers.replies import RunningReplies
 from app.documents.indexing import Indexing, files_within
+from app.documents.problems import WhyNot
 from app.storage import Storage, Stores
 from app.storage.database import Reason, is_damage, reason_of
 from app.storage.project_files import (
@@ -475,9 +476,9 @@ class ProjectFilesController(QObject):
             return
         if _is_damaged(error):
             _log.info("documents of a project are read anew: their database is damaged")
-            paths = [Path(each.path) for each in self.files(place) if each.path]
             made = partial(self._go_on, place)  # where the disk refuses it, it waits for the next use
-            self._alone((place,), partial(make_anew, self.database(place), paths), made)
+            make = partial(make_anew, self.database(place), self.files(place), WhyNot.DAMAGED)
+            self._alone((place,), make, made)
         else:
             self._refuse(place, error)
 

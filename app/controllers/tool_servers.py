@@ -67,7 +67,7 @@ class ToolServersController(QObject):
         self._deliver = deliver
         self._writer = writer
         self._servers = ToolServers(folder / "tools.json", secrets)
-        self._host = ToolHost(folder, self._servers.reach, self._keep_grant)
+        self._host = ToolHost(folder, self._servers.reach, self._servers.renew_grant)
         self._tools: dict[str, tuple[Tool, ...]] = {}  # as they were listed last
         self._listings: dict[str, list[Listed]] = {}  # those that wait for a server's tools; one answer is for all
         self._sign_ins: dict[str, _SignIn] = {}  # that are waited for, by server
@@ -80,7 +80,7 @@ class ToolServersController(QObject):
     def close(self) -> None:
         self.forget_removed()
         self._host.close()
-        self._write()  # a grant that was refreshed meanwhile, too
+        self._write()  # a grant that the disk has refused, too
 
     # What there is
 
@@ -224,11 +224,6 @@ class ToolServersController(QObject):
         if former and config is not None:
             self._host.revoke(config, former)
         self.restart(server)
-
-    def _keep_grant(self, server: str, grant: str) -> None:
-        """On the host's thread, at once: no later connection may use the one before."""
-        self._servers.renew_grant(server, grant)
-        self._deliver(self._write)
 
     def list_tools(self, server: str) -> None:
         self.listed(server, ignore)

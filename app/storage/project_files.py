@@ -141,18 +141,23 @@ def copy_database(path: Path, to: Path) -> None:
     new.replace(to)
 
 
-def make_anew(path: Path, known: Iterable[Path]) -> None:
+def make_anew(path: Path, known: Iterable[ProjectFile], lost: str) -> None:
     """In place of a damaged one: with these files, those that it names, and texts that are nowhere else.
 
-    Raises sqlite3.Error or OSError; the damaged one is there then.
+    `lost`: the problem of a text of which only the name is left. Raises sqlite3.Error or OSError; the damaged one is
+    there then.
     """
     named, texts = _named_in(path)
+    listed = {(each.path, each.name): each for each in (*known, *named)}.values()
     new = _new(path)
     files = open_files(new)
     try:
-        files.add(dict.fromkeys((*known, *named)))
-        for name, text in texts:
-            files.add_text(name, text)
+        files.add(dict.fromkeys(Path(each.path) for each in listed if each.path))
+        for each in listed:
+            if not each.path and each.name in texts:
+                files.add_text(each.name, texts[each.name])
+            elif not each.path:
+                files.add_lost(each.name, lost)
     finally:
         files.close()
     delete_database(path, _SUFFIXES[:-1])
@@ -166,18 +171,17 @@ def _new(path: Path) -> Path:
     return new
 
 
-def _named_in(path: Path) -> tuple[list[Path], list[tuple[str, str]]]:
-    """The files, and the names and texts without a file, that can be read in a database."""
-    paths: list[Path] = []
-    texts: list[tuple[str, str]] = []
+def _named_in(path: Path) -> tuple[list[ProjectFile], dict[str, str]]:
+    """What can be read in a database: the list, and by name the texts without a file."""
+    listed: list[ProjectFile] = []
+    texts: dict[str, str] = {}
     with suppress(sqlite3.Error), reading(path) as files:
-        for each in files.all() if files is not None else ():
-            if each.path:
-                paths.append(Path(each.path))
-            elif files is not None:
+        listed += [] if files is None else files.all()
+        for each in listed:
+            if files is not None and not each.path and each.state is FileState.READY:
                 with suppress(sqlite3.Error):
-                    texts.append((each.name, files.text_of(each.id)))
-    return paths, texts
+                    texts[each.name] = files.text_of(each.id)
+    return listed, texts
 
 
 @contextmanager
@@ -311,6 +315,11 @@ class ProjectFiles:
             file_id = self._insert("", free, len(text.encode()), FileState.READY)
             self._put_pages(file_id, [(0, text)])
         return file_id
+
+    def add_lost(self, name: str, problem: str) -> None:
+        """A text that cannot be read any more: the user sees that it was there."""
+        with self._db.transaction():
+            self.end(self._insert("", as_name(name), 0, FileState.UNREADABLE), FileState.UNREADABLE, problem)
 
     def remove(self, ids: Iterable[int]) -> None:
         """At once from the list; `clear_some` takes out the text."""

@@ -1,17 +1,20 @@
 """Hub tokens, the server's key and secrets of tool servers: in the system's keychain if there is `keyring`, or a file.
 
 The file is separate from the settings and readable by the owner alone; its content is never logged, and moves into the
-keychain once there is one. A token belongs to the origin (scheme, host and port) it was given for.
+keychain once there is one. A token belongs to the origin (scheme, host and port) it was given for. The app and commands
+in terminals have the same ones: what is written is put to what the others have written.
 """
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import json
 import logging
+import os
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -55,9 +58,9 @@ class Secrets:
         self._stored: dict[str, str] | None = None  # by origin, the last one given comes last; None: not known
         self._is_unread = False  # the file could not be read
         self._keychain_is_read = False
-        self._given: dict[str, str] = {}  # in this run, in the same order; "": removed
-        self._written = self._given
-        self._lock = threading.Lock()  # of `keep`
+        self._given: dict[str, str] = {}  # and not written yet, in the same order; "": removed
+        self._lock = threading.Lock()  # of both, while they change
+        self._writing = threading.Lock()
 
     @cached_property
     def _keychain(self) -> Keychain | None:
@@ -91,6 +94,21 @@ class Secrets:
     def keep_tool_secret(self, server_id: str, kind: str, name: str, value: str) -> None:
         self.keep(json.dumps(value), f"{_TOOL}{server_id} {kind} {name}")
 
+    def replace_tool_secret(self, server_id: str, kind: str, former: str, value: str) -> str:
+        """Put a value without a name in the place of the former one, on the disk, unless another process or the user
+        has changed it; returns what is stored then, "" if nothing is.
+        """
+        place = f"{_TOOL}{server_id} {kind} "
+        with self._alone(), suppress(OSError):  # what cannot be written is written with the next
+            self._stored = self._read()
+            with self._lock:
+                is_same = _merged(self._stored, self._given).get(place) == json.dumps(former)
+                if is_same and value != former:
+                    self._give(place, json.dumps(value))
+            if value != former:
+                self._write_given()
+        return self.tool_secret(server_id, kind, "") or ""
+
     def forget_tool(self, server_id: str, kind: str = "") -> None:
         """All that it gets, or what is of one kind."""
         prefix = f"{_TOOL}{server_id} {kind} " if kind else f"{_TOOL}{server_id} "
@@ -108,25 +126,49 @@ class Secrets:
         seen = self._given if self._is_unread else self._known(address)
         if token or seen.get(origin):
             with self._lock:
-                self._given = {each: given for each, given in self._given.items() if each != origin} | {origin: token}
+                self._give(origin, token)
+
+    def _give(self, origin: str, token: str) -> None:
+        self._given = {each: given for each, given in self._given.items() if each != origin} | {origin: token}
 
     def write(self) -> None:
         """Store new tokens. Raises OSError if neither keychain nor file can be written or read."""
+        if self._given:
+            with self._alone():
+                self._write_given()
+
+    def _write_given(self) -> None:
         given = self._given
-        if given is self._written:
-            return
-        if self._stored is None or not self._keychain_is_read:
-            self._stored = self._read()
-        self._write(_as_text(_merged(self._stored, given)))
-        self._written = given
+        stored = _merged(self._read(), given)
+        self._write(_as_text(stored))
+        with self._lock:
+            self._stored = stored
+            self._given = {each: token for each, token in self._given.items() if given.get(each) != token}
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other thread or process writes meanwhile."""
+        descriptor = -1
+        with self._writing:
+            try:
+                with suppress(OSError):  # some disks of other machines have no locks
+                    descriptor = os.open(self._file.parent, os.O_RDONLY)
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield
+            finally:
+                if descriptor >= 0:
+                    os.close(descriptor)
 
     def _known(self, address: str) -> dict[str, str]:
         if self._address is None:
             self._address = address
         if self._stored is None:
             with suppress(OSError):
-                self._stored = self._read()
-        return _merged(self._stored or {}, self._given)
+                found = self._read()
+                with self._lock:
+                    self._stored = found if self._stored is None else self._stored
+        with self._lock:
+            return _merged(self._stored or {}, self._given)
 
     def _read(self) -> dict[str, str]:
         """Read the stored tokens. One without an origin, of an earlier version, belongs to the present address.
@@ -139,7 +181,7 @@ class Secrets:
         tokens = _as_tokens(chained, address) | _as_tokens(filed, address)
         text = _as_text(tokens)
         is_odd = text != (filed or chained) or (filed and self._keychain is not None)
-        if tokens and is_odd and self._given is self._written:  # else it is about to be written
+        if tokens and is_odd and not self._given:  # else it is about to be written
             with suppress(OSError):
                 self._write(text)
         return tokens

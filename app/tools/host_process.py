@@ -101,7 +101,8 @@ class _Request:
 
 class ToolHost:
     """`reach` says how a server is reached, with its secrets; it is called on the thread and may raise ServerFault.
-    `keep` gets a server's id and its grant, when that was refreshed or refused.
+    `renew` is called there, too, with a server's id, the grant that its connection has, and the one that a refresh has
+    brought; it returns the one that counts now.
 
     Every method may be called from any thread and returns at once. Nothing is started before the first request.
     """
@@ -110,7 +111,7 @@ class ToolHost:
         self,
         folder: Path,
         reach: Callable[[ServerConfig], ServerReach],
-        keep: Callable[[str, str], None] = lambda *_: None,
+        renew: Callable[[str, str, str], str] = lambda *_: "",
         *,
         idle_s: float = IDLE_S,
         patience: Patience = PATIENCE,
@@ -118,7 +119,7 @@ class ToolHost:
         self._folder = folder
         self._file = folder / f"{_PROCESSES}{secrets.token_hex(4)}.json"
         self._reach = reach
-        self._keep = keep
+        self._renew = renew
         self._idle_s = idle_s
         self._patience = patience
         self._states: dict[str, ToolServerState] = {}
@@ -517,8 +518,9 @@ class ToolHost:
         elif "connected" in said:
             name = said["connected"]
             self._states[name] = replace(self.state(name), phase=ConnectionState.READY)
-        elif "server" in said and "granted" in said:
-            self._keep(said["server"], said["granted"])
+        elif "renewal" in said:
+            grant = self._renew(said["server"], said["former"], said["granted"])
+            self._send({"do": "renewed", "renewal": said["renewal"], "grant": grant})
         elif "server" in said:
             self._states[said["server"]] = replace(self.state(said["server"]), stderr=_lines(said["stderr"]))
         elif (request := self._requests.get(said.get("n", 0))) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 _IPV4_WITHIN = (  # networks of IPv6 whose addresses contain one of IPv4, and at which bit it ends
     (ipaddress.IPv6Network("64:ff9b::/96"), 0),
@@ -12,6 +12,7 @@ _IPV4_WITHIN = (  # networks of IPv6 whose addresses contain one of IPv4, and at
 )
 
 _LONGEST_ADDRESS = 4_000
+_DISPUTED = frozenset("ßς\u200c\u200d")  # in names of hosts: IDNA of 2003 and of 2008 make two names of one with these
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -27,6 +28,23 @@ def may_be_address(address: str) -> bool:
     is_plain = address.isprintable() and " " not in address and len(address) <= _LONGEST_ADDRESS
     is_safe = url.scheme == "https" or (url.scheme == "http" and is_loopback(host))
     return is_plain and is_safe and bool(host) and "@" not in url.netloc
+
+
+def in_ascii(address: str) -> str:
+    """With the name of its host as DNS, certificates and other programs have it. Raises ValueError."""
+    url = urlsplit(address)
+    host = url.hostname or ""
+    if host.isascii():
+        return address
+    port = "" if url.port is None else f":{url.port}"
+    return urlunsplit(url._replace(netloc=ascii_host(host) + port)) if "@" not in url.netloc else address
+
+
+def ascii_host(host: str) -> str:
+    """Raises ValueError, also for what is read in two ways."""
+    if _DISPUTED & set(host):
+        raise ValueError("a letter that is read in two ways")
+    return host if host.isascii() else host.encode("idna").decode()
 
 
 def may_lead_to(server: str, address: str) -> bool:

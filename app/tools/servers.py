@@ -25,7 +25,7 @@ from app.system.secrets import Secrets
 from app.system.small_file import read_small
 from app.tools.commands import PROGRAMS, ask_shell, find_command, server_environment
 from app.tools.definitions import cleaned
-from app.tools.public import may_be_address
+from app.tools.public import in_ascii, may_be_address
 from app.tools.wire import LONGEST_GRANT, ServerFault, ServerProblem, ServerReach
 from engine import write_atomically
 
@@ -179,18 +179,15 @@ class ToolServers:
         with self._lock:
             if not grant:
                 self._secrets.forget_tool(server_id, _GRANT)
-            else:
-                self._put_grant(server_id, grant)
+            elif server_id in self._known() and len(grant) <= LONGEST_GRANT:
+                self._secrets.keep_tool_secret(server_id, _GRANT, "", grant)
 
-    def renew_grant(self, server_id: str, grant: str) -> None:
-        """After a refresh; not where it was forgotten meanwhile."""
-        with self._lock:
-            if self.grant(server_id):
-                self._put_grant(server_id, grant)
+    def renew_grant(self, server_id: str, former: str, grant: str) -> str:
+        """After a refresh, on the disk at once; not where the user or another process has changed it meanwhile.
 
-    def _put_grant(self, server_id: str, grant: str) -> None:
-        if server_id in self._known() and len(grant) <= LONGEST_GRANT:
-            self._secrets.keep_tool_secret(server_id, _GRANT, "", grant)
+        Returns what is stored now, which with `grant` equal to `former` is all that it does. May wait for the keychain.
+        """
+        return self._secrets.replace_tool_secret(server_id, _GRANT, former, grant)
 
     def confirm(self, server_id: str, shown: str) -> bool:
         """Switch a server on. False, and off, if `shown`, which the user has seen, is not what would run."""
@@ -213,6 +210,11 @@ class ToolServers:
             if self._known().pop(server_id, None) is not None:
                 self._others[_REMOVED] = [*self._removed_ids, server_id][-_MOST_REMOVED:]
             self._secrets.forget_tool(server_id)
+            with suppress(OSError):
+                self._lock_file(server_id).unlink()
+
+    def _lock_file(self, server_id: str) -> Path:
+        return self._file.with_name(f"tool_sign_in-{server_id}.lock")
 
     @property
     def _removed_ids(self) -> list[str]:
@@ -231,7 +233,8 @@ class ToolServers:
         headers = {name: self._secret(server, "header", name) for name in server.headers}
         if server.address:
             query = f"?{self._secret(server, 'query', '')}" if server.has_query else ""
-            return ServerReach(address=server.address + query, headers=headers, grant=self.grant(server.id))
+            lock = str(self._lock_file(server.id))
+            return ServerReach(address=server.address + query, headers=headers, grant=self.grant(server.id), lock=lock)
         command = server.command
         if not Path(command).is_absolute() or not find_command(command):
             raise ServerFault(ServerProblem.NO_COMMAND, PROGRAMS.get(PurePath(command).name, command))
@@ -308,7 +311,8 @@ def checked(server: ServerConfig) -> ServerConfig:
         raise ServerFault(ServerProblem.TOO_MANY, str(_MOST_WORDS))
     if not (server.command + server.folder).isprintable() or any(each != storable(each) for each in words):
         raise ServerFault(ServerProblem.CHARACTERS, server.shown)
-    if server.address and not may_be_address(server.address):
+    address = _in_ascii(server.address)
+    if server.address and not may_be_address(address):
         raise ServerFault(ServerProblem.ADDRESS, server.address[:_LONGEST_NAME])
     steering = tuple(each.partition("=")[0] for each in server.variables)
     for names, kind in ((server.env, _VARIABLE), (steering, _VARIABLE), (server.headers, _HEADER)):
@@ -316,7 +320,15 @@ def checked(server: ServerConfig) -> ServerConfig:
             if not kind.fullmatch(name) or (kind is _VARIABLE and _RUNS_CODE.fullmatch(name)):
                 raise ServerFault(ServerProblem.NAME, name[:_LONGEST_NAME])
     shown = cleaned(server.name, _LONGEST_NAME, lines=False) or PurePath(server.command).name or "server"
-    return replace(server, name=shown)
+    return replace(server, name=shown, address=address)
+
+
+def _in_ascii(address: str) -> str:
+    """What cannot be is none."""
+    try:
+        return in_ascii(address)
+    except ValueError:
+        return ""
 
 
 def _parted(env: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -12,7 +12,7 @@ import queue
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -66,7 +66,7 @@ class Servers:
 
     def __init__(self, folder: Path, secrets: Secrets) -> None:
         self._servers = ToolServers(folder / "tools.json", secrets)
-        self._host = ToolHost(folder / "terminal", self._servers.reach, self._keep)
+        self._host = ToolHost(folder / "terminal", self._servers.reach, self._servers.renew_grant)
 
     def tools_of(self, server: str) -> tuple[Tool, ...]:
         """As it describes them now."""
@@ -83,11 +83,6 @@ class Servers:
         results: queue.SimpleQueue[ToolResult] = queue.SimpleQueue()
         self._host.call(tool.server, tool.name, arguments, results.put)
         return results.get()
-
-    def _keep(self, server: str, grant: str) -> None:
-        self._servers.renew_grant(server, grant)
-        with suppress(OSError):
-            self._servers.write()
 
     def close(self) -> None:
         self._host.close()

@@ -51,6 +51,7 @@ class ServerReach:
     address: str = ""
     headers: dict[str, str] = field(default_factory=dict, repr=False)
     grant: str = field(default="", repr=False)  # what a sign-in has brought: tokens, and the client they are for
+    lock: str = ""  # a file that is locked by the one process that refreshes the grant
 
 
 @dataclass(frozen=True, slots=True)

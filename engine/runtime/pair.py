@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from engine.api.events import DrafterExamined, ModelMeasured
 from engine.api.station import StationPlace, StationState
-from engine.api.types import SpeculationMode
 from engine.decoding.steps import Steps
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
@@ -149,9 +148,8 @@ class LoadedPair:
         self.station.use(DraftOrder(draft.info.folder, main.logit_width, ends, needed_bytes))
 
     def _station_proposer(self, station: StationConnection, reply: Reply) -> StationProposer:
-        reads = reply.request.speculation.mode is not SpeculationMode.OFF and not reply.request.transient
-        tokens = reply.sequence.tokens
-        return StationProposer(station, self.history, reply.sampler, tokens, begins=reads)
+        begins = reply.rounds.may_draft
+        return StationProposer(station, self.history, reply.sampler, reply.sequence.tokens, begins=begins)
 
     def at(self, kv_bits: int | None) -> tuple[LoadedModel | None, LoadedModel | None]:
         """Main model and draft with keys and values of so many bits; None: as many as memory allows."""

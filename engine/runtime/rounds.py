@@ -135,7 +135,7 @@ class Rounds:
         self.statistics.change_draft(history.costs, self.drafting)
         self.close()
         self._history = history
-        self.drafting = drafting if self._may_draft else self._undrafted()
+        self.drafting = drafting if self.may_draft else self._undrafted()
         self._sequence.hidden_states = None
         if reading and self.drafting.reads_next_token:
             self._sequence.uncache_last()
@@ -143,11 +143,11 @@ class Rounds:
 
     def steer(self, request: Request, history: History) -> bool:
         """Speculate as in this version of the request from the next round on; False if `draft_with` has to follow."""
-        drafted = self._may_draft
+        drafted = self.may_draft
         self._request = request
-        if drafted and self._may_draft:
+        if drafted and self.may_draft:
             self.drafting.steer(make_controller(request.speculation, history))
-        return drafted and self._may_draft
+        return drafted and self.may_draft
 
     def close(self) -> None:
         """End drafting; the proposers' caches are kept for the next turn."""
@@ -260,7 +260,8 @@ class Rounds:
         return goes_on and not drafting and caches.can_roll_back and caches.others is None
 
     @property
-    def _may_draft(self) -> bool:
+    def may_draft(self) -> bool:
+        """Whether the request wants it, and its caches can take back what is not accepted."""
         drafts = self._request.speculation.mode is not SpeculationMode.OFF and not self._request.transient
         return drafts and self._sequence.caches.can_roll_back
 

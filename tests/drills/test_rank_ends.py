@@ -114,6 +114,7 @@ def test_a_rank_that_is_lost_costs_no_word_and_leaves_nothing(
         assert client.run(REQUEST).text().startswith(outcome.text())
         client.unload()
 
+    assert not witness.waits
     if error is not None:
         assert isinstance(error, RankLost)
         assert error.why is why

@@ -140,14 +140,14 @@ class Witness:
         self.victim = -1  # of those that were started
         self._left: dict[str, int] = {}
         monkeypatch.setattr(loading, "RankProcess", self._start)
-        for name in ("loaded", "forward", "send"):
-            monkeypatch.setattr(RankGroup, name, self._noting(name, getattr(RankGroup, name)))
+        for operation, name in (("loaded", "loaded"), ("forward", "forward"), ("commit", "send")):
+            monkeypatch.setattr(RankGroup, name, self._noting(operation, getattr(RankGroup, name)))
 
     def kill_before_forward(self, number: int) -> None:
         self.act_before("forward", number)
 
     def act_before(self, operation: str, number: int) -> None:
-        """At the `number`th from now on, 1 is the next."""
+        """At the `number`th "loaded", "forward" or "commit" from now on, 1 is the next."""
         self._left[operation] = number
 
     def kill(self, pid: int) -> None:
@@ -162,11 +162,11 @@ class Witness:
         self.started.append(RankProcess())
         return self.started[-1]
 
-    def _noting(self, name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+    def _noting(self, operation: str, run: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
-            if name == "send" and not isinstance(arguments[1], Commit):
+            if operation == "commit" and not isinstance(arguments[1], Commit):
                 return run(*arguments)
-            left = self._left[name] = self._left.get(name, 0) - 1
+            left = self._left[operation] = self._left.get(operation, 0) - 1
             if left == 0:
                 self.act(self.started[self.victim].pid)
             return run(*arguments)

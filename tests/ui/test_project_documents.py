@@ -11,8 +11,11 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.project_files import ProjectFilesController
+from app.documents.problems import WhyNot
+from app.storage.chats import ChatStore
 from app.storage.project_files import FileState, Passage, ProjectFile, ProjectFiles, open_files
 from app.tools.builtin.offered import call as call_built_in
+from app.words.projects import file_words
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.documents import damage, read_all
 from tests.helpers.fake_engine import MAIN, Script
@@ -196,6 +199,57 @@ def test_a_list_that_cannot_be_read_costs_no_other_project_its_documents(
     qtbot.waitUntil(lambda: [each.name for each in documents.files(2)] == ["given"])
     documents.add_text(PROJECT, "later", "About whales.")
     qtbot.waitUntil(lambda: [each.name for each in documents.files(PROJECT)] == ["later"])
+
+
+def test_a_text_that_is_lost_with_its_database_is_named_as_damaged(
+    harness: ControllerHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Until the user removes it; a file is read again from where it is."""
+    documents = harness.controller.documents
+    path = documents.database(PROJECT)
+    (tmp_path / "a.txt").write_text("About whales.")
+    files = open_files(path)
+    files.add([tmp_path / "a.txt"])
+    read_all(files)
+    files.add_text("given", "About zebras. " * 3000)
+    files.close()
+    lost = ("given", FileState.UNREADABLE, WhyNot.DAMAGED)
+    for _ in range(2):  # the second time nothing but the name is there
+        damage(path, "parts")
+        documents.start()
+        qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
+        search(documents, qtbot, "zebras")
+        qtbot.waitUntil(
+            lambda: (
+                {(each.name, each.state, each.problem) for each in documents.files(PROJECT)}
+                == {("a.txt", FileState.READY, ""), lost}
+            )
+        )
+    assert file_words(0, "unreadable", WhyNot.DAMAGED, is_whole=False) == "Damaged."
+    (given,) = (each for each in documents.files(PROJECT) if not each.path)
+    documents.remove(PROJECT, [given.id])
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(PROJECT)] == ["a.txt"])
+    assert [each.name for each in search(documents, qtbot, "whales")] == ["a.txt"]
+
+
+@pytest.mark.expect_log("no documents are searched", "a change was not stored")
+def test_a_chat_that_cannot_be_read_is_not_busy_with_a_search_for_ever(
+    harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_given: object) -> None:
+        raise sqlite3.OperationalError("database is locked")
+
+    harness.load_pair()
+    harness.say("Hello")
+    chat = harness.chat
+    refused = recorded(chat.asking.message_refused)
+    with monkeypatch.context() as patched:
+        patched.setattr(ChatStore, "summary", busy)
+        chat.asking._options.forget_folders()
+        assert chat.send("Which animals?")
+        harness.qtbot.waitUntil(lambda: bool(refused))
+    assert not chat.asking.is_storing(chat.chat_id)
+    assert harness.say("Which animals?").text
 
 
 @pytest.mark.expect_log("OperationalError")

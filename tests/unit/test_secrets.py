@@ -136,6 +136,25 @@ def test_a_file_that_cannot_be_read_is_not_written_over(file: Path, monkeypatch:
     assert Secrets(file).origins(HUB) == (HUB, "https://other.test")
 
 
+@pytest.mark.parametrize("keychain", [None, MemoryKeychain()], ids=["none", "one"])
+def test_what_another_process_has_written_stays(file: Path, keychain: MemoryKeychain | None) -> None:
+    one, other = Secrets(file, lambda: keychain), Secrets(file, lambda: keychain)
+    put(one, "hf_canary", HUB)
+    assert other.token_for(HUB) == "hf_canary"
+    one.keep_tool_secret("notes", "grant", "", "first")
+    put(one, "", HUB)
+    put(other, "hf_other", "https://other.test")
+    assert Secrets(file, lambda: keychain).origins("") == ("https://other.test",)
+
+    other.keep_tool_secret("notes", "grant", "", "not written yet")
+    assert other.replace_tool_secret("notes", "grant", "first", "late") == "not written yet"
+    third = Secrets(file, lambda: keychain)
+    assert third.replace_tool_secret("notes", "grant", "not written yet", "last") == "last"
+    assert one.replace_tool_secret("notes", "grant", "first", "late") == "last"
+    put(one, "hf_canary", HUB)
+    assert Secrets(file, lambda: keychain).tool_secret("notes", "grant", "") == "last"
+
+
 @pytest.mark.expect_log("keychain cannot be")
 @pytest.mark.parametrize("unlocked", ["before it is written", "after it is written"])
 def test_a_keychain_that_is_locked_at_first_keeps_what_it_has(file: Path, unlocked: str) -> None:

@@ -500,22 +500,27 @@ def test_what_http_refuses(one_host: HostUnderTest) -> None:
         ("localhost", ["93.184.216.34"], None),
         ("localhost", ["127.0.0.1"], "127.0.0.1"),
         ("a.example", ["93.184.216.34"], "93.184.216.34"),
+        ("xn--fa-hia.example", ["93.184.216.34"], "93.184.216.34"),
     ],
 )
 def test_only_public_addresses_are_reached_unless_this_machine_was_typed(
     host: str, found: list[str], address: str | None
 ) -> None:
-    async def resolve(*_: object, **__: object) -> list[object]:
+    looked_up: list[object] = []
+
+    async def resolve(name: str, *_: object, **__: object) -> list[object]:
+        looked_up.append(name)
         return [(2, 1, 6, "", (each, 443)) for each in found]
 
     async def look() -> str | None:
         asyncio.get_running_loop().getaddrinfo = resolve  # type: ignore[method-assign,assignment]
         try:
-            return await LimitedTransport(f"https://{host}/")._resolve(host, 443)
+            return await LimitedTransport(f"https://{host}/").check(f"https://{host}/mcp")
         except ServerFault as failure:
             return None if failure.problem is ServerProblem.ADDRESS else failure.problem
 
     assert asyncio.run(look()) == address
+    assert looked_up == [host], "the name in ASCII: the system would read it by an older rule"
 
 
 _ITEM = st.fixed_dictionaries(

@@ -167,12 +167,34 @@ def test_a_program_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
         (ServerConfig("", "a", "sh", env=("NODE_OPTIONS",)), ServerProblem.NAME),
         (ServerConfig("", "a", address="https://a.example", headers=("A\r\nB",)), ServerProblem.NAME),
         (ServerConfig("", "a", address="http://169.254.169.254/latest"), ServerProblem.ADDRESS),
+        (ServerConfig("", "a", address="https://faß.example/mcp"), ServerProblem.ADDRESS),
+        (ServerConfig("", "a", address="https://a\u200db.example/mcp"), ServerProblem.ADDRESS),
+        (ServerConfig("", "a", address="https://a.example／b/mcp"), ServerProblem.ADDRESS),
+        (ServerConfig("", "a", address=f"https://{'ü' * 80}.example/mcp"), ServerProblem.ADDRESS),
+        (ServerConfig("", "a", address="https://me:hush@bücher.example/mcp"), ServerProblem.ADDRESS),
     ],
 )
 def test_what_can_be_no_server_is_refused(server: ServerConfig, problem: ServerProblem) -> None:
     with pytest.raises(ServerFault) as fault:
         checked(server)
     assert fault.value.problem is problem
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("https://Bücher.example:8443/a?key=hush", "https://xn--bcher-kva.example:8443/a?…"),
+        ("https://例え.テスト/mcp", "https://xn--r8jz45g.xn--zckzah/mcp"),
+        ("https://аpple.example/", "https://xn--pple-43d.example/"),
+        ("https://a.example/bücher", "https://a.example/bücher"),
+    ],
+)
+def test_an_address_is_shown_and_stored_as_certificates_have_it(tmp_path: Path, typed: str, shown: str) -> None:
+    """So that nothing looks like what it is not, and a sign-in finds its own origin again."""
+    servers = _servers(tmp_path)
+    assert servers.add(ServerConfig("", "a", address=typed)).shown == shown
+    servers.write()
+    assert [each.shown for each in _servers(tmp_path).all()] == [shown]
 
 
 def test_variables_that_say_where_code_comes_from_are_part_of_the_command(tmp_path: Path) -> None:

@@ -109,6 +109,55 @@ def test_from_a_refusal_to_a_call_a_refresh_a_restart_and_the_end(tmp_path: Path
         assert "hush" not in str((server.sign_in.seen, server.sign_in.clients))
 
 
+def test_the_app_and_a_terminal_that_refresh_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
+    """A refresh token is good once: whoever comes second uses what the first has got, and was not told of."""
+    one = User(tmp_path)
+    with oauth_tool_server() as server:
+        config = one.add(server)
+        page, _, ends = one.begin(config)
+        one.finish(config, page, ends)
+        one.servers.write()
+        other = User(tmp_path)
+        both = (one, other)
+        for each in both:
+            assert each.host.tools(config)
+        for _ in range(3):
+            server.sign_in.access.clear()
+            results = [each.host.begin_call(config.id)[1] for each in both]
+            assert [each.get(timeout=PATIENCE_S).text for each in results] == ["done", "done"]
+            assert len(server.sign_in.access) == 1, "the second has refreshed as well"
+        one.servers.add(ServerConfig("", "Other", address="https://tools.example"), headers={"X-Key": "hush"})
+        one.servers.write()
+        for each in (*both, User(tmp_path)):
+            grant = each.servers.grant(config.id)
+            assert server.sign_in.access[-1] in each.servers.renew_grant(config.id, grant, grant)
+        for each in both:
+            each.host.host.close(60)
+        one.servers.remove(config.id)
+        assert not list(tmp_path.glob("*.lock"))
+
+
+def test_what_the_user_does_in_the_app_counts_in_a_terminal(tmp_path: Path) -> None:
+    one = User(tmp_path)
+    with oauth_tool_server() as server:
+        config = one.add(server)
+        one.servers.keep_grant(config.id, signed_in(server))
+        one.servers.write()
+        other = User(tmp_path)
+        assert other.host.tools(config)
+        server.sign_in.access.clear()
+        server.sign_in.refresh.clear()
+        one.servers.keep_grant(config.id, signed_in(server))
+        one.servers.write()
+        assert other.host.call(config.id).text == "done", "it was signed in to again"
+        one.servers.keep_grant(config.id, "")
+        one.servers.write()
+        server.sign_in.access.clear()
+        assert other.host.call(config.id).text.startswith("The user has to sign in")
+        assert User(tmp_path).servers.grant(config.id) == ""
+        other.host.host.close(60)
+
+
 def test_two_sign_ins_at_once_and_one_that_is_cancelled(user: User) -> None:
     with oauth_tool_server() as one, oauth_tool_server() as other:
         configs = [user.add(each) for each in (one, other)]
@@ -211,7 +260,7 @@ def test_what_is_removed_takes_its_tokens_with_it(tmp_path: Path) -> None:
         assert "secret" in (tmp_path / "token").read_text()
         assert "secret" not in repr(user.servers.reach(config))
         user.servers.keep_grant(config.id, "")
-        user.servers.renew_grant(config.id, "late")
+        assert user.servers.renew_grant(config.id, "secret", "late") == ""
         assert user.servers.grant(config.id) == ""
         user.servers.keep_grant(config.id, "secret")
         user.servers.remove(config.id)
@@ -365,7 +414,11 @@ class Connection:
         self.http = LimitedTransport(server.address)
         self.failures: list[ServerProblem] = []
         self.kept: list[str] = []
-        self.auth = SignedIn(self.reach, self.http, lambda fault: self.failures.append(fault.problem), self.kept.append)
+        self.auth = SignedIn(self.reach, self.http, lambda fault: self.failures.append(fault.problem), self._renew)
+
+    async def _renew(self, former: str, grant: str) -> str:
+        self.kept += [grant] * (grant != former)
+        return grant
 
     def ask(self, count: int = 1, method: str = "POST") -> list[int]:
         """Statuses of requests that are made at once."""
@@ -459,8 +512,12 @@ def test_tokens_go_to_their_own_origin_alone() -> None:
         assert asyncio.run(first(auth, server.address)) == token
         for other in (server.sign_in.issuer, server.address.replace("http:", "https:"), "http://127.0.0.1/mcp"):
             assert asyncio.run(first(auth, other)) is None
+        there = "https://xn--bcher-kva.example/mcp"
+        reach = ServerReach(address=there, grant=grant.replace(server.address, there))
+        international = SignedIn(reach, LimitedTransport(there), lambda _: None, oauth._unchanged)
+        assert asyncio.run(first(international, there)) == token
         elsewhere = ServerReach(address=server.address + "2", grant=grant)
-        moved = SignedIn(elsewhere, LimitedTransport(server.address), lambda _: None, lambda _: None)
+        moved = SignedIn(elsewhere, LimitedTransport(server.address), lambda _: None, oauth._unchanged)
         assert asyncio.run(first(moved, elsewhere.address)) is None, "the address of the server was changed"
 
 

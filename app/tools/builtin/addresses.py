@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from app.tools.builtin.tool import Refusal
-from app.tools.public import is_public
+from app.tools.public import ascii_host, is_public
 
 _PORTS = {"http": 80, "https": 443}
 _LONGEST = 4_000
@@ -40,7 +40,7 @@ def target_of(address: str, *, typed: bool) -> Target:
     try:
         parts = urlsplit(address)
         port = parts.port
-        host = _ascii((parts.hostname or "").rstrip("."))
+        host = ascii_host((parts.hostname or "").rstrip("."))
     except ValueError:
         raise Refusal("that is no address") from None
     if parts.scheme not in _PORTS or not host:
@@ -50,10 +50,6 @@ def target_of(address: str, *, typed: bool) -> Target:
     if not typed and port not in (None, _PORTS[parts.scheme]):
         raise Refusal("an address with a port is only fetched if the user typed it")
     return Target(parts.scheme, host, port or _PORTS[parts.scheme], _path(parts))
-
-
-def _ascii(host: str) -> str:
-    return host if host.isascii() else host.encode("idna").decode()
 
 
 def _path(parts: SplitResult) -> str:

@@ -3,13 +3,15 @@
 Requests have "do" and perhaps a number "n", and "reach" where the server may not be connected; answers have that number
 and one of "tool", "listed", "piece" (of a picture), "result", "browse" (where the user signs in), "granted" (by a
 sign-in) and "failed". Without a number come "connected", "family" (processes of a server), "stderr" (the last lines of
-one), "granted" (a grant that was refreshed or refused) and "ended".
+one), "renewal" (with a grant and what a refresh has brought in its place; it is answered by "renewed", with the one
+that counts) and "ended".
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import itertools
 import json
 import logging
 import os
@@ -46,10 +48,12 @@ class Host:
         self._servers: dict[str, ToolServer] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._requests: dict[int, asyncio.Task[None]] = {}
+        self._renewals: dict[int, asyncio.Future[str]] = {}
         self._mark = ""
         self._version = ""
         self._patience = Patience()
         self._started = 0
+        self._numbers = itertools.count(1)  # of renewals
         self._is_read = True
 
     async def serve(self, requests: asyncio.StreamReader) -> None:
@@ -80,17 +84,15 @@ class Host:
                 self._patience = Patience(**request["patience"])
             case "ping":
                 self.say({"alive": True})
-            case "list" | "call" if server is None:
-                self._fail(number, ServerFault(ServerProblem.STOPPED))
-            case "list" if server is not None:
-                self._start(number, self._list(number, server))
-            case "call" if server is not None:
-                self._start(number, self._call(number, server, request["name"], request["arguments"]))
+            case "list" | "call":
+                self._start(number, self._use(number, server, request))
             case "sign_in" | "revoke":
                 self._start(number, self._grant(number, ServerReach(**request["at"]), request))
             case "cancel" if task := self._requests.pop(number, None):
                 task.cancel()
                 self._fail(number, ServerFault(ServerProblem.STOPPED))
+            case "renewed" if answer := self._renewals.pop(request["renewal"], None):
+                answer.set_result(request["grant"])
             case "stop" if server is not None:
                 del self._servers[name]
                 server.stop()
@@ -127,7 +129,7 @@ class Host:
                 partial(self._on_failure, name),
                 self._on_family(name, self._started),
                 lambda lines: self.say({"server": name, "stderr": lines}),
-                lambda grant: self.say({"server": name, "granted": grant}),
+                partial(self._renew, name),
             ),
             self._version,
             self._patience,
@@ -139,6 +141,16 @@ class Host:
 
     def _on_family(self, name: str, number: int) -> Callable[[dict[int, str]], None]:
         return lambda processes: self.say({"family": f"{name} {number}", "processes": processes})
+
+    async def _renew(self, name: str, former: str, grant: str) -> str:
+        number = next(self._numbers)
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._renewals[number] = answer
+        self.say({"server": name, "renewal": number, "former": former, "granted": grant})
+        try:
+            return await answer
+        finally:
+            self._renewals.pop(number, None)
 
     async def _run(self, name: str, server: ToolServer, before: asyncio.Task[None] | None) -> None:
         if before is not None:
@@ -160,6 +172,14 @@ class Host:
         if self._servers.get(name) is server and failure is not None:
             del self._servers[name]
             self.say({"ended": name, "failed": failure.problem, "detail": failure.detail, "stderr": server.tail})
+
+    async def _use(self, number: int, server: ToolServer | None, request: dict[str, Any]) -> None:
+        if server is None:
+            raise ServerFault(ServerProblem.STOPPED)
+        if request["do"] == "list":
+            await self._list(number, server)
+        else:
+            await self._call(number, server, request["name"], request["arguments"])
 
     async def _list(self, number: int, server: ToolServer) -> None:
         for each in await server.tools():

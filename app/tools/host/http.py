@@ -28,7 +28,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        host = request.url.host
+        host = request.url.raw_host.decode()  # as it was checked: `host` may be written otherwise
         address = await self.check(str(request.url))
         inner = httpx2.Request(
             request.method,
@@ -60,7 +60,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         if not may_lead_to(self._server, address):
             raise ServerFault(ServerProblem.ADDRESS, address.partition("?")[0])
         url = httpx2.URL(address)
-        return await self._resolve(url.host, url.port or 443)
+        return await self._resolve(url.raw_host.decode(), url.port or 443)
 
     async def _resolve(self, host: str, port: int) -> str:
         try:

@@ -1,16 +1,19 @@
 """Signing in to tool servers by OAuth 2.1: the SDK's flow, within limits of ours.
 
 A sign-in registers a client for it alone, and brings a grant: its tokens, that client, and where they are for. A
-connection uses and refreshes the grant, and never begins a sign-in.
+connection uses and refreshes the grant, and never begins a sign-in. Connections of several processes may have the same
+grant, and its refresh token is good once: a refresh holds a lock, and begins with the grant that is stored by then.
 """
 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
+import os
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -34,6 +37,7 @@ from app.tools.wire import DETAIL_CHARACTERS, LONGEST_GRANT, ServerFault, Server
 _WITH_RESOURCE = "2025-06-18"  # from this version of the protocol on a token is asked for one resource
 _EARLY_S = 10.0  # before a token expires it is refreshed
 _REVOKE_S = 10.0
+_LOOK_AT_LOCK_S = 0.05
 _PKCE = "S256"
 _SCOPES = re.compile(r"[!#-\[\]-~]+( [!#-\[\]-~]+)*")
 _HELLO = {
@@ -47,6 +51,7 @@ _CLIENT = ("client_id", "client_secret", "token_endpoint_auth_method")  # what i
 _METADATA = ("issuer", "authorization_endpoint", "token_endpoint", "revocation_endpoint")
 
 Browse = Callable[[str], None]
+Renew = Callable[[str, str], Awaitable[str]]  # a grant and what becomes of it, perhaps nothing; the one that counts now
 
 
 class Grant(BaseModel):
@@ -83,7 +88,7 @@ class Grant(BaseModel):
 class _Memory:
     """The SDK's storage. Tokens are also given to `keep`, if there is one."""
 
-    def __init__(self, keep: Callable[[OAuthToken], None] | None = None) -> None:
+    def __init__(self, keep: Callable[[OAuthToken], Awaitable[None]] | None = None) -> None:
         self._keep = keep
 
     async def get_tokens(self) -> None:
@@ -94,7 +99,7 @@ class _Memory:
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         if self._keep is not None:
-            self._keep(tokens)
+            await self._keep(tokens)
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """With the tokens."""
@@ -116,8 +121,8 @@ def _plain(address: str) -> str:
 class SignedIn(OAuthClientProvider):
     """What a connection authenticates by: a grant that is refreshed when it has expired or is refused once.
 
-    `fail` is called when the user has to sign in, `keep` with each changed grant. Without a grant requests go as they
-    are, and with a key of the user's that is refused there is no sign-in to offer.
+    `fail` is called when the user has to sign in. Without a grant requests go as they are, and with a key of the user's
+    that is refused there is no sign-in to offer.
     """
 
     def __init__(
@@ -125,16 +130,26 @@ class SignedIn(OAuthClientProvider):
         reach: ServerReach,
         http: LimitedTransport,
         fail: Callable[[ServerFault], None],
-        keep: Callable[[str], None],
+        renew: Renew,
     ) -> None:
         super().__init__(_plain(reach.address), _metadata(), _Memory(self._keep_tokens))
         self._http = http
         self._fail = fail
-        self._keep = keep
+        self._renew = renew
+        self._lock = reach.lock
         self._has_key = "authorization" in map(str.lower, reach.headers)
-        self._refused = False
-        grant = Grant.read(reach.grant, self.context.server_url) if reach.grant and not self._has_key else None
-        self._grant = grant
+        self._text = ""  # of the grant
+        self._grant: Grant | None = None
+        if reach.grant and not self._has_key:
+            self._take(reach.grant)
+
+    def _take(self, text: str) -> None:
+        """The grant that is stored now."""
+        if text == self._text:
+            return
+        self._text = text
+        self._grant = grant = Grant.read(text, self.context.server_url)
+        self.context.clear_tokens()
         if grant is not None:
             self.context.oauth_metadata = grant.metadata
             self.context.client_info = grant.client
@@ -151,20 +166,22 @@ class SignedIn(OAuthClientProvider):
             self._sign(request)
             yield request
             return
-        used = self._token
-        if self.context.current_tokens is not None and not self.context.is_token_valid():
-            async with self.context.lock:
-                if self._token == used and self.context.can_refresh_token():
-                    await self._take_refreshed((yield await self._refresh_token()))
-        used = self._sign(request)
-        response = yield request
-        if response.status_code == 401 and used:
-            async with self.context.lock:
-                if self._token == used and self.context.can_refresh_token():
-                    await self._take_refreshed((yield await self._refresh_token()))
-            if self._token not in ("", used):
-                self._sign(request)
-                response = yield request
+        response: httpx2.Response | None = None
+        has_expired = self.context.current_tokens is not None and not self.context.is_token_valid()
+        for is_refused in (has_expired, True):
+            used = self._token
+            if is_refused:
+                async with self.context.lock, _alone(self._lock):
+                    self._take(await self._renew(self._text, self._text))
+                    if self._token == used and self.context.can_refresh_token():
+                        await self._take_refreshed((yield await self._refresh_token()))
+                if response is not None and self._token in ("", used):
+                    break
+            used = self._sign(request)
+            response = yield request
+            if response.status_code != 401 or not used:
+                break
+        assert response is not None
         self._judge(response)
 
     @property
@@ -180,7 +197,7 @@ class SignedIn(OAuthClientProvider):
         """A server that cannot answer now leaves the tokens as they are; one that refuses them ends them."""
         if response.status_code in (400, 401, 403):
             self.context.clear_tokens()
-            self._keep_tokens(None)
+            await self._keep_tokens(None)
         elif response.status_code != 200:
             raise httpx2.ConnectError(f"HTTP {response.status_code}")
         else:
@@ -189,13 +206,15 @@ class SignedIn(OAuthClientProvider):
                 self.context.current_tokens, self.context.token_expiry_time = before
                 raise httpx2.ConnectError("no tokens")
 
-    def _keep_tokens(self, tokens: OAuthToken | None) -> None:
+    async def _keep_tokens(self, tokens: OAuthToken | None) -> None:
         if self._grant is not None:
             expires = self.context.token_expiry_time
             if expires is not None:
                 self.context.token_expiry_time = expires - _EARLY_S
             self._grant = self._grant.model_copy(update={"tokens": tokens, "expires": expires})
-            self._keep(self._grant.text())
+            former = self._text
+            self._text = self._grant.text()
+            self._take(await self._renew(former, self._text))
 
     def _judge(self, response: httpx2.Response) -> None:
         challenge = response.headers.get("www-authenticate", "bearer").lower()
@@ -335,7 +354,7 @@ async def revoke(reach: ServerReach) -> None:
     if grant is None or grant.tokens is None or grant.metadata.revocation_endpoint is None:
         return
     http = LimitedTransport(reach.address)
-    provider = SignedIn(reach, http, _ignore, _ignore)
+    provider = SignedIn(reach, http, _ignore, _unchanged)
     data = {"token": grant.tokens.refresh_token or grant.tokens.access_token, "client_id": grant.client.client_id}
     with suppress(OAuthFlowError, ServerFault, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError):
         data, headers = provider.context.prepare_token_auth(data, {})
@@ -350,5 +369,33 @@ def _lacking(response: httpx2.Response) -> str:
     return scopes if is_lacking and len(scopes) <= DETAIL_CHARACTERS and _SCOPES.fullmatch(scopes) else ""
 
 
+@asynccontextmanager
+async def _alone(lock: str) -> AsyncIterator[None]:
+    """No other process refreshes meanwhile; on a disk without locks one may. "": there is no other."""
+    descriptor = -1
+    try:
+        with suppress(OSError):
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+            while not _is_locked(descriptor):
+                await asyncio.sleep(_LOOK_AT_LOCK_S)
+        yield
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _ignore(_: object) -> None:
     """Of a connection that is none."""
+
+
+async def _unchanged(_: str, grant: str) -> str:
+    """Of the same."""
+    return grant

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
 from app.tools.host.http import LimitedTransport, is_stream, new_client
-from app.tools.host.oauth import SignedIn
+from app.tools.host.oauth import Renew, SignedIn
 from app.tools.host.results import HostResult, result_of, tool_of
 from app.tools.host.stdio import StdioTransport
 from app.tools.public import may_be_address
@@ -48,7 +48,7 @@ class ServerEvents:
     failure: Callable[[ToolServer], None]
     family: Callable[[dict[int, str]], None]
     stderr: Callable[[list[str]], None]
-    grant: Callable[[str], None]
+    renew: Renew
 
 
 class ToolServer:
@@ -190,7 +190,7 @@ class ToolServer:
         if not may_be_address(self.reach.address):
             raise ServerFault(ServerProblem.ADDRESS, self.reach.address)
         self._http = http = LimitedTransport(self.reach.address)
-        auth = SignedIn(self.reach, http, self.fail, self._events.grant)
+        auth = SignedIn(self.reach, http, self.fail, self._events.renew)
         if is_stream(self.reach.address):
 
             def factory(headers: dict[str, str] | None = None, *_: object, **__: object) -> httpx2.AsyncClient:
