@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 
 from engine.api.modes import ModeChoice, RankMode
 from engine.api.ranks import RankPlan
 from engine.api.station import StationPlace
 from engine.cluster.plan import plan_ranks, plan_with
-from engine.machines.command import add_identity, helping
+from engine.machines.command import GB, Say, add_identity, helping
 from engine.machines.launched import launched_size
 from engine.models.fit import model_memory_bytes
-
-_GB = 1e9
-Say = Callable[[str], None]
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -60,7 +56,7 @@ def plan_of(options: argparse.Namespace, say: Say) -> RankPlan | None:
         plan = plan_ranks(options.model, [here] * options.ranks, mode=mode)
     say(f"{len(plan.shares)} ranks (experimental), with a chat of {plan.context_tokens} tokens:")
     for rank, share in enumerate(plan.shares):
-        needs = f"{share.needed_bytes / _GB:.2f} of {share.available_bytes / _GB:.2f} GB"
+        needs = f"{share.needed_bytes / GB:.2f} of {share.available_bytes / GB:.2f} GB"
         at = ""
         if share.helping is not None:
             at = f", on {share.helping.machine.name} ({share.helping.machine.address})"

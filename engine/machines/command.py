@@ -22,7 +22,7 @@ from engine.machines.lending import LendingProcess
 from engine.machines.lent import DEFAULT_PORT, host_and_port, pair_machines
 from engine.models.fit import model_memory_bytes
 
-_GB = 1e9
+GB = 1e9
 _LOOK_S = 5.0  # between two looks at the models that can be lent
 _FINGERPRINT = 16  # digits of one that are shown
 _IDENTITY = "with this machine's key, and those of the machines that it is paired with"
@@ -58,7 +58,7 @@ def add_identity(command: argparse.ArgumentParser) -> None:
 
 def gigabytes(text: str) -> int:
     try:
-        size = int(float(text) * _GB)
+        size = int(float(text) * GB)
     except (ValueError, OverflowError) as error:
         raise argparse.ArgumentTypeError("expected sizes in GB, as in 8 or 4.5") from error
     if size <= 0:
