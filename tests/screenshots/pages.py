@@ -235,7 +235,9 @@ def run_sheet(harness: ScreenshotHarness) -> QWidget:
     assert isinstance(page, ToolsPage)
     card = page.cards["files"]
     assert isinstance(card, ServerCard)
-    return card.ask()
+    sheet = card.ask()
+    sheet.finished.connect(lambda: page.close())  # noqa: PLW0108  it keeps the page, which has no other owner
+    return sheet
 
 
 def tools_panel(harness: ScreenshotHarness) -> QWidget:
