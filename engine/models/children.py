@@ -18,7 +18,7 @@ _MODULES = MappingProxyType(
         TRY_MODEL: "engine.models.first_use_child",
         RUN_RANK: "engine.cluster.worker",
         RUN_STATION: "engine.station.worker",
-        LEND: "engine.cluster.lend_child",
+        LEND: "engine.machines.lend_child",
     }
 )
 CHILDREN = tuple(_MODULES)

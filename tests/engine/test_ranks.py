@@ -62,9 +62,6 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import CacheMisuse
 from engine.cluster import loading, rank
 from engine.cluster.fabric import RDMA
-from engine.cluster.identity import Identity
-from engine.cluster.lender import Lender
-from engine.cluster.lent import pair_machines
 from engine.cluster.loading import Mirror
 from engine.cluster.operations import (
     CanTruncate,
@@ -75,12 +72,15 @@ from engine.cluster.operations import (
     LoadPart,
     MakeCheckpoint,
     Operation,
-    RankAnswer,
     Stepped,
     Truncate,
 )
 from engine.cluster.rank import Rank
 from engine.cluster.rank_group import RankGroup
+from engine.machines.identity import Identity
+from engine.machines.lender import Lender
+from engine.machines.lent import pair_machines
+from engine.machines.messages import RankAnswer
 from engine.models import fit
 from engine.models.memory import available_bytes
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Recorder
