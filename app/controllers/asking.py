@@ -480,7 +480,9 @@ class Asking(QObject):
             if not any(each.is_picture for stored in branch for each in stored.attachments):
                 answer(told(read))
                 return
-        self._storage.count(lambda stores: told(_read_for(stores, reply.id, room, with_reply)), answer)
+        self._storage.count(
+            lambda stores: told(_read_for(stores, reply.id, room, with_reply)), answer, lambda: answer(None)
+        )
 
     def _context_limit(self, chat_id: int) -> int:
         """That the chat may have with the model that is asked; 0: not known."""

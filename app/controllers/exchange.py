@@ -185,7 +185,8 @@ class ExchangeController(QObject):
 
         chat_id = exchange.reply.chat_id
         has_files = self._asking.begins_with_files(chat_id)
-        self._storage.count(partial(_branch_of, exchange.reply.message_id, chat_id, has_files), read)
+        branch_of = partial(_branch_of, exchange.reply.message_id, chat_id, has_files)
+        self._storage.count(branch_of, read, lambda: read(_UNREADABLE))
 
     def _judge_step(self, exchange: _Exchange) -> None:
         """Which calls run, which are answered without running, and what is asked."""

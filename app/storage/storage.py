@@ -300,14 +300,20 @@ class Storage:
         if self._database is not None:
             Stores(self._database).forget_rewritten(covered)
 
-    def count(self, question: Callable[[Stores], T], done: Callable[[T], None]) -> None:
-        """For reads of all rows, on the searcher's thread. Not answered if a row cannot be read."""
+    def count(
+        self, question: Callable[[Stores], T], done: Callable[[T], None], failed: Callable[[], None] = lambda: None
+    ) -> None:
+        """For reads of all rows, on the searcher's thread. `failed` is called instead if a row cannot be read."""
 
         def run() -> T:
             with closing(ReadConnection(self._address)) as reader:
                 return question(Stores(reader))
 
-        self._searcher.ask(run, done, lambda error: log.warning("a count failed: %s", _name(error)))
+        def on_failed(error: Exception) -> None:
+            log.warning("a count failed: %s", _name(error))
+            failed()
+
+        self._searcher.ask(run, done, on_failed)
 
     def write(
         self, change: Callable[[Stores], T], done: Callable[[T], None], refused: Callable[[NotStored], None]

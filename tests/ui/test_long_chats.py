@@ -219,6 +219,18 @@ def test_it_is_stopped_before_it_was_asked_for(harness: AppHarness, qtbot: QtBot
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED
 
 
+@pytest.mark.expect_log("a count failed")
+def test_where_it_cannot_be_read_the_reply_ends(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.chats.open_chat(1)
+    with monkeypatch.context() as patched:
+        patched.setattr(harness.application.storage, "_address", "file:/nowhere/at/all?")
+        ask(harness, qtbot)
+        harness.wait_until_quiet(qtbot)
+    assert stored_status(harness) == ReplyStatus.STOPPED
+
+
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
 @pytest.mark.parametrize("goes_on", [False, True], ids=["it stays stopped", "it goes on"])
 def test_stopping_is_stored(harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, goes_on: bool) -> None:

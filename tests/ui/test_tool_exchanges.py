@@ -111,6 +111,15 @@ def test_a_tool_that_reaches_nothing_runs_and_the_model_answers(exchange: Exchan
     assert [type(each) for each in parts] == [Thinking, Text, Call, Result, Text]
 
 
+@pytest.mark.expect_log("a count failed")
+def test_a_call_is_not_left_waiting_where_the_chat_cannot_be_read(
+    exchange: Exchange, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange.harness.storage, "_address", "file:/nowhere/at/all?")
+    exchange.say("6*7?", calls(call("calculator", {"expression": "6*7"})), says("42."))
+    assert (exchange.row.text, exchange.calls[0].result) == ("42.", "42")
+
+
 def test_without_tools_a_request_has_none_and_nothing_is_listed(tmp_path: Path, qtbot: QtBot) -> None:
     with open_harness(tmp_path, qtbot, models=MODELS) as harness:
         harness.load_pair()
