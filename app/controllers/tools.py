@@ -120,6 +120,7 @@ class ToolsController(QObject):
         self.consents = KeptConsents(storage, changes)
         self._tokens: dict[str, int] = {}  # of a tool's definition, by its digest
         self._counting: dict[CountId, str] = {}
+        self._has_counted = False  # something that is not shown yet
         self._counted_by = ""
         options.changed.connect(self.changed)
         documents.changed.connect(self.changed)
@@ -267,13 +268,17 @@ class ToolsController(QObject):
         return tokens or 0
 
     def _on_event(self, event: Event) -> None:
+        """All that are being counted are shown at once: a server may have very many."""
         if isinstance(event, TokensCounted) and event.count in self._counting:
             digest = self._counting.pop(event.count)
             if event.error is None:
                 self._tokens[digest] = event.tokens
-                self.changed.emit()
+                self._has_counted = True
             else:
                 self._tokens.pop(digest, None)
+            if self._has_counted and not self._counting:
+                self._has_counted = False
+                self.changed.emit()
 
     def _on_pair(self) -> None:
         info = self._models.main_info()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -42,8 +42,9 @@ class Cost:
     late_ms: float = 0.0  # of the timer, while the server lists its tools and is called
     grown_kib: int = 0
 
-    def least(self, other: Cost) -> Cost:
-        return Cost(*map(min, astuple(self), astuple(other)))
+    def with_least_time(self, other: Cost) -> Cost:
+        """Memory is what the first attack takes: a later one finds it there."""
+        return replace(self, worked_ms=min(self.worked_ms, other.worked_ms), late_ms=min(self.late_ms, other.late_ms))
 
     def __str__(self) -> str:
         return f"work {self.worked_ms:6.1f} ms, late {self.late_ms:6.1f} ms, grown {self.grown_kib / 1024:5.1f} MiB"
@@ -87,7 +88,7 @@ def test_the_window_is_not_held_and_the_app_does_not_grow(
 
         for mode in [*found] * (_TRIES - 1):
             if is_too_much(found[mode]):
-                found[mode] = found[mode].least(attack(mode))
+                found[mode] = found[mode].with_least_time(attack(mode))
         lines = [f"{mode:20} {cost}" for mode, cost in found.items()]
         sys.stdout.write("\n".join([f"idle: late {most_late - _MOST_MS:.1f} ms", *lines]) + "\n")
     assert {mode: str(cost) for mode, cost in found.items() if is_too_much(cost)} == {}
@@ -109,14 +110,15 @@ class Watch:
         dispatcher.aboutToBlock.connect(self._on_end_of_turn)
 
     def begin(self) -> None:
+        self._turn_began = time.thread_time()
         self._worked_ms = self._late_ms = 0.0
         self._ticked = time.perf_counter()
-        self._on_awake()
         self._timer.start()
 
     def end(self) -> Cost:
         self._timer.stop()
         self._on_tick()
+        self._on_end_of_turn()
         return Cost(self._worked_ms, self._late_ms)
 
     def _on_tick(self) -> None:
@@ -125,6 +127,7 @@ class Watch:
         self._ticked = now
 
     def _on_awake(self) -> None:
+        self._on_end_of_turn()  # a loop that is left does not block
         self._turn_began = time.thread_time()
 
     def _on_end_of_turn(self) -> None:

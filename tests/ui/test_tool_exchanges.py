@@ -120,6 +120,21 @@ def test_a_call_is_not_left_waiting_where_the_chat_cannot_be_read(
     assert (exchange.row.text, exchange.calls[0].result) == ("42.", "42")
 
 
+def test_a_server_with_very_many_tools_is_shown_in_few_turns(exchange: Exchange) -> None:
+    """Once when all are counted, not once for each of them."""
+    tools = exchange.chat.tools
+    exchange.servers.put(*(tool(f"tool{at}", "many") for at in range(100)))
+    changes: list[None] = []
+    tools.changed.connect(lambda: changes.append(None))
+
+    def tokens() -> list[int]:
+        return [each.tokens for group in tools.chat_tools() for each in group.tools if group.id == "many"]
+
+    assert tokens() == [0] * 100
+    exchange.harness.qtbot.waitUntil(lambda: bool(changes) and all(tokens()))
+    assert len(changes) <= 2
+
+
 def test_without_tools_a_request_has_none_and_nothing_is_listed(tmp_path: Path, qtbot: QtBot) -> None:
     with open_harness(tmp_path, qtbot, models=MODELS) as harness:
         harness.load_pair()
