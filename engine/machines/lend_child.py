@@ -139,7 +139,3 @@ def _rounded(size: int) -> int:
 def _post(state: LendingState) -> None:
     sys.stdout.write(json.dumps(asdict(state)) + "\n")
     sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    sys.exit(run(*sys.argv[1:]))
