@@ -176,11 +176,7 @@ from engine.api.types import (
     ToolCall,
     Truncation,
 )
-from engine.cluster.discovery import Browsing, FoundMachine
-from engine.cluster.identity import Identity
-from engine.cluster.lending import LendingProcess
-from engine.cluster.lent import DEFAULT_PORT, MachineRoute, machine_offer, pair_machines, plan_with, ways
-from engine.cluster.plan import plan_ranks, split_problem
+from engine.cluster.plan import plan_ranks, plan_with, split_problem
 from engine.decoding.constraint import schema_begins, schema_refusal
 from engine.hub.catalog import (
     TYPICAL_OF_KIND,
@@ -199,6 +195,10 @@ from engine.hub.file_server import ModelFileServer
 from engine.hub.library import default_hub_cache
 from engine.hub.searches import is_wanted
 from engine.hub.store import ModelStore
+from engine.machines.discovery import Browsing, FoundMachine
+from engine.machines.identity import Identity
+from engine.machines.lending import LendingProcess
+from engine.machines.lent import DEFAULT_PORT, MachineRoute, machine_offer, pair_machines, ways
 from engine.models.children import CHILDREN, run_child
 from engine.models.compatibility import (
     RECOMMENDED_SHARE,

@@ -50,10 +50,11 @@ from engine import (
     TextDelta,
 )
 from engine.cluster.command import add_arguments as add_rank_arguments
-from engine.cluster.command import add_commands, mode_words, plan_of, station_of
-from engine.cluster.launched import launched_place
+from engine.cluster.command import mode_words, plan_of, station_of
 from engine.cluster.worker import follow
 from engine.hub.library import scan_folders
+from engine.machines.command import add_commands
+from engine.machines.launched import launched_place
 from engine.runtime.requests import LARGEST_CONSTRAINT
 from engine.server.command import Ending, add_arguments, add_kv_bits, decoder_of, options_of, shelf_of
 

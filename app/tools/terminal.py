@@ -25,7 +25,7 @@ from app.tools.builtin import offered
 from app.tools.builtin.tool import BUILT_IN, Reach
 from app.tools.definitions import Answer, Tool, ToolResult, by_flat_name
 from app.tools.gate import Circumstances, Gate, NoPermit, Wanted
-from app.tools.host_process import ServerFailed, ToolHost
+from app.tools.host_process import ServerFailed, ToolHost, for_model
 from app.tools.servers import ToolServers
 from app.tools.steps import (
     MOST_STEPS,
@@ -68,15 +68,14 @@ class Servers:
         self._servers = ToolServers(folder / "tools.json", secrets)
         self._host = ToolHost(folder / "terminal", self._servers.reach, self._servers.renew_grant)
 
-    def tools_of(self, server: str) -> tuple[Tool, ...]:
-        """As it describes them now."""
+    def tools_of(self, server: str) -> tuple[Tool, ...] | ServerFailed:
+        """As it describes them now; () where it is not switched on."""
         config = self._servers.get(server)
         if config is None or not config.enabled:
             return ()
         listed: queue.SimpleQueue[tuple[Tool, ...] | ServerFailed] = queue.SimpleQueue()
         self._host.list_tools(config, listed.put)
-        tools = listed.get()
-        return () if isinstance(tools, ServerFailed) else tools
+        return listed.get()
 
     def call(self, tool: Tool, arguments: str) -> ToolResult:
         """Of a server whose tools were listed."""
@@ -89,7 +88,7 @@ class Servers:
 
 
 class UnknownTool(Exception):
-    """There is no tool of that name."""
+    """There is no tool of that name, or its server fails. The message is for the user, in English."""
 
 
 def chosen(names: Sequence[str], servers: Servers) -> tuple[Tool, ...]:
@@ -98,12 +97,14 @@ def chosen(names: Sequence[str], servers: Servers) -> tuple[Tool, ...]:
     for name in names:
         server, slash, tool = name.rpartition("/")
         of_server = servers.tools_of(server) if slash and server else ()
+        if isinstance(of_server, ServerFailed):
+            raise UnknownTool(f"{name} cannot be used. {for_model(of_server)} {of_server.detail}".strip())
         built_in = offered.BY_NAME.get(tool) if not server else None
         some = [each for each in of_server if tool in ("", each.name)]
         if built_in is not None:
             some = [built_in.tool]
         if not some:
-            raise UnknownTool(name)
+            raise UnknownTool(f"there is no tool {name}")
         found += some
     return tuple(by_flat_name(found).values())
 
@@ -197,7 +198,8 @@ class Exchange:
         if permit is None:
             return ToolResult(_DECLINED, failed=True)
         tools = (tool,) if is_built_in else self.servers.tools_of(tool.server)
-        now = next((each for each in tools if each.name == tool.name), None)
+        listed = () if isinstance(tools, ServerFailed) else tools
+        now = next((each for each in listed if each.name == tool.name), None)
         if now is None:
             self._gate.refuse(permit)
             return ToolResult(NOT_THERE, failed=True)
@@ -256,7 +258,7 @@ def run(folders: Sequence[str], request: Request, typed: str, terminal: Terminal
             raise end.error
         return 0
     except UnknownTool as unknown:
-        _note(f"hunch ask: error: there is no tool {unknown}")
+        _note(f"hunch ask: error: {unknown}")
         return 2
     except EngineError as error:
         _note(json.dumps({"error": type(error).__name__} | asdict(error)))  # type: ignore[call-overload]

@@ -23,9 +23,10 @@ import mlx.core as mx
 import numpy as np
 
 from engine.caches.kinds import require
-from engine.cluster.computers import is_loopback
-from engine.cluster.launched import LAUNCHED, launched_place, launched_size
-from engine.cluster.operations import Join, Joined, NotAValue, Operation, Value, decoded, encoded
+from engine.cluster.operations import Join, Joined, Operation
+from engine.machines.computers import is_loopback
+from engine.machines.launched import LAUNCHED, launched_place, launched_size
+from engine.machines.messages import NotAValue, Value, decoded, encoded
 
 _LENGTHS = struct.Struct(">II")
 RING = "ring"

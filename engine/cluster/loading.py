@@ -24,15 +24,15 @@ from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
 from engine.cluster.fabric import RDMA, RING, ring_links
-from engine.cluster.launched import LAUNCHED, launched_place
-from engine.cluster.lent import LentRank, digest_of
 from engine.cluster.modes import measured
 from engine.cluster.operations import Commit, Copy, MakeCheckpoint, Truncate
 from engine.cluster.plan import plan_ranks
-from engine.cluster.process import RankProcess
+from engine.cluster.processes import LentRank, RankProcess
 from engine.cluster.rank_group import SLICE_S, Helper, RankGroup
 from engine.cluster.shard import Head
 from engine.cluster.stage import Stage, states_from
+from engine.machines.launched import LAUNCHED, launched_place
+from engine.machines.lent import digest_of
 from engine.models.first_use import FirstUse
 from engine.models.loading import Slices, loading
 from engine.models.networks import Held, LoadedPart

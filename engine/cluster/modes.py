@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.api.modes import LEAST_GAIN, ModeChoice, ModeReason, RankMode
-from engine.cluster.computers import Computer
+from engine.machines.computers import Computer
 from engine.models.inspect import read_config, text_tensors
 from engine.models.model_files import JsonObject, Tensor, object_at, whole
 

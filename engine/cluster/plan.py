@@ -1,4 +1,5 @@
-"""Which rank holds which layers, by the files alone: nothing is loaded, no process is started, and no MLX is needed.
+"""Which rank holds which layers, by the files, and by what other machines offer. Nothing is loaded, and no process is
+started. No MLX is needed.
 
 `models/memory.py` checks again in every rank, with the network itself, and decides.
 """
@@ -19,15 +20,17 @@ from engine.api.modes import PIPELINE, ModeChoice, ModeReason, RankMode
 from engine.api.ranks import (
     MOST_RANKS,
     Helping,
+    HubSource,
     RankPlan,
     RankShare,
     SplitRefusal,
 )
 from engine.api.types import CacheSizes, ModelInfo
-from engine.cluster.computers import Computer, is_loopback
 from engine.cluster.modes import SHARDED, family_problem, link_problem
+from engine.machines.computers import Computer, is_loopback
+from engine.machines.lent import NOWHERE, machine_offer
 from engine.models.families import SAME_AS
-from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD
+from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD, model_memory_bytes
 from engine.models.inspect import inspect_model, read_config, text_tensors
 from engine.models.model_files import FileError, Tensor, whole
 
@@ -113,6 +116,19 @@ def plan_ranks(
     )
     held = (replace(share, helping=where, rdma=rdma or "") for share, where, rdma in places if share is not None)
     return RankPlan(str(path), context, tuple(held), choice, lacking, _pipeline_problem(info) is None)
+
+
+def plan_with(
+    folder: Path | str, helping: Sequence[Helping], source: HubSource = NOWHERE, mode: RankMode | None = None
+) -> RankPlan:
+    """Which layers would be where, with what these machines offer. Nothing is loaded. `mode`: as for `plan_ranks`.
+
+    Asks each machine, which takes a while. Raises ModelError or MachineUnavailable. A machine without the model learns
+    its `source`, and shows that to its user.
+    """
+    offers = [machine_offer(each, folder, source) for each in helping]
+    sizes = model_memory_bytes(), *(offer.memory_bytes for offer in offers)
+    return plan_ranks(folder, sizes, helping, mode=mode, computers=offers[0].computers if len(offers) == 1 else ())
 
 
 def _choice(mode: RankMode | None, lacking: ModeReason | None) -> ModeChoice:

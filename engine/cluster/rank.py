@@ -25,7 +25,6 @@ from engine.caches.checkpoints import (
 )
 from engine.caches.kinds import require
 from engine.cluster.fabric import join, passed_on, require_same
-from engine.cluster.launched import LAUNCHED
 from engine.cluster.operations import (
     CanTruncate,
     Commit,
@@ -37,7 +36,6 @@ from engine.cluster.operations import (
     LoadPart,
     MakeCheckpoint,
     Operation,
-    RankAnswer,
     RankProgress,
     Stepped,
     Truncate,
@@ -45,6 +43,8 @@ from engine.cluster.operations import (
 )
 from engine.cluster.shard import Shard, recorded
 from engine.cluster.stage import Stage, bytes_of, states_from
+from engine.machines.launched import LAUNCHED
+from engine.machines.messages import RankAnswer
 from engine.models.fit import set_aside
 from engine.models.inspect import content_digest
 from engine.models.memory import is_nearly, is_short, most_bytes, set_limits

@@ -18,29 +18,23 @@ from engine.api.errors import RankLost
 from engine.api.ranks import RankEnd
 from engine.cluster.operations import (
     ITEM_BYTES,
-    PROTOCOL,
     CanTruncate,
     Drop,
     Forward,
     Gather,
     Gathered,
-    Hello,
     Join,
     Joined,
     Loaded,
     LoadPart,
     Operation,
-    Ping,
-    Pong,
-    RankAnswer,
-    RankBroken,
     RankProgress,
     Stepped,
-    Value,
     digest_of_states,
 )
-from engine.cluster.versions import versions_here
-from engine.cluster.wire import Wire, WireBroken, WireEnded, arrived
+from engine.machines.messages import Hello, Ping, Pong, RankAnswer, RankBroken, Value
+from engine.machines.versions import hello_here
+from engine.machines.wire import Wire, WireBroken, WireEnded, arrived
 
 START_S = 60.0  # until a rank says its first word: Python and MLX are imported, on a busy machine perhaps
 JOIN_S = 60.0  # until the group in which sharded layers are summed is there; pings may not be answered meanwhile
@@ -355,7 +349,3 @@ class RankGroup:
         self.lost = RankLost(rank, why, detail[:500], self._helpers[rank - 1].machine)
         self.end(0.0)
         return replace(self.lost)
-
-
-def hello_here() -> Hello:
-    return Hello(PROTOCOL, versions_here())

@@ -1,11 +1,10 @@
-"""The process of a rank, `python -m` with a socket's number. It ends when the other side of its socket does."""
+"""The process of a rank, which gets a socket's number. It ends when the other side of its socket does."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import queue
-import signal
 import socket
 import sys
 import threading
@@ -14,11 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from engine.cluster.launched import LAUNCHED, launched_place
-from engine.cluster.operations import Gather, Gathered, Join, Operation, Ping, Pong, RankBroken
-from engine.cluster.rank_group import hello_here
-from engine.cluster.wire import MOST_BYTES, Wire, WireBroken, WireEnded
-from engine.models.openblas import put_in_front
+from engine.cluster.operations import Gather, Gathered, Join, Operation
+from engine.machines.child import serve
+from engine.machines.launched import LAUNCHED, launched_place
+from engine.machines.versions import hello_here
+from engine.machines.wire import MOST_BYTES, Wire, WireBroken
 
 MOST_WAITING = 128  # operations
 JOINS = 10  # MLX waits half a minute each time
@@ -48,32 +47,27 @@ class Inbox:
 
 
 def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
-    """The exit status: 1 after a failure that was reported. `folder`, `memory_bytes`: as in `Rank`."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for rank 0, which ends this one
+    """The exit status. `folder`, `memory_bytes`: as in `Rank`."""
     wire = Wire(socket.socket(fileno=int(descriptor)), Operation)
     inbox = Inbox()
-    threading.Thread(target=_listen, args=(wire, inbox), daemon=True).start()
-    try:
-        put_in_front()
+
+    def gather(data: bytes) -> bytes:
+        wire.send(Gather(), data)
+        value, together = inbox.get()
+        if not isinstance(value, Gathered):
+            raise WireBroken(type(value).__name__)
+        return bytes(together)
+
+    def work() -> None:
         leave_texts_out()
         from engine.cluster.rank import Rank  # imports MLX
-
-        def gather(data: bytes) -> bytes:
-            wire.send(Gather(), data)
-            value, together = inbox.get()
-            if not isinstance(value, Gathered):
-                raise WireBroken(type(value).__name__)
-            return bytes(together)
 
         rank = Rank(wire.send, folder, int(memory_bytes), gather)
         wire.send(hello_here())
         while True:
             rank.carry_out(*inbox.get())
-    except (WireEnded, WireBroken):
-        return 0
-    except BaseException as error:  # noqa: BLE001  rank 0 reports it
-        wire.send(RankBroken(type(error).__name__, str(error)[:500]))
-        return 1
+
+    return serve(wire, inbox.put, work)
 
 
 def leave_texts_out() -> None:
@@ -90,22 +84,6 @@ def leave_texts_out() -> None:
     hub = ModuleType("huggingface_hub")
     vars(hub).update(snapshot_download=None)
     sys.modules |= {"mlx_lm": importlib.util.module_from_spec(spec), texts.__name__: texts, hub.__name__: hub}
-
-
-def _listen(wire: Wire, inbox: Inbox) -> None:
-    """Answers pings whatever MLX does meanwhile, and ends the process with the socket, also in the middle of a step."""
-    try:
-        while True:
-            wire.arrives(None)
-            value, data = wire.receive()
-            if isinstance(value, Ping):
-                wire.send(Pong())
-            elif isinstance(value, Operation):  # the wire receives nothing else
-                inbox.put(value, data)
-    except (WireEnded, WireBroken):
-        pass
-    finally:
-        os._exit(0)
 
 
 def follow(folder: Path) -> NoReturn:
@@ -125,7 +103,3 @@ def follow(folder: Path) -> NoReturn:
     except Exception as error:  # noqa: BLE001  of MLX, where the group has ended, or of what came then
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         os._exit(1)  # what MLX has still to do for the group would never end
-
-
-if __name__ == "__main__":
-    sys.exit(run(*sys.argv[1:]))

@@ -387,13 +387,16 @@ def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def _named_by_number(messages: Sequence[Message]) -> Iterator[Message]:
-    """Kimi K2's template writes only a call's id, which has the tool's name and counts the chat's calls."""
-    ids: dict[str, str] = {}
+    """Kimi K2's template writes only a call's id, which has the tool's name and counts the chat's calls. The turn of an
+    answer begins with the tool's name, which not every client gives.
+    """
+    named: dict[str, tuple[str, str]] = {}  # id and name by the id that the call has here
     for message in messages:
         for call in message.tool_calls:
-            ids[call.id] = f"functions.{call.name}:{len(ids)}"
-        calls = tuple(replace(call, id=ids[call.id]) for call in message.tool_calls)
-        yield replace(message, tool_calls=calls, tool_call_id=ids.get(message.tool_call_id, message.tool_call_id))
+            named[call.id] = f"functions.{call.name}:{len(named)}", call.name
+        calls = tuple(replace(call, id=named[call.id][0]) for call in message.tool_calls)
+        number, name = named.get(message.tool_call_id, (message.tool_call_id, ""))
+        yield replace(message, tool_calls=calls, tool_call_id=number, name=message.name or name)
 
 
 def _shows_results(model: LoadedModel, aborted: Question) -> bool:

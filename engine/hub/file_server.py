@@ -24,13 +24,13 @@ from urllib.parse import unquote, urlsplit
 from engine.api.errors import EngineError, MachineUnavailable
 from engine.api.files import open_plain
 from engine.api.ranks import Helping, HubSource, MachineRefusal
-from engine.cluster.callers import Caller, Callers
-from engine.cluster.identity import Identity, fingerprint
-from engine.cluster.lent import offer_files
-from engine.cluster.relay import HANDSHAKE_S
 from engine.hub.library import is_snapshot, revision_of
 from engine.hub.repository import MAX_FILES, RemoteFile, is_checksum, is_wanted
 from engine.hub.staging import listed_in, read_manifest
+from engine.machines.callers import Caller, Callers
+from engine.machines.identity import Identity, fingerprint
+from engine.machines.lent import offer_files
+from engine.machines.relay import HANDSHAKE_S
 from engine.models.model_files import MIB
 
 _OFFER_EVERY_S = 5.0  # the other machine forgets an offer (lender.OFFERED_S)

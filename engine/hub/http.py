@@ -28,7 +28,6 @@ from engine.api.errors import (
 )
 from engine.api.hub import PUBLIC_HUB, HubAccess, PeerModel
 from engine.api.ranks import Machine
-from engine.cluster.identity import Identity
 from engine.hub.stop import (
     BEFORE_ANY_ANSWER,
     HubConnections,
@@ -40,6 +39,7 @@ from engine.hub.stop import (
     unreachable,
     without_password,
 )
+from engine.machines.identity import Identity
 from engine.models.model_files import KIB, MIB
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from engine.api.events import (
     Sink,
 )
 from engine.api.types import ModelRole
-from engine.cluster.lent import plan_with
 from engine.cluster.loading import loading_over_ranks
+from engine.cluster.plan import plan_with
 from engine.drafting.drafters import loading_any_draft
 from engine.models.first_use import FirstUse
 from engine.models.loading import LoadedModel, Slices, loading, release_memory

@@ -11,7 +11,6 @@ import json
 import logging
 import queue
 import struct
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -24,12 +23,12 @@ from engine.api.errors import EngineError
 from engine.api.events import OwnThread
 from engine.api.ranks import Helping
 from engine.api.station import StationEnd, StationPhase, StationState
-from engine.cluster.lent import THIS_PROCESS, digest_of, started_on
-from engine.cluster.operations import Hello, Ping, RankBroken, Start, Value
-from engine.cluster.process import end_rank, start_child
-from engine.cluster.rank_group import hello_here
-from engine.cluster.relay import SILENT_S
-from engine.cluster.wire import Wire, WireBroken, WireEnded, socket_pair
+from engine.machines.lent import THIS_PROCESS, digest_of, started_on
+from engine.machines.messages import Hello, Ping, RankBroken, Start, Value
+from engine.machines.process import ChildProcess
+from engine.machines.relay import SILENT_S
+from engine.machines.versions import hello_here
+from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models.children import RUN_STATION
 from engine.station.messages import (
     Answer,
@@ -82,29 +81,11 @@ class Helper(Protocol):
     def end(self, patience_s: float) -> None: ...
 
 
-class StationProcess:
-    """On this machine. When this process ends, however that may be, its socket closes and it ends, too."""
-
+class StationProcess(ChildProcess):
     silent_s: float | None = None
 
     def __init__(self, _draft: DraftOrder) -> None:
-        ours, theirs = socket_pair()
-        try:
-            self._process: subprocess.Popen[bytes] = start_child(theirs, RUN_STATION)
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        self.wire = Wire(ours, Answer, _FRAME_S, most_bytes=0)
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    def end(self, patience_s: float) -> None:
-        self.wire.close()
-        end_rank(self._process, patience_s)
+        super().__init__(RUN_STATION, Answer, _FRAME_S, most_bytes=0)
 
 
 class LentStation:

@@ -1,10 +1,10 @@
-"""Messages between the engine and its station, sent as those between ranks (`cluster/wire.py`)."""
+"""Messages between the engine and its station, sent as those between ranks (`machines/messages.py`)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.cluster.operations import Hello, Ping, Pong, RankBroken
+from engine.machines.messages import Hello, Ping, Pong, RankBroken
 
 
 @dataclass(frozen=True, slots=True)

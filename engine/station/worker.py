@@ -1,14 +1,11 @@
-"""The process of a station, `python -m` with a socket's number. It ends when the other side of its socket does."""
+"""The process of a station, which gets a socket's number. It ends when the other side of its socket does."""
 
 from __future__ import annotations
 
 import json
-import os
 import queue
-import signal
 import socket
 import struct
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.api.types import Sampling
-from engine.cluster.operations import Ping, Pong, RankBroken, Value
-from engine.cluster.rank_group import hello_here
-from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.drafting.acceptance import StopRule
-from engine.models.openblas import put_in_front
+from engine.machines.child import serve
+from engine.machines.messages import Value
+from engine.machines.versions import hello_here
+from engine.machines.wire import Wire, WireBroken
 from engine.station.connection import CONVERSATIONS
 from engine.station.messages import Begin, CaughtUp, Commit, DraftLoaded, End, LoadDraft, Order, Propose, Proposed
 from engine.station.tree import Beliefs, Node
@@ -47,40 +44,24 @@ class Received:
 
 
 def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
-    """The exit status: 1 after a failure that was reported. `folder`: of the only draft that it loads; "": any.
+    """The exit status. `folder`: of the only draft that it loads; "": any.
 
     `memory_bytes`: that it may use; 0: what this machine has.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the engine, which ends this one
     wire = Wire(socket.socket(fileno=int(descriptor)), Order)
     station = Station(wire.send, folder, int(memory_bytes))
-    threading.Thread(target=_listen, args=(wire, station), daemon=True).start()
-    try:
-        put_in_front()
+
+    def take(order: Order, data: bytearray) -> None:
+        station.receive(Received(order, data, time.perf_counter()))
+        if not station.may_receive:
+            raise WireBroken("too much waits")
+
+    def work() -> None:
         wire.send(hello_here())
         while True:
             station.work()
-    except (WireEnded, WireBroken):
-        return 0
-    except BaseException as error:  # noqa: BLE001  the engine reports it
-        wire.send(RankBroken(type(error).__name__, str(error)[:500]))
-        return 1
 
-
-def _listen(wire: Wire, station: Station) -> None:
-    """Answers what can be answered whatever MLX does meanwhile. Ends the process with the socket, even in a forward."""
-    try:
-        while station.may_receive:
-            wire.arrives(None)
-            value, data = wire.receive()
-            if isinstance(value, Ping):
-                wire.send(Pong())
-            elif isinstance(value, Order):  # the wire receives nothing else
-                station.receive(Received(value, data, time.perf_counter()))
-    except (WireEnded, WireBroken):
-        pass
-    finally:
-        os._exit(0)
+    return serve(wire, take, work)
 
 
 class Station:
@@ -344,7 +325,3 @@ def _timed(draft: StationDraft) -> tuple[StationDraft, int]:
     seconds = {rows: min(Conversation.try_rows(draft, rows) for _ in range(_TIMED_FORWARDS)) for rows in _ROWS}
     most = max(rows for rows in _ROWS if seconds[rows] <= _ROWS_COST * seconds[1])
     return replace(draft, rows=most), max(1, int(1e6 * seconds[1]))
-
-
-if __name__ == "__main__":
-    sys.exit(run(*sys.argv[1:]))

@@ -17,10 +17,10 @@ import mlx.core as mx
 
 from engine import Helping, HubSource, Speculation, plan_ranks
 from engine.api.ranks import RankPlan
-from engine.cluster.identity import Identity
-from engine.cluster.lender import Lender
-from engine.cluster.lent import pair_machines
 from engine.cluster.loading import loading_over_ranks
+from engine.machines.identity import Identity
+from engine.machines.lender import Lender
+from engine.machines.lent import pair_machines
 from engine.models.loading import LoadedModel
 from tests.bench.opponents import Ours, interleaved
 from tests.bench.rows import LENGTH, Measure, Row, total_rate

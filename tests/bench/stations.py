@@ -25,8 +25,8 @@ from typing import Any
 import pytest
 
 from engine import ModelMeasured, Sampling, Speculation, StationChanged, StationPhase, StationPlace, StationState
-from engine.cluster.process import end_rank
-from engine.cluster.wire import Wire, socket_pair
+from engine.machines.process import end_rank
+from engine.machines.wire import Wire, socket_pair
 from engine.models import loading
 from engine.models.networks import reading
 from engine.runtime import pair

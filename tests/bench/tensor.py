@@ -23,9 +23,10 @@ from engine import RankMode, Speculation, plan_ranks
 from engine.api.ranks import RankPlan
 from engine.cluster import loading
 from engine.cluster.fabric import RING, ring_links
-from engine.cluster.operations import Join, LoadPart, Pong
+from engine.cluster.operations import Join, LoadPart
 from engine.cluster.rank import Rank
-from engine.cluster.wire import Wire
+from engine.machines.messages import Pong
+from engine.machines.wire import Wire
 from tests.bench.machines import late
 from tests.bench.opponents import Ours, interleaved
 from tests.bench.rows import LENGTH, Measure, Row, total_rate

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from engine.cluster.discovery import Announcement, Browsing, FoundMachine, _own_addresses
+from engine.machines.discovery import Announcement, Browsing, FoundMachine, _own_addresses
 
 pytestmark = pytest.mark.drill
 

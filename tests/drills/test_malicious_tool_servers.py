@@ -1,20 +1,20 @@
-"""What malicious tool servers cost the app: lateness of a timer of its main thread, memory, and work of the window.
+"""What malicious tool servers cost the app with its window open: work and lateness of the window's thread, and memory.
 
-Lateness and memory are of a process of its own with an event loop, a 5 ms timer and the tool host, as the window has
-them. Work is what a turn of the real window's event loop computes, whatever else the machine does.
+Work is what a turn of the window's event loop computes, whatever else the machine does; lateness is that of a timer of
+the same thread, and on a busy machine is compared with what it is when nothing is done; memory is the most that the
+app's process has had. A server that does nothing wrong is measured, too: a new chat and its question have a price.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QAbstractEventDispatcher
+from PySide6.QtCore import QAbstractEventDispatcher, Qt, QTimer
 from pytestqt.qtbot import QtBot
 
 from app.tools.definitions import Answer, Tool
@@ -23,140 +23,116 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.malicious_server import modes
 from tests.helpers.stillness import still
 from tests.helpers.tool_calls import MODELS, call, calls, says
-from tests.helpers.tool_hosts import MALICIOUS, alive
+from tests.helpers.tool_hosts import MALICIOUS, alive, wait_until
 
-_LATE_MS = 16.0  # beyond idle
+_MOST_MS = 16.0  # of lateness beyond idle, and of work beyond a server that does nothing wrong
 _GROWN_KIB = 5 << 10
-_GIB_IN_MIB = "1024"
+_GIB_IN_MIB = 1024
+_TICK_MS = 5
+_PAINT_MS = 100  # for what a step has changed on the screen
+_IDLE_MS = 15_000
+_WARM_UP = 10  # attacks; what the app loads and keeps for later is there then
+_TRIES = 4  # the least counts: something else may have been the reason
 _PLAIN = "plain"  # a server that does nothing wrong
 
-_APP = """
-import json, os, sys, time
-from pathlib import Path
-from PySide6.QtCore import QCoreApplication, Qt, QTimer
-from app.tools.wire import Patience
-from tests.helpers.tool_hosts import HostUnderTest
 
-folder, modes = Path(sys.argv[1]), sys.argv[2].split(",")
-app = QCoreApplication([])
-host = HostUnderTest(folder, Patience(connect=10, fetching=10, call=5, longest_call=5))
-host.environment["LONG_LINE_MIB"] = sys.argv[3]
-late, last, found = [], [time.perf_counter()], {}
+@dataclass(frozen=True, slots=True)
+class Cost:
+    worked_ms: float = 0.0  # the longest turn of the event loop, also of those of a new chat and its question
+    late_ms: float = 0.0  # of the timer, while the server lists its tools and is called
+    grown_kib: int = 0
 
-def tick():
-    now = time.perf_counter()
-    late.append((now - last[0]) * 1000 - 5)
-    last[0] = now
+    def least(self, other: Cost) -> Cost:
+        return Cost(*map(min, astuple(self), astuple(other)))
 
-def memory(name):
-    return int(Path("/proc/self/status").read_text().split(name + ":")[1].split()[0])
-
-timer = QTimer(timerType=Qt.TimerType.PreciseTimer, interval=5)
-timer.timeout.connect(tick)
-timer.start()
-
-def turn(done, seconds=120):
-    until = time.monotonic() + seconds
-    while not done() and time.monotonic() < until:
-        app.processEvents()
-        time.sleep(0.0005)
-
-def measured(name, run):
-    late.clear()
-    last[0] = time.perf_counter()
-    Path("/proc/self/clear_refs").write_text("5")
-    before = memory("VmRSS")
-    run()
-    now = {"late": max(late), "grown": memory("VmHWM") - before}
-    found[name] = {each: min(value, found.get(name, now)[each]) for each, value in now.items()}
-
-def idle():
-    began = time.monotonic()
-    turn(lambda: time.monotonic() - began > 15, 60)
-
-def attack(mode):
-    answers = []
-    server, noted = host.malicious(mode)
-    host.host.list_tools(server, answers.append)
-    turn(lambda: len(answers) == 1)
-    if host.state(mode).phase.value == "ready":
-        host.host.call(mode, "act", "{}", answers.append)
-        turn(lambda: len(answers) == 2)
-    host.host.stop(mode)
-
-host.malicious("changes")
-measured("idle", idle)
-attack("changes")
-for mode in modes:
-    measured(mode, lambda: attack(mode))
-measured("idle again", idle)
-most = max(found[each]["late"] for each in ("idle", "idle again")) + float(sys.argv[4])
-for mode in modes * 3:
-    if found[mode]["late"] > most:  # something else may have been the reason
-        measured(mode, lambda: attack(mode))
-host.host.close()
-print(json.dumps(found))
-"""
+    def __str__(self) -> str:
+        return f"work {self.worked_ms:6.1f} ms, late {self.late_ms:6.1f} ms, grown {self.grown_kib / 1024:5.1f} MiB"
 
 
 @pytest.mark.drill
-def test_the_main_thread_is_not_held_and_memory_stays(tmp_path: Path) -> None:
-    wanted = list(modes())
-    command = [sys.executable, "-c", _APP, str(tmp_path), ",".join(wanted), _GIB_IN_MIB, str(_LATE_MS)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=1200)
-    found = json.loads(done.stdout)
-    idle = max(found[name]["late"] for name in ("idle", "idle again"))
-    lines = [
-        f"{name:20} late {each['late']:6.1f} ms, grown {each['grown'] / 1024:5.1f} MiB" for name, each in found.items()
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
-    late = {name: each["late"] for name, each in found.items() if each["late"] > idle + _LATE_MS}
-    grown = {name: each["grown"] for name, each in found.items() if each["grown"] > _GROWN_KIB}
-    assert (late, grown) == ({}, {})
-    assert [each for each in tmp_path.glob("processes-*") if alive(each)] == []
-
-
-@pytest.mark.drill
-def test_the_window_works_little_in_any_turn_of_its_loop(
+def test_the_window_is_not_held_and_the_app_does_not_grow(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beyond a server that does nothing wrong, while they are listed and called in a chat, with their page open."""
+    """While they are listed and called in a chat, with their page open."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    found: dict[str, float] = {}
+    found: dict[str, Cost] = {}
     with open_app(tmp_path / "profile", qtbot, models=MODELS) as app:
         app.show_settings("tools")
         app.application.tool_servers._host._patience = Patience(connect=10, fetching=10, call=5, longest_call=5)
-        turns = Turns()
+        watch = Watch()
+
+        def idle() -> float:
+            watch.begin()
+            qtbot.wait(_IDLE_MS)
+            return watch.end().late_ms
+
+        def attack(mode: str) -> Cost:
+            folder = tmp_path / "servers" / mode
+            folder.mkdir(parents=True, exist_ok=True)
+            server = Attack(app, qtbot, f"LONG_LINE_MIB={_GIB_IN_MIB} {sys.executable} {MALICIOUS} {mode} {folder}")
+            cost = server.cost(watch)
+            server.end()
+            return cost
+
+        for _ in range(_WARM_UP):
+            attack(_PLAIN)
+        most_late = idle() + _MOST_MS
         for mode in (_PLAIN, *modes()):
-            (tmp_path / mode).mkdir()
-            attack = Attack(app, qtbot, f"{sys.executable} {MALICIOUS} {mode} {tmp_path / mode}")
-            turns.begin()
-            attack.run()
-            found[mode] = turns.longest_ms
-            attack.end()
-    sys.stdout.write("\n".join(f"{mode:20} {most:5.1f} ms" for mode, most in found.items()) + "\n")
-    assert {mode: most for mode, most in found.items() if most > found[_PLAIN] + _LATE_MS} == {}
+            found[mode] = attack(mode)
+        most_late = max(most_late, idle() + _MOST_MS)
+
+        def is_too_much(cost: Cost) -> bool:
+            works = cost.worked_ms > found[_PLAIN].worked_ms + _MOST_MS
+            return works or cost.late_ms > most_late or cost.grown_kib > _GROWN_KIB
+
+        for mode in [*found] * (_TRIES - 1):
+            if is_too_much(found[mode]):
+                found[mode] = found[mode].least(attack(mode))
+        lines = [f"{mode:20} {cost}" for mode, cost in found.items()]
+        sys.stdout.write("\n".join([f"idle: late {most_late - _MOST_MS:.1f} ms", *lines]) + "\n")
+    assert {mode: str(cost) for mode, cost in found.items() if is_too_much(cost)} == {}
+    wait_until(lambda: not any(map(alive, (tmp_path / "servers").iterdir())), "a process of a server is left")
 
 
-class Turns:
-    """Of this thread's event loop: what it computes between two waits."""
+class Watch:
+    """Of this thread's event loop between `begin` and `end`."""
 
     def __init__(self) -> None:
-        self._began = time.thread_time()
-        self.longest_ms = 0.0
+        self._turn_began = time.thread_time()
+        self._ticked = 0.0
+        self._worked_ms = 0.0
+        self._late_ms = 0.0
+        self._timer = QTimer(timerType=Qt.TimerType.PreciseTimer, interval=_TICK_MS)
+        self._timer.timeout.connect(self._on_tick)
         dispatcher = QAbstractEventDispatcher.instance()
         dispatcher.awake.connect(self._on_awake)
-        dispatcher.aboutToBlock.connect(self._on_end)
+        dispatcher.aboutToBlock.connect(self._on_end_of_turn)
 
     def begin(self) -> None:
-        self.longest_ms = 0.0
+        self._worked_ms = self._late_ms = 0.0
+        self._ticked = time.perf_counter()
         self._on_awake()
+        self._timer.start()
+
+    def end(self) -> Cost:
+        self._timer.stop()
+        self._on_tick()
+        return Cost(self._worked_ms, self._late_ms)
+
+    def _on_tick(self) -> None:
+        now = time.perf_counter()
+        self._late_ms = max(self._late_ms, (now - self._ticked) * 1000 - _TICK_MS)
+        self._ticked = now
 
     def _on_awake(self) -> None:
-        self._began = time.thread_time()
+        self._turn_began = time.thread_time()
 
-    def _on_end(self) -> None:
-        self.longest_ms = max(self.longest_ms, (time.thread_time() - self._began) * 1000)
+    def _on_end_of_turn(self) -> None:
+        self._worked_ms = max(self._worked_ms, (time.thread_time() - self._turn_began) * 1000)
+
+
+def _memory_kib(name: str) -> int:
+    return int(Path("/proc/self/status").read_text().split(f"{name}:")[1].split()[0])
 
 
 class Attack:
@@ -169,25 +145,46 @@ class Attack:
         self._servers.add_text(command)
         self._row = self._servers.rows()[-1]
         assert self._servers.confirm(self._row.id, self._row.place)
+        self._tools: tuple[Tool, ...] = ()
         still()
 
-    def run(self) -> None:
+    def cost(self, watch: Watch) -> Cost:
+        Path("/proc/self/clear_refs").write_text("5")  # the most memory is counted from here on
+        before_kib = _memory_kib("VmRSS")
+        costs: list[Cost] = []
+        for step in (self._list, self._ask, self._call):
+            watch.begin()
+            step()
+            self._qtbot.wait(_PAINT_MS)
+            costs.append(watch.end())
+        listing, asking, calling = costs
+        return Cost(
+            max(each.worked_ms for each in (listing, asking, calling)),
+            max(listing.late_ms, calling.late_ms),
+            _memory_kib("VmHWM") - before_kib,
+        )
+
+    def _list(self) -> None:
         listed: list[tuple[Tool, ...]] = []
         self._servers.listed(self._row.id, listed.append)
         self._wait(lambda: bool(listed))
-        if not listed[0]:
-            return
-        tool = listed[0][0]
+        self._tools = listed[0]
+
+    def _ask(self) -> None:
+        """In a new chat the model calls the first tool, and the user is asked."""
         chats = self._app.chats
         chats.new_chat()
-        chats.tools.set_on([tool.id], True)
-        self._app.engine.scripts.clear()
-        self._app.engine.scripts.extend((calls(call(tool.flat_name)), says("Done.")))
-        assert chats.send("Act")
-        self._wait(self._rests)
-        reply = chats.transcript.messages[-1]
-        if reply.consent is not None:
-            chats.exchanges.answer(reply.id, Answer.ONCE, reply.consent)
+        if self._tools:
+            chats.tools.set_on([self._tools[0].id], True)
+            self._app.engine.scripts.clear()
+            self._app.engine.scripts.extend((calls(call(self._tools[0].flat_name)), says("Done.")))
+            assert chats.send("Act")
+            self._wait(self._rests)
+
+    def _call(self) -> None:
+        messages = self._app.chats.transcript.messages
+        if messages and messages[-1].consent is not None:
+            self._app.chats.exchanges.answer(messages[-1].id, Answer.ONCE, messages[-1].consent)
             self._wait(self._rests)
 
     def _rests(self) -> bool:

@@ -13,8 +13,8 @@ import app.__main__
 from app.system import limited_child
 from app.system.limited_child import ChildLimits, Stop, lines_of
 from engine import CHILDREN, TokenizerBroken
-from engine.cluster.process import RankProcess
-from engine.cluster.rank_group import hello_here
+from engine.cluster.processes import RankProcess
+from engine.machines.versions import hello_here
 from engine.models.children import TRY_MODEL, command
 from engine.models.first_use import FirstUse
 from tests.helpers.bad_tokenizers import spoiled

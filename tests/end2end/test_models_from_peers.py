@@ -34,15 +34,15 @@ from engine import (
     PeerModel,
     pair_machines,
 )
-from engine.cluster.identity import Identity
-from engine.cluster.lender import Lender
-from engine.cluster.lent import machine_offer, offer_files
 from engine.hub import file_server
 from engine.hub.file_server import files_here
 from engine.hub.http import Hub, HubHttp
 from engine.hub.repository import choose_files
 from engine.hub.staging import write_manifest
 from engine.hub.stop import HubPatience, StopSignal
+from engine.machines.identity import Identity
+from engine.machines.lender import Lender
+from engine.machines.lent import machine_offer, offer_files
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import assert_installed, install
 from tests.helpers.event_recorder import EventRecorder, QuickStore, SlowStore

@@ -15,12 +15,14 @@ from mlx.utils import tree_flatten
 
 from engine.caches.hooks import hooked
 from engine.caches.kinds import CacheMisuse
-from engine.cluster import fabric, process
-from engine.cluster.computers import is_loopback
+from engine.cluster import fabric
 from engine.cluster.fabric import RDMA, RING, join, passed_on, ring_links
-from engine.cluster.launched import LAUNCHED
-from engine.cluster.operations import Commit, Join, NotAValue
+from engine.cluster.operations import Commit, Join
 from engine.cluster.shard import Head, Shard, recorded
+from engine.machines import process
+from engine.machines.computers import is_loopback
+from engine.machines.launched import LAUNCHED
+from engine.machines.messages import NotAValue
 from engine.models.memory import MemoryNeed
 from tests.families.configs import config
 from tests.families.harness import build

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.launched import launched_place, launched_size
+from engine.machines.launched import launched_place, launched_size
 from tests.helpers.engine_client import PATIENCE_S
 from tests.helpers.ranks import processes_below, rank_folder
 from tests.helpers.tiny_models import VOCABULARY

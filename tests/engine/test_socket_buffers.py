@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from engine.cluster.wire import socket_pair
+from engine.machines.wire import socket_pair
 
 
 def test_sockets_between_processes_hold_a_frame() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from engine import Sampling
-from engine.cluster.operations import Value
-from engine.cluster.wire import Wire, WireEnded
+from engine.machines.messages import Value
+from engine.machines.wire import Wire, WireEnded
 from engine.models.loading import LoadedModel
 from engine.station import worker
 from engine.station.connection import DraftOrder, StationProcess

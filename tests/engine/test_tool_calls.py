@@ -204,16 +204,17 @@ def test_two_calls_of_a_reply_are_two_in_every_syntax(caller_folder: Path, tmp_p
 
 
 def test_kimis_calls_are_told_by_tool_and_number_as_it_writes_them(caller_folder: Path, tmp_path: Path) -> None:
-    ids = "{% for c in m.tool_calls or [] %}{{ c.id }} {% endfor %}{{ m.tool_call_id }}\n"
-    template = f"{{% for m in messages %}}{ids}{{% endfor %}}"
+    answer = "{% if m.role == 'tool' %}{{ m.get('name') or m.role }}={{ m.tool_call_id }} {% endif %}"
+    ids = "{% for c in m.tool_calls or [] %}{{ c.id }} {% endfor %}"
+    template = f"{{% for m in messages %}}{ids}{answer}{{% endfor %}}"
     model = with_parser(shutil.copytree(caller_folder, tmp_path / "model"), "kimi_k2", f"{{# tools #}}{template}")
     calls = [ToolCall(f"{at}23456789", name, "{}") for at, name in (("a", "look"), ("b", "go"), ("c", "look"))]
     results = [Message(MessageRole.TOOL, "x", tool_call_id=each.id) for each in calls]
     asked = [Message(MessageRole.ASSISTANT, "", tool_calls=tuple(each)) for each in (calls[:2], calls[2:])]
     text = rendered(model, Request((USER, asked[0], *results[:2], asked[1], results[2]), tools=(TOOL,)))
     assert text.split() == [
-        *("functions.look:0", "functions.go:1", "functions.look:0", "functions.go:1"),
-        *("functions.look:2", "functions.look:2"),
+        *("functions.look:0", "functions.go:1", "look=functions.look:0", "go=functions.go:1"),
+        *("functions.look:2", "look=functions.look:2"),
     ]
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from engine.cluster import process, rank_group, worker
+from engine.cluster import worker
 from engine.cluster.operations import digest_of_states
+from engine.machines import process, versions
 from engine.models import children
 
 LATE_S = 1.5
@@ -38,7 +39,7 @@ def odd_ranks(monkeypatch: pytest.MonkeyPatch, kind: str, number: int, place: in
 
 def main(kind: str, number: int, *arguments: str) -> int:
     if kind == "differs":
-        vars(rank_group)["versions_here"] = lambda: ("0", "0", "0")
+        vars(versions)["versions_here"] = lambda: ("0", "0", "0")
         return worker.run(*arguments)
     from engine.cluster import rank  # imports MLX
 

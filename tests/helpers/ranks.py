@@ -16,7 +16,7 @@ import pytest
 
 from engine.cluster import loading
 from engine.cluster.operations import Commit
-from engine.cluster.process import RankProcess
+from engine.cluster.processes import RankProcess
 from engine.cluster.rank_group import RankGroup
 from tests.families.configs import config
 from tests.families.harness import build, noised

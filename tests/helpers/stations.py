@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.operations import Value
-from engine.cluster.wire import WireEnded
 from engine.drafting.plans import Offer
+from engine.machines.messages import Value
+from engine.machines.wire import WireEnded
 from engine.runtime import pair
 from engine.station import connection, proposer
 from engine.station.connection import DraftOrder, StationProcess

@@ -44,8 +44,8 @@ from engine import (
     RankPlan,
     RankShare,
 )
-from engine.cluster.discovery import announced
-from engine.cluster.operations import PROTOCOL
+from engine.machines.discovery import announced
+from engine.machines.messages import PROTOCOL
 from engine.models import fit
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info

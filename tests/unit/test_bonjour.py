@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zeroconf import ServiceInfo
 
-from engine.cluster import discovery
-from engine.cluster.discovery import KIND, FoundMachine, announced, found_machine
-from engine.cluster.operations import PROTOCOL
+from engine.machines import discovery
+from engine.machines.discovery import KIND, FoundMachine, announced, found_machine
+from engine.machines.messages import PROTOCOL
 
 SERVICE = f"{KIND}.local."
 RECORD = announced("f" * 64)

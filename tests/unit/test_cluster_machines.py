@@ -35,16 +35,18 @@ from engine import (
     write_atomically,
 )
 from engine.__main__ import main
-from engine.cluster import identity, lender, lent, pairing
-from engine.cluster import lending as lending_process
-from engine.cluster import relay as relaying
-from engine.cluster.callers import Caller, Callers, host_of
-from engine.cluster.command import _Spoken
-from engine.cluster.identity import Identity, fingerprint_of, shown_name
-from engine.cluster.lend_child import _Child
-from engine.cluster.lender import MOST_CONNECTIONS, Lender, WantedModel
-from engine.cluster.lent import LentRank, _connected_to, host_and_port, machine_offer, pair_machines, ways
-from engine.cluster.operations import (
+from engine.cluster import processes
+from engine.cluster.processes import LentRank
+from engine.machines import identity, lender, lent, pairing
+from engine.machines import lending as lending_process
+from engine.machines import relay as relaying
+from engine.machines.callers import Caller, Callers, host_of
+from engine.machines.command import _Spoken
+from engine.machines.identity import Identity, fingerprint_of, shown_name
+from engine.machines.lend_child import _Child
+from engine.machines.lender import MOST_CONNECTIONS, Lender, WantedModel
+from engine.machines.lent import _connected_to, host_and_port, machine_offer, pair_machines, ways
+from engine.machines.messages import (
     PROTOCOL,
     Approach,
     Ask,
@@ -57,10 +59,10 @@ from engine.cluster.operations import (
     Start,
     encoded,
 )
-from engine.cluster.pairing import Declined, Invitation
-from engine.cluster.relay import BEAT_S, SILENT_S, relay, relayed
-from engine.cluster.versions import difference, versions_here
-from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.machines.pairing import Declined, Invitation
+from engine.machines.relay import BEAT_S, SILENT_S, relay, relayed
+from engine.machines.versions import difference, versions_here
+from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models import inspect
 from engine.models.inspect import content_digest
 from tests.helpers.ranks import Line
@@ -528,7 +530,7 @@ def test_only_one_machine_is_helped_at_a_time_and_only_as_long_as_it_is_paired(l
 
 def test_a_machine_of_which_nothing_is_heard_has_vanished(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped, asleep or unplugged: its sockets end nowhere. What it says while all is well it says by itself."""
-    for module, name, value in ((lent, "BEAT_S", 0.01), (relaying, "_LOOK_S", 0.01), (lender, "SILENT_S", 0.5)):
+    for module, name, value in ((processes, "BEAT_S", 0.01), (relaying, "_LOOK_S", 0.01), (lender, "SILENT_S", 0.5)):
         monkeypatch.setattr(module, name, value)
     rank = LentRank(lending.paired(), content_digest(STARTER_MAIN), GB)
     assert isinstance(rank.wire.receive()[0], Pong)

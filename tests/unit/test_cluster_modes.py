@@ -20,9 +20,9 @@ from engine import (
     SplitRefusal,
     plan_ranks,
 )
-from engine.cluster import computers
-from engine.cluster.computers import Computer, computer_beside
 from engine.cluster.modes import SHARDED, measured
+from engine.machines import computers
+from engine.machines.computers import Computer, computer_beside
 from tests.helpers.model_folders import model_files, write_folder
 
 GB = 10**9

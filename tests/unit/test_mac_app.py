@@ -24,7 +24,7 @@ from PySide6.QtGui import QImage
 from app.system import bundle_files, licences
 from app.system.services import MESSAGE, TEXT
 from app.views.shell.file_actions import SCHEME
-from engine.cluster.discovery import KIND
+from engine.machines.discovery import KIND
 from engine.models.mlx_build import FOR_MACOS_26
 from tests.architecture.project import ROOT
 

@@ -19,34 +19,26 @@ from hypothesis import strategies as st
 from engine import RankEnd, RankLost
 from engine.cluster import rank_group, worker
 from engine.cluster.operations import (
-    PROTOCOL,
     CanTruncate,
     Commit,
     Drop,
     Forward,
     Gather,
     Gathered,
-    Hello,
     Join,
     Joined,
     Loaded,
     LoadPart,
-    NotAValue,
     Operation,
-    Ping,
-    Pong,
-    RankAnswer,
-    RankBroken,
     RankProgress,
     Reply,
     Stepped,
-    decoded,
     digest_of_states,
-    encoded,
 )
-from engine.cluster.rank_group import RankGroup, hello_here
-from engine.cluster.versions import versions_here
-from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.cluster.rank_group import RankGroup
+from engine.machines.messages import PROTOCOL, Hello, NotAValue, Ping, Pong, RankAnswer, RankBroken, decoded, encoded
+from engine.machines.versions import hello_here, versions_here
+from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.server.problems import problem_of
 from tests.helpers.loading import at_once
 

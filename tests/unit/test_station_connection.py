@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from engine import Sampling, StationEnd, StationPhase, StationState
-from engine.cluster.operations import Ping, RankBroken, Value
-from engine.cluster.rank_group import hello_here
-from engine.cluster.wire import Wire, WireEnded, socket_pair
+from engine.machines.messages import Ping, RankBroken, Value
+from engine.machines.versions import hello_here
+from engine.machines.wire import Wire, WireEnded, socket_pair
 from engine.station import connection
 from engine.station.connection import CONVERSATIONS, DraftOrder, StationConnection
 from engine.station.messages import Answer, Begin, CaughtUp, DraftLoaded, End, LoadDraft, Order, Propose, Proposed

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from engine.cluster import lend_child
+from engine.machines import lend_child
 from engine.models import first_use_child, memory
 from engine.models.fit import physical_bytes
 from engine.models.memory import free_bytes

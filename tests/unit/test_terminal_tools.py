@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import queue
+import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,8 +15,10 @@ import pytest
 from app.__main__ import main
 from app.ask import _parsed, _tool_request
 from app.settings import Settings
+from app.system.secrets import Secrets
 from app.tools.builtin.tool import Reach
 from app.tools.definitions import Tool, ToolResult
+from app.tools.servers import ServerConfig, ToolServers
 from app.tools.steps import addresses_in
 from app.tools.terminal import Exchange, Servers, UnknownTool, chosen, shown
 from engine import Event, Finished, Message, MessageRole, ModelReady, Request
@@ -149,6 +153,28 @@ def test_names_of_tools(terminal: Terminal) -> None:
     for unknown in ("nothing", "files/nothing", "nowhere/", "/", ""):
         with pytest.raises(UnknownTool):
             chosen([unknown], servers)
+
+
+def test_why_a_server_cannot_be_used_is_said(tmp_path: Path) -> None:
+    secrets = Secrets(tmp_path / "token")
+    known = ToolServers(tmp_path / "tools.json", secrets)
+    ended, missing, off = (
+        known.add(ServerConfig("", name, command, ("-c", "raise SystemExit(3)")))
+        for name, command in (("ended", sys.executable), ("missing", "no-such-program"), ("off", sys.executable))
+    )
+    assert all(known.confirm(each.id, each.shown) for each in (ended, missing))
+    known.write()
+    servers = Servers(tmp_path, Secrets(tmp_path / "token"))
+    try:
+        for server, said in (
+            (ended, "ended (3)"),
+            (missing, "(no_command). no-such-program"),
+            (off, "there is no tool"),
+        ):
+            with pytest.raises(UnknownTool, match=re.escape(said)):
+                chosen([f"{server.id}/"], servers)
+    finally:
+        servers.close()
 
 
 def test_a_call_is_shown_whole() -> None:

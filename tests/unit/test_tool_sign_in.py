@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -409,8 +410,8 @@ def test_a_server_that_speaks_by_a_stream_is_asked_for_it() -> None:
 class Connection:
     """One that uses a grant, without the protocol of tools."""
 
-    def __init__(self, server: OAuthToolServer, grant: str = "", **headers: str) -> None:
-        self.reach = ServerReach(address=server.address, headers=headers, grant=grant)
+    def __init__(self, server: OAuthToolServer, grant: str = "", lock: str = "", **headers: str) -> None:
+        self.reach = ServerReach(address=server.address, headers=headers, grant=grant, lock=lock)
         self.http = LimitedTransport(server.address)
         self.failures: list[ServerProblem] = []
         self.kept: list[str] = []
@@ -450,6 +451,18 @@ def test_many_requests_refresh_once() -> None:
         connection = Connection(server, signed_in(server))
         server.sign_in.access.clear()
         assert connection.ask(8) == [202] * 8
+        assert len(connection.kept) == 1
+
+
+def test_a_process_that_was_stopped_while_it_refreshed_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oauth, "_LONGEST_WAIT_S", 0.01)
+    with oauth_tool_server() as server, (tmp_path / "lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        connection = Connection(server, signed_in(server), lock=str(tmp_path / "lock"))
+        server.sign_in.access.clear()
+        assert connection.ask() == [202]
         assert len(connection.kept) == 1
 
 

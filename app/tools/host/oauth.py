@@ -38,6 +38,7 @@ _WITH_RESOURCE = "2025-06-18"  # from this version of the protocol on a token is
 _EARLY_S = 10.0  # before a token expires it is refreshed
 _REVOKE_S = 10.0
 _LOOK_AT_LOCK_S = 0.05
+_LONGEST_WAIT_S = 20.0  # for a process that was stopped while it refreshed
 _PKCE = "S256"
 _SCOPES = re.compile(r"[!#-\[\]-~]+( [!#-\[\]-~]+)*")
 _HELLO = {
@@ -167,9 +168,9 @@ class SignedIn(OAuthClientProvider):
             yield request
             return
         response: httpx2.Response | None = None
+        used = self._token
         has_expired = self.context.current_tokens is not None and not self.context.is_token_valid()
         for is_refused in (has_expired, True):
-            used = self._token
             if is_refused:
                 async with self.context.lock, _alone(self._lock):
                     self._take(await self._renew(self._text, self._text))
@@ -376,8 +377,9 @@ async def _alone(lock: str) -> AsyncIterator[None]:
     try:
         with suppress(OSError):
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
-            while not _is_locked(descriptor):
-                await asyncio.sleep(_LOOK_AT_LOCK_S)
+            async with asyncio.timeout(_LONGEST_WAIT_S):  # its TimeoutError is an OSError
+                while not _is_locked(descriptor):
+                    await asyncio.sleep(_LOOK_AT_LOCK_S)
         yield
     finally:
         if descriptor >= 0:

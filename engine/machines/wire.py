@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from types import UnionType
 
-from engine.cluster.operations import NotAValue, Value, decoded, encoded
+from engine.machines.messages import NotAValue, Value, decoded, encoded
 
 FRAME_S = 30.0
 _AT_ONCE_BYTES = 1 << 16  # in one piece with the value: each piece wakes everyone on the way

@@ -19,10 +19,10 @@ from typing import Any
 from engine.api.errors import InvalidRequest
 from engine.api.ranks import HubSource, LendingPhase, LendingState
 from engine.api.types import AddressProblem
-from engine.cluster.discovery import END_S, Announcement, announce
-from engine.cluster.identity import Identity
-from engine.cluster.lender import Lender
-from engine.cluster.lent import host_and_port
+from engine.machines.discovery import END_S, Announcement, announce
+from engine.machines.identity import Identity
+from engine.machines.lender import Lender
+from engine.machines.lent import host_and_port
 
 LOOK_S = 1.0  # between two looks at what has changed
 _END_S = 4.0  # after which it ends whatever still runs: ranks end with their sockets
@@ -139,7 +139,3 @@ def _rounded(size: int) -> int:
 def _post(state: LendingState) -> None:
     sys.stdout.write(json.dumps(asdict(state)) + "\n")
     sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    sys.exit(run(*sys.argv[1:]))

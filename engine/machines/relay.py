@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from math import inf
 
-from engine.cluster.wire import socket_pair
+from engine.machines.wire import socket_pair
 
 HANDSHAKE_S = 10.0
 # After which a machine has vanished (asleep, unplugged, stopped) that says something each BEAT_S. With what it may take

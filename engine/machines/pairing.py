@@ -14,10 +14,10 @@ import unicodedata
 from typing import Any, TypeVar
 
 from engine.api.ranks import Machine, MachineRefusal
-from engine.cluster.identity import Identity, fingerprint_of, shown_name
-from engine.cluster.operations import MemoryOffer, Pong, Proof, RankAnswer, RankRefused, Share
-from engine.cluster.relay import SILENT_S
-from engine.cluster.wire import Wire, WireEnded
+from engine.machines.identity import Identity, fingerprint_of, shown_name
+from engine.machines.messages import MemoryOffer, Pong, Proof, RankAnswer, RankRefused, Share
+from engine.machines.relay import SILENT_S
+from engine.machines.wire import Wire, WireEnded
 from engine.models.watch import Question
 
 DIGITS = 8

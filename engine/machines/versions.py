@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from engine.api.ranks import MachineRefusal
+from engine.machines.messages import PROTOCOL, Hello
 
 _NAMES = "Hunch", "mlx", "mlx-lm"  # in the order in which a difference is reported
 _SOURCES = Path(__file__).resolve().parents[2] / "pyproject.toml"
@@ -18,6 +19,10 @@ _SOURCES = Path(__file__).resolve().parents[2] / "pyproject.toml"
 @cache
 def versions_here() -> tuple[str, ...]:
     return _own(), version("mlx"), version("mlx-lm")
+
+
+def hello_here() -> Hello:
+    return Hello(PROTOCOL, versions_here())
 
 
 def _own() -> str:

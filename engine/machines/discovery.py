@@ -17,8 +17,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.cluster.identity import Identity, shown_name
-from engine.cluster.operations import PROTOCOL
+from engine.machines.identity import Identity, shown_name
+from engine.machines.messages import PROTOCOL
 
 if TYPE_CHECKING:
     from zeroconf import ServiceInfo, Zeroconf

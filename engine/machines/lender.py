@@ -18,10 +18,10 @@ from pathlib import Path
 
 from engine.api.errors import ModelError
 from engine.api.ranks import HubSource, Machine, MachineRefusal
-from engine.cluster.callers import Caller, Callers, host_of
-from engine.cluster.computers import computer_beside
-from engine.cluster.identity import Identity, fingerprint
-from engine.cluster.operations import (
+from engine.machines.callers import Caller, Callers, host_of
+from engine.machines.computers import computer_beside
+from engine.machines.identity import Identity, fingerprint
+from engine.machines.messages import (
     PROTOCOL,
     Approach,
     Ask,
@@ -34,11 +34,11 @@ from engine.cluster.operations import (
     Share,
     Start,
 )
-from engine.cluster.pairing import Declined, Invitation, answer_to_pair
-from engine.cluster.process import end_rank, start_child
-from engine.cluster.relay import HANDSHAKE_S, SILENT_S, relayed
-from engine.cluster.versions import difference
-from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.machines.pairing import Declined, Invitation, answer_to_pair
+from engine.machines.process import end_rank, start_child
+from engine.machines.relay import HANDSHAKE_S, SILENT_S, relayed
+from engine.machines.versions import difference
+from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models.children import RUN_RANK, RUN_STATION
 from engine.models.fit import model_memory_bytes
 from engine.models.inspect import content_digest
@@ -102,7 +102,7 @@ class Lender:
         self._lock = threading.Lock()
         self._freed = threading.Condition(self._lock)  # nothing is lent any more
         self.callers = Callers(MOST_CONNECTIONS)
-        self._lending: LentMemory | None = None
+        self.lending: LentMemory | None = None
         self.wanted: WantedModel | None = None
         self._files: OfferedFiles | None = None
         self._lent_to: tuple[str, Caller] | None = None  # which process of that machine
@@ -148,10 +148,6 @@ class Lender:
     def invited_s(self) -> float:
         """Seconds for which the latest digits are valid; 0: none are."""
         return 0.0 if self.invitation is None else self.invitation.left_s
-
-    @property
-    def lending(self) -> LentMemory | None:
-        return self._lending
 
     @property
     def offered_files(self) -> OfferedFiles | None:
@@ -303,16 +299,16 @@ class Lender:
         with self._freed:
             if time.monotonic() < self._lends_from:
                 raise Declined(MachineRefusal.TAKEN_BACK)
-            if self._lending is not None and self._lent_to is not None:
+            if self.lending is not None and self._lent_to is not None:
                 before, its = self._lent_to
-                if (self._lending.machine.fingerprint, before) == (lending.machine.fingerprint, process):
+                if (self.lending.machine.fingerprint, before) == (lending.machine.fingerprint, process):
                     its.end()
-                    self._freed.wait_for(lambda: self._lending is None, FREED_S)
-            if self._lending is not None:
-                raise Declined(MachineRefusal.BUSY, self._lending.machine.name)
+                    self._freed.wait_for(lambda: self.lending is None, FREED_S)
+            if self.lending is not None:
+                raise Declined(MachineRefusal.BUSY, self.lending.machine.name)
             if lending.memory_bytes > self.memory_bytes:
                 raise Declined(MachineRefusal.MEMORY)
-            self._lending = lending
+            self.lending = lending
             self._lent_to = (process, connection)
 
     def _lend(self, wire: Wire, plain: socket.socket, relay: threading.Thread, lending: LentMemory) -> None:
@@ -323,7 +319,7 @@ class Lender:
             wire.send(MemoryOffer(most_bytes))
             child = RUN_STATION if lending.drafts else RUN_RANK
             process = start_child(plain, child, lending.folder, str(most_bytes))
-            self._lending = replace(lending, pid=process.pid)
+            self.lending = replace(lending, pid=process.pid)
             plain.close()  # the process has its own
             while relay.is_alive() and self._is_paired(lending.machine):
                 relay.join(LOOK_S)
@@ -333,7 +329,7 @@ class Lender:
             if process is not None:
                 end_rank(process, END_S)
             with self._freed:
-                self._lending = self._lent_to = None
+                self.lending = self._lent_to = None
                 self._freed.notify_all()
             self._on_change()
 

@@ -1,4 +1,4 @@
-"""The process of a rank on this machine: started with one end of a socket, and ended by closing the other."""
+"""A rank's or a station's process: started with one end of a socket, and ended by closing the other."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import signal
 import socket
 import subprocess
 from contextlib import suppress
+from types import UnionType
 
-from engine.cluster.launched import launched_place
-from engine.cluster.operations import Reply
-from engine.cluster.wire import Wire, socket_pair
-from engine.models.children import RUN_RANK, command, environment
+from engine.machines.launched import launched_place
+from engine.machines.wire import FRAME_S, MOST_BYTES, Wire, socket_pair
+from engine.models.children import command, environment
 from engine.models.openblas import is_in_front
 
 # Set outside, these would have MLX join a group by itself, or wait for the GPU in a way that can hang a Mac.
@@ -20,21 +20,20 @@ _UNWANTED = (_WAITS, "MLX_RANK", "MLX_HOSTFILE", "MLX_IBV_DEVICES", "MLX_JACCL_"
 END_S = 15.0  # that a process may take to end once it is asked to
 
 
-class RankProcess:
+class ChildProcess:
     """It has no port and no file; when this process ends, however that may be, its socket closes and it ends, too."""
 
-    machine = ""
-
-    def __init__(self) -> None:
+    def __init__(self, child: str, receives: UnionType, frame_s: float = FRAME_S, most_bytes: int = MOST_BYTES) -> None:
+        """As `start_child`, on this machine; the rest as in `Wire`."""
         ours, theirs = socket_pair()
         try:
-            self._process = start_child(theirs, RUN_RANK)
+            self._process = start_child(theirs, child)
         except BaseException:
             ours.close()
             raise
         finally:
             theirs.close()
-        self.wire = Wire(ours, Reply)
+        self.wire = Wire(ours, receives, frame_s, most_bytes)
 
     @property
     def pid(self) -> int:

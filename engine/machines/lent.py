@@ -1,4 +1,4 @@
-"""Requests to other machines: pairing, what they offer, and starting a rank there.
+"""Requests to other machines: pairing, what they offer, and starting a rank or a station there.
 
 Each call makes a connection of its own, takes a quarter of a minute at most, and raises MachineUnavailable.
 """
@@ -12,7 +12,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from engine.api.errors import EngineError, InvalidRequest, MachineUnavailable, ModelDamaged
-from engine.api.modes import RankMode
-from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
-from engine.cluster.computers import Computer, computer_beside
-from engine.cluster.identity import Identity, fingerprint
-from engine.cluster.operations import (
+from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal
+from engine.machines.computers import Computer, computer_beside
+from engine.machines.identity import Identity, fingerprint
+from engine.machines.messages import (
     PROTOCOL,
     Approach,
     Ask,
@@ -34,16 +33,13 @@ from engine.cluster.operations import (
     Ping,
     Pong,
     RankAnswer,
-    Reply,
     Response,
     Start,
 )
-from engine.cluster.pairing import Declined, ask_to_pair, expected
-from engine.cluster.plan import plan_ranks
-from engine.cluster.relay import BEAT_S, HANDSHAKE_S, relayed
-from engine.cluster.versions import protocol_difference, versions_here
-from engine.cluster.wire import Wire, WireBroken, WireEnded
-from engine.models.fit import model_memory_bytes
+from engine.machines.pairing import Declined, ask_to_pair, expected
+from engine.machines.relay import HANDSHAKE_S, relayed
+from engine.machines.versions import protocol_difference, versions_here
+from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models.inspect import content_digest
 from engine.models.model_files import FileError
 from engine.models.watch import Question, never
@@ -54,7 +50,7 @@ _LAST_PROTOCOL = 31  # what else listens there begins with a letter or a digit
 _LATER_S = 1.5  # after one address has answered, others have this much longer
 THIS_PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
 _Kind = TypeVar("_Kind", RankAnswer, MemoryOffer, Pong)
-_NOWHERE = HubSource()
+NOWHERE = HubSource()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ def pair_machines(identity: Path, address: str, code: str, cancelled: Question =
             return ask_to_pair(_asking(connected), own, code, certificate, address, cancelled)
 
 
-def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOWHERE) -> MachineOffer:
+def machine_offer(helping: Helping, folder: Path | str, source: HubSource = NOWHERE) -> MachineOffer:
     """To the model in this folder, which it must have, too, or learns where to get. Raises ModelDamaged as well."""
     digest = digest_of(Path(folder))
     with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
@@ -83,19 +79,6 @@ def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOW
         offer = _answer(wire, asked, MemoryOffer)
     here = computer_beside(host_and_port(helping.machine.address)[0])
     return MachineOffer(offer.memory_bytes, (here, Computer(offer.chip, offer.system, offer.rdma)))
-
-
-def plan_with(
-    folder: Path | str, helping: Sequence[Helping], source: HubSource = _NOWHERE, mode: RankMode | None = None
-) -> RankPlan:
-    """Which layers would be where, with what these machines offer. Nothing is loaded. `mode`: as for `plan_ranks`.
-
-    Asks each machine, which takes a while. Raises ModelError or MachineUnavailable. A machine without the model learns
-    its `source`, and shows that to its user.
-    """
-    offers = [machine_offer(each, folder, source) for each in helping]
-    sizes = model_memory_bytes(), *(offer.memory_bytes for offer in offers)
-    return plan_ranks(folder, sizes, helping, mode=mode, computers=offers[0].computers if len(offers) == 1 else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,28 +133,6 @@ def _trip_s(wire: Wire) -> float:
     began = time.monotonic()
     _answer(wire, Ping(), Pong)
     return time.monotonic() - began
-
-
-class LentRank:
-    """A rank's process on another machine, which ends it when the connection closes."""
-
-    def __init__(self, helping: Helping, digest: str, memory_bytes: int, process: str = THIS_PROCESS) -> None:
-        """`memory_bytes`: that it needs. `process`: only tests are two at once."""
-        self.machine = helping.machine.name
-        self.wire = Wire(started_on(helping, Start(digest, process, memory_bytes)), Reply)
-        self._ended = threading.Event()
-        threading.Thread(target=self._beat, name="beats", daemon=True).start()
-
-    def _beat(self) -> None:
-        """That machine takes back what it lends when nothing arrives."""
-        with suppress(WireEnded, WireBroken):
-            while not self._ended.wait(BEAT_S):
-                self.wire.send(Ping())
-
-    def end(self, patience_s: float) -> None:
-        """At once: the other machine waits for the process."""
-        self._ended.set()
-        self.wire.close()
 
 
 def started_on(helping: Helping, order: Start) -> socket.socket:
