@@ -1,4 +1,4 @@
-"""The process of a rank, `python -m` with a socket's number. It ends when the other side of its socket does."""
+"""The process of a rank, which gets a socket's number. It ends when the other side of its socket does."""
 
 from __future__ import annotations
 
@@ -103,7 +103,3 @@ def follow(folder: Path) -> NoReturn:
     except Exception as error:  # noqa: BLE001  of MLX, where the group has ended, or of what came then
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         os._exit(1)  # what MLX has still to do for the group would never end
-
-
-if __name__ == "__main__":
-    sys.exit(run(*sys.argv[1:]))

@@ -129,7 +129,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
     build(lambda: _fill(network, path))
     lighter = light and isinstance(config, BlockConfig | EagleConfig) and build(lambda: _lighten(network))
     need = build(lambda: _memory_need(network, access))
-    check_memory(info, need, main)
+    check_memory(info, need, main.held_bytes)
     for weights, progress in handfuls(network):
         yield progress
         build(partial(mx.eval, weights))

@@ -27,10 +27,9 @@ from engine.api.ranks import Helping, HubSource, MachineRefusal
 from engine.hub.library import is_snapshot, revision_of
 from engine.hub.repository import MAX_FILES, RemoteFile, is_checksum, is_wanted
 from engine.hub.staging import listed_in, read_manifest
-from engine.machines.callers import Caller, Callers
-from engine.machines.identity import Identity, fingerprint
+from engine.machines.callers import Caller, Callers, listening
+from engine.machines.identity import Identity
 from engine.machines.lent import offer_files
-from engine.machines.relay import HANDSHAKE_S
 from engine.models.model_files import MIB
 
 _OFFER_EVERY_S = 5.0  # the other machine forgets an offer (lender.OFFERED_S)
@@ -128,26 +127,16 @@ class ModelFileServer:
         if self._ended.is_set():
             return False
         try:
-            known = Identity(Path(self._helping.identity)).machines()
+            return Identity(Path(self._helping.identity)).machine(self._helping.machine.fingerprint) is not None
         except EngineError:
             return False
-        return any(machine.fingerprint == self._helping.machine.fingerprint for machine in known)
 
     def secured(self, caller: Caller) -> ssl.SSLSocket:
         """The machine that helps, and no other, at the other end. Raises OSError."""
-        context = Identity(Path(self._helping.identity)).server_context()
-        context.verify_mode = ssl.CERT_REQUIRED
-        caller.socket.settimeout(HANDSHAKE_S)
-        secure = context.wrap_socket(caller.socket, server_side=True, do_handshake_on_connect=False)
-        caller.socket = secure
-        try:
-            secure.do_handshake()
-            if fingerprint(secure.getpeercert(binary_form=True) or b"") != self._helping.machine.fingerprint:
-                raise ConnectionRefusedError
-        except BaseException:
+        secure = caller.secured(Identity(Path(self._helping.identity)), ssl.CERT_REQUIRED)
+        if caller.machine is None or caller.machine.fingerprint != self._helping.machine.fingerprint:
             secure.close()
-            raise
-        caller.machine = self._helping.machine
+            raise ConnectionRefusedError
         return secure
 
     def pieces(self, file: BinaryIO, size: int) -> Iterator[bytes]:
@@ -212,23 +201,16 @@ class ModelFileServer:
 
 
 class _Server(ThreadingHTTPServer):
-    address_family = socket.AF_INET6
     daemon_threads = True
     block_on_close = False
 
     def __init__(self, offer: ModelFileServer) -> None:
         self.offer = offer
         self._callers = Callers(_MOST_CONNECTIONS)
-        if not socket.has_dualstack_ipv6():
-            self.address_family = socket.AF_INET
-        super().__init__(("", 0), _Handler)
-
-    def server_bind(self) -> None:
-        if self.address_family == socket.AF_INET6:
-            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        self.socket.bind(self.server_address)
-        self.server_address = self.socket.getsockname()
-        self.server_port = self.server_address[1]
+        super().__init__(("", 0), _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listening("::", 0)
+        self.server_port = self.socket.getsockname()[1]
 
     def get_request(self) -> tuple[socket.socket, Any]:
         try:

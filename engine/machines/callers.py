@@ -1,14 +1,17 @@
-"""Connections from other machines, few at a time."""
+"""Connections from other machines: listening for them, few at a time, and who they are."""
 
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
 
 from engine.api.connections import gives_way, machine_of
 from engine.api.ranks import Machine
+from engine.machines.identity import Identity, fingerprint
+from engine.machines.relay import HANDSHAKE_S
 
 
 def host_of(address: tuple[str, int, int, int] | tuple[str, int]) -> str:
@@ -17,11 +20,34 @@ def host_of(address: tuple[str, int, int, int] | tuple[str, int]) -> str:
     return host.removeprefix("::ffff:")
 
 
+def listening(host: str, port: int) -> socket.socket:
+    """ "::": by IPv4 as well. Raises OSError."""
+    if host == "::":
+        with suppress(OSError):  # this system has no IPv6; what else is wrong, is so with IPv4 as well
+            return socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=True)
+        host = "0.0.0.0"
+    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+
+
 @dataclass(eq=False, slots=True)
 class Caller:
     socket: socket.socket
     host: str
     machine: Machine | None = None  # whose certificate it showed; until then, and without one, it gives way to others
+
+    def secured(self, identity: Identity, verify: ssl.VerifyMode = ssl.CERT_OPTIONAL) -> ssl.SSLSocket:
+        """Its connection, once `machine` is known, if it is paired. Raises OSError."""
+        context = identity.server_context()
+        context.verify_mode = verify
+        self.socket.settimeout(HANDSHAKE_S)
+        self.socket = secure = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+        try:
+            secure.do_handshake()
+            self.machine = identity.machine(fingerprint(secure.getpeercert(binary_form=True) or b""))
+        except BaseException:
+            secure.close()
+            raise
+        return secure
 
     def end(self) -> None:
         with suppress(OSError):

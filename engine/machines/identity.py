@@ -51,6 +51,10 @@ class Identity:
         """Those that this one is paired with, the newest last."""
         return tuple(machine for machine, _ in self._known())
 
+    def machine(self, fingerprint: str) -> Machine | None:
+        """The one with this certificate, if it is paired: any process may have removed it meanwhile."""
+        return next((machine for machine in self.machines() if machine.fingerprint == fingerprint), None)
+
     def pair_with(self, machine: Machine, certificate: str) -> None:
         """Store a pairing; replaces a former one of that machine, or at its address."""
         with _alone(self.folder):

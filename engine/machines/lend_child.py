@@ -102,7 +102,7 @@ class _Child:
         if left_s:
             state = replace(state, code=self._code, code_s=left_s)
         wanted = self.lender.wanted
-        if wanted is not None and wanted.machine.fingerprint in {machine.fingerprint for machine in known}:
+        if wanted is not None and self.identity.machine(wanted.machine.fingerprint) is not None:
             source = wanted.source
             state = replace(state, wanted_by=wanted.machine.name)
             state = replace(state, wanted_repository=source.repository, wanted_revision=source.revision)
@@ -139,7 +139,3 @@ def _rounded(size: int) -> int:
 def _post(state: LendingState) -> None:
     sys.stdout.write(json.dumps(asdict(state)) + "\n")
     sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    sys.exit(run(*sys.argv[1:]))

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from engine.api.errors import ModelError
 from engine.api.ranks import HubSource, Machine, MachineRefusal
-from engine.machines.callers import Caller, Callers, host_of
+from engine.machines.callers import Caller, Callers, host_of, listening
 from engine.machines.computers import computer_beside
-from engine.machines.identity import Identity, fingerprint
+from engine.machines.identity import Identity
 from engine.machines.messages import (
     PROTOCOL,
     Approach,
@@ -113,7 +113,7 @@ class Lender:
 
     def start(self, host: str, port: int) -> int:
         """Returns the port that it listens at; "::": by IPv4 as well. Raises OSError."""
-        self._listening = _listening(host, port)
+        self._listening = listening(host, port)
         self._run(partial(self._accept, self._listening))
         return int(self._listening.getsockname()[1])
 
@@ -194,25 +194,13 @@ class Lender:
             self.callers.remove(connection)
 
     def _shake_hands(self, connection: Caller) -> None:
-        connection.socket.settimeout(HANDSHAKE_S)
-        secure = self._identity.server_context().wrap_socket(
-            connection.socket, server_side=True, do_handshake_on_connect=False
-        )
-        connection.socket = secure
-        with secure:
-            secure.do_handshake()
-            connection.machine = self._machine(secure.getpeercert(binary_form=True))
+        with connection.secured(self._identity) as secure:
             secure.send(bytes([PROTOCOL]))
             self._talk(*relayed(secure, SILENT_S), connection)
 
-    def _machine(self, shown: bytes | None) -> Machine | None:
-        """The paired machine with that certificate."""
-        machines = self._identity.machines() if shown else ()
-        return next((machine for machine in machines if machine.fingerprint == fingerprint(shown or b"")), None)
-
     def _is_paired(self, machine: Machine) -> bool:
         """Still: the command line removes one in a process of its own."""
-        return any(known.fingerprint == machine.fingerprint for known in self._identity.machines())
+        return self._identity.machine(machine.fingerprint) is not None
 
     def _talk(self, plain: socket.socket, relay: threading.Thread, connection: Caller) -> None:
         wire = Wire(plain, Approach, HANDSHAKE_S, most_bytes=0)
@@ -332,11 +320,3 @@ class Lender:
                 self.lending = self._lent_to = None
                 self._freed.notify_all()
             self._on_change()
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    if host == "::":
-        with suppress(OSError):  # this system has no IPv6; what else is wrong, is so with IPv4 as well
-            return socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=True)
-        host = "0.0.0.0"
-    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)

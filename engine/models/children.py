@@ -22,6 +22,7 @@ _MODULES = MappingProxyType(
     }
 )
 CHILDREN = tuple(_MODULES)
+_START = str(Path(__file__).with_name("start_child.py"))
 
 # Of the process that tries a model
 OUR_FAULTS = frozenset({1, 2})  # exit statuses of a process that could not try: Python's, a wrong command line's
@@ -37,7 +38,7 @@ PROBES = {
 def command(child: str, *arguments: str) -> list[str]:
     """In a frozen app, `sys.executable` is the app and takes no `-m`."""
     is_python = not getattr(sys, "frozen", False) and Path(sys.executable).name.lower().startswith("python")
-    start = ["-P", "-m", _MODULES[child]] if is_python else [child]
+    start = ["-P", _START, _MODULES[child]] if is_python else [child]
     return [sys.executable, *start, *arguments]
 
 

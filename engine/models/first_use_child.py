@@ -1,4 +1,4 @@
-"""A process that tries a folder's tokenizer and chat template before the app does: `python -m` with the folder.
+"""A process that tries a folder's tokenizer and chat template before the app does.
 
 It has limits of time and memory, imports neither MLX nor a window, and reports by its exit status. An exception of a
 tokenizer or template is no reason to refuse a model: the engine tries again with other words.
@@ -146,7 +146,3 @@ def run(folder: str, how: str = "") -> NoReturn:
     except BaseException as error:  # noqa: BLE001  a panic of the tokenizers library is one
         status = TOO_MUCH if isinstance(error, MemoryError) else GOOD
     os._exit(status)  # without waiting for the tokenizer's threads
-
-
-if __name__ == "__main__":
-    run(*sys.argv[1:])

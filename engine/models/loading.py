@@ -33,6 +33,7 @@ from engine.models.control_words import ControlWords
 from engine.models.declared import adopt_declared
 from engine.models.effort import EffortVariables
 from engine.models.first_use import FirstUse
+from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.inspect import inspect_model
 from engine.models.memory import MemoryNeed
 from engine.models.networks import EightBits, Held, LoadedPart, checked, guarded, model_identity, reading
@@ -109,6 +110,12 @@ class LoadedModel:
         kept = self.eight_bits
         identity = f"{self.identity}-kv8"
         return replace(self, make_caches=kept.make_caches, need=kept.need, identity=identity, eight_bits=None)
+
+    @property
+    def held_bytes(self) -> int:
+        """With a chat of the least useful length."""
+        need = self.need if self.eight_bits is None else self.eight_bits.need
+        return need.at(min(self.info.context_tokens, LEAST_CONTEXT_TOKENS))
 
     @property
     def has_states(self) -> bool:
@@ -189,7 +196,8 @@ def loading(
     if front is not None:
         yield from front.begin()
     vision = _vision_of(info) if main is None and front is None else None  # a draft reads text only
-    part = yield from reading(info, main, aborted, vision, None if front is None else front.cut)
+    beside_bytes = 0 if main is None else main.held_bytes
+    part = yield from reading(info, beside_bytes, aborted, vision, None if front is None else front.cut)
     make_caches = part.make_caches if front is None else (yield from front.joined(part))
     yield
     width = guarded(info.folder, ModelDamaged, aborted, lambda: _logit_width(part.network))

@@ -135,19 +135,6 @@ class LoadedPart:
     eight_bits: EightBits | None  # None over several processes, which make caches of one kind
 
 
-class InMemory(Protocol):
-    """Something that is loaded, as far as others have to fit beside it."""
-
-    @property
-    def info(self) -> ModelInfo: ...
-
-    @property
-    def need(self) -> MemoryNeed: ...
-
-    @property
-    def eight_bits(self) -> EightBits | None: ...
-
-
 class Held(Protocol):
     """What a process holds of a network that runs in several."""
 
@@ -169,7 +156,7 @@ def checked(path: Path) -> ModelInfo:
 
 def reading(
     info: ModelInfo,
-    beside: InMemory | None = None,
+    beside_bytes: int = 0,
     aborted: Question = never,
     vision: VisionConfig | None = None,
     cut: Callable[[Any], Held] | None = None,
@@ -188,7 +175,7 @@ def reading(
     if held is not None:
         need = held.need(need)
     eight_bits = read(lambda: _eight_bits(network, tower)) if cut is None else None
-    check_memory(info, need if eight_bits is None else eight_bits.need, beside)
+    check_memory(info, need if eight_bits is None else eight_bits.need, beside_bytes)
     for weights, progress in handfuls(network if held is None else held):
         yield progress
         read(partial(mx.eval, weights))
@@ -253,24 +240,19 @@ def _check_architecture(info: ModelInfo) -> None:
         raise ModelUnsupported(info.folder, info.model_type)
 
 
-def check_memory(info: ModelInfo, need: MemoryNeed, beside: InMemory | None) -> None:
+def check_memory(info: ModelInfo, need: MemoryNeed, beside_bytes: int) -> None:
     """Raise ModelTooLarge unless the model fits beside the other one, each with a chat of the least useful length."""
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
     needed = need.at(context)
     in_all = available_bytes()
-    available = in_all - (_held_bytes(beside) if beside is not None else 0)
+    available = in_all - beside_bytes
     if needed > available:
         raise ModelTooLarge(info.folder, needed, max(0, available), context, max(0, most_bytes() - in_all))
 
 
-def has_room(weight_bytes: int, *beside: InMemory) -> bool:
-    """Whether this many bytes of weights can be loaded beside those models, each with a chat."""
-    return weight_bytes + sum(map(_held_bytes, beside)) <= available_bytes()
-
-
-def _held_bytes(model: InMemory) -> int:
-    need = model.need if model.eight_bits is None else model.eight_bits.need
-    return need.at(min(model.info.context_tokens, LEAST_CONTEXT_TOKENS))
+def has_room(nbytes: int) -> bool:
+    """Whether weights and what is held beside them have room."""
+    return nbytes <= available_bytes()
 
 
 def widens() -> bool:

@@ -181,11 +181,14 @@ class LoadedPair:
         return self._trial is not None or self._draft_trial is not None
 
     def _try_batching(self) -> None:
-        """A forward of a trial."""
-        if self._trial is not None:
-            self._trial, self._batching = _tried(self._trial, self._batching)
-        elif self._draft_trial is not None and self.draft is not None:
-            self._draft_trial, found = _tried(self._draft_trial, Batching())
+        """A forward of a trial. One that is interrupted is over, and has found nothing."""
+        trial, draft_trial = self._trial, self._draft_trial
+        if trial is not None:
+            self._trial = None
+            self._trial, self._batching = _tried(trial, self._batching)
+        elif draft_trial is not None and self.draft is not None:
+            self._draft_trial = None
+            self._draft_trial, found = _tried(draft_trial, Batching())
             if found.drafts:
                 self.history.draft_in_rows(self.draft.source)
 

@@ -249,10 +249,10 @@ class PairLoader:
         """
         if role is ModelRole.MAIN:
             self.drop(sink)
-        elif (draft := self._scheduler.draft) and not has_room(
-            weight_bytes, draft, *filter(None, [self._scheduler.main])
-        ):
-            self._drop_draft(sink)
+        elif self._scheduler.draft is not None:
+            held = [model.held_bytes for model in (self._scheduler.main, self._scheduler.draft) if model is not None]
+            if not has_room(weight_bytes + sum(held)):
+                self._drop_draft(sink)
 
     def _drop_draft(self, sink: Sink) -> None:
         self._scheduler.set_draft(None)

@@ -1,4 +1,4 @@
-"""The process of a station, `python -m` with a socket's number. It ends when the other side of its socket does."""
+"""The process of a station, which gets a socket's number. It ends when the other side of its socket does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import queue
 import socket
 import struct
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -326,7 +325,3 @@ def _timed(draft: StationDraft) -> tuple[StationDraft, int]:
     seconds = {rows: min(Conversation.try_rows(draft, rows) for _ in range(_TIMED_FORWARDS)) for rows in _ROWS}
     most = max(rows for rows in _ROWS if seconds[rows] <= _ROWS_COST * seconds[1])
     return replace(draft, rows=most), max(1, int(1e6 * seconds[1]))
-
-
-if __name__ == "__main__":
-    sys.exit(run(*sys.argv[1:]))

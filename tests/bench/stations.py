@@ -126,9 +126,9 @@ def run_child(descriptor: str, share: str) -> int:
 def slow_pair(share: float, trip_s: float, counted: list[int]) -> Iterator[None]:
     """Pairs that are loaded in this block are as slow as those of a Mac, and stations are elsewhere."""
 
-    def slowly(info: Any, beside: Any = None, *arguments: Any) -> Any:
-        part = yield from reading(info, beside, *arguments)
-        paused(part.network, partial(step_s, 1.0 if beside is None else share))
+    def slowly(info: Any, beside_bytes: int = 0, *arguments: Any) -> Any:
+        part = yield from reading(info, beside_bytes, *arguments)
+        paused(part.network, partial(step_s, share if beside_bytes else 1.0))
         return part
 
     with pytest.MonkeyPatch.context() as patch:

@@ -23,9 +23,10 @@ from dataclasses import dataclass  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
-from mlx_lm import load, stream_generate  # noqa: E402
+from mlx_lm import stream_generate  # noqa: E402
 from mlx_lm.generate import TextStateMachine, make_text_state_machine  # noqa: E402
 from mlx_lm.server import ToolCallFormatter  # noqa: E402
+from mlx_lm.utils import load_tokenizer  # noqa: E402
 
 from app.tools.definitions import Tool  # noqa: E402
 from engine import Engine, Message, MessageRole, Request, Sampling, ToolCalled  # noqa: E402
@@ -62,7 +63,7 @@ class Question:
 class Sides:
     def __init__(self, folder: Path) -> None:
         self._ours = load_model(folder)
-        self._model, self._tokenizer = load(str(folder), lazy=True)[:2]
+        self._tokenizer = load_tokenizer(folder)
         self._states = make_text_state_machine(self._tokenizer)
         self._engine = EngineClient(Engine())
         self._engine.load(folder)
@@ -86,7 +87,7 @@ class Sides:
         reply = self._engine.run(asked.request)
         ours = str(self._tokenizer.decode(reply.tokens)).removesuffix(self._tokenizer.eos_token)
         prompt = self.their_prompt(asked)
-        pieces = stream_generate(self._model, self._tokenizer, prompt, max_tokens=_MOST_TOKENS)
+        pieces = stream_generate(self._ours.network, self._tokenizer, prompt, max_tokens=_MOST_TOKENS)
         theirs = "".join(each.text for each in pieces)
         called = [each.call for each in reply.events if isinstance(each, ToolCalled)]
         assert [each.name for each in called] == [each["name"] for each in self.our_calls(ours, asked.tools)]

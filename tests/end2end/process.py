@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Timer
 
 from tests.architecture.project import ROOT
 
@@ -19,12 +20,15 @@ def finished(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def running(code: str, *arguments: object, stderr: int | None = None) -> Iterator[subprocess.Popen[str]]:
-    """It is killed where it has not ended by then."""
+    """It is killed where it has not ended by then, or after `PATIENCE_S`."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
+        late = Timer(PATIENCE_S, process.kill)
+        late.start()
         try:
             yield process
         finally:
+            late.cancel()
             process.kill()
 
 

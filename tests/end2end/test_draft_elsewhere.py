@@ -76,7 +76,7 @@ class OtherApp:
 
 def stations_below(pid: int) -> list[int]:
     """Processes of stations that this one or one below it has started."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()]
     below = {pid}
     while more := {int(row[0]) for row in rows if int(row[1]) in below} - below:

@@ -47,6 +47,7 @@ from app.application import Application
 from app.storage.parts import Call, CallStage, of_kind
 from app.system.paths import Paths
 from app.system.qt_application import qt_application
+from app.tools.definitions import Answer
 from PySide6.QtCore import QTimer
 from tests.end2end.test_tools_by_the_engine import Demanding
 from tests.helpers.tool_calls import FakeServers, tool
@@ -62,7 +63,7 @@ def look():
         asked.append(1)
         application.chats.send("Go")
     elif rows and rows[-1].consent is not None:
-        application.chats.exchanges.answer(rows[-1].id, "chat")
+        application.chats.exchanges.answer(rows[-1].id, Answer.CHAT, rows[-1].consent)
     elif servers.ran:
         parts = application.storage.read.messages.message(rows[-1].id).parts
         print([each.stage.value for each in of_kind(Call, parts)], flush=True)

@@ -406,3 +406,18 @@ def test_batches_are_tried_while_the_engine_is_idle_not_when_the_first_replies_s
     assert pair.history.in_rows == {draft().source}
     assert not calls
     assert not drafted
+
+
+def test_trials_that_are_interrupted_are_over() -> None:
+    def interrupted(_tokens: mx.array, cache: Any) -> Any:
+        assert cache
+        raise KeyboardInterrupt
+
+    of_main = Harness(replace(model("qwen3"), network=interrupted), None).scheduler.pair
+    of_draft = Harness(model("qwen3"), replace(draft(), network=interrupted)).scheduler.pair
+    for pair in (of_main, of_draft):
+        with pytest.raises(KeyboardInterrupt):
+            _ = pair.batching
+    assert of_main.batching == Batching()
+    assert of_draft.batching == Batching(shares=True, drafts=True)
+    assert not of_draft.history.in_rows

@@ -32,7 +32,7 @@ from tests.helpers.transcript_harness import TranscriptHarness, long_chat, quest
 from tests.ui.growth_setups import GrowthSetup
 
 MOST_GROWTH = 3.0
-MOST_S = 0.5  # what is laid out or read as a whole takes seconds
+MOST_S = 1.0  # on a busy machine; what is laid out or read as a whole takes seconds
 LARGE_BYTES = 5_000_000
 SHOWN = ["x", "말", "ab\n", "\n", "- item\n", "```py\nx = 1\n", "```\na\n```\n", "|a|b|\n", "🎉", "word " * 700 + "\n"]
 PASTED = ["x", "말", "ab\n", "\n", "word " * 700 + "\n", "x" * 3_900 + "\n", "x" * 5_000 + "\nab\n"]
