@@ -17,6 +17,7 @@ import pytest
 from PySide6.QtCore import QAbstractEventDispatcher, Qt, QTimer
 from pytestqt.qtbot import QtBot
 
+from app.storage.search_index import pieces_of
 from app.tools.definitions import Answer, Tool
 from app.tools.wire import Patience
 from tests.helpers.app_harness import AppHarness, open_app
@@ -25,7 +26,7 @@ from tests.helpers.stillness import still
 from tests.helpers.tool_calls import MODELS, call, calls, says
 from tests.helpers.tool_hosts import MALICIOUS, alive, wait_until
 
-_MOST_MS = 16.0  # of lateness beyond idle, and of work beyond a server that does nothing wrong
+_MOST_MS = 16.0  # of lateness beyond idle, and of work beyond the most of some servers that do nothing wrong
 _GROWN_KIB = 5 << 10
 _GIB_IN_MIB = 1024
 _TICK_MS = 5
@@ -75,22 +76,23 @@ def test_the_window_is_not_held_and_the_app_does_not_grow(
             server.end()
             return cost
 
-        for _ in range(_WARM_UP):
-            attack(_PLAIN)
+        pieces_of(" ".join(map(str, range(10**5, 11 * 10**4))))  # any long chat fills what the index remembers
+        honest = [attack(_PLAIN).worked_ms for _ in range(_WARM_UP)][_WARM_UP // 2 :]
+        most_work = max(honest) + _MOST_MS
         most_late = idle() + _MOST_MS
         for mode in (_PLAIN, *modes()):
             found[mode] = attack(mode)
         most_late = max(most_late, idle() + _MOST_MS)
 
         def is_too_much(cost: Cost) -> bool:
-            works = cost.worked_ms > found[_PLAIN].worked_ms + _MOST_MS
-            return works or cost.late_ms > most_late or cost.grown_kib > _GROWN_KIB
+            return cost.worked_ms > most_work or cost.late_ms > most_late or cost.grown_kib > _GROWN_KIB
 
         for mode in [*found] * (_TRIES - 1):
             if is_too_much(found[mode]):
                 found[mode] = found[mode].with_least_time(attack(mode))
         lines = [f"{mode:20} {cost}" for mode, cost in found.items()]
-        sys.stdout.write("\n".join([f"idle: late {most_late - _MOST_MS:.1f} ms", *lines]) + "\n")
+        usual = f"idle: late {most_late - _MOST_MS:.1f} ms; honest: work {max(honest):.1f} ms"
+        sys.stdout.write("\n".join([usual, *lines]) + "\n")
     assert {mode: str(cost) for mode, cost in found.items() if is_too_much(cost)} == {}
     wait_until(lambda: not any(map(alive, (tmp_path / "servers").iterdir())), "a process of a server is left")
 
