@@ -163,23 +163,28 @@ def test_a_password_in_a_hubs_address_is_neither_used_nor_told(store: QuickStore
     assert "hf_canary" not in str(search_error(recorder, store.search(HubQuery())))
 
 
-def test_a_silent_hub_a_busy_one_and_one_that_hangs_up_are_told_apart(
-    hub: TinyHub, tmp_path: Path, recorder: EventRecorder
-) -> None:
-    class HastyStore(QuickStore):
-        tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, read_s=0.05))
+class HastyStore(QuickStore):
+    tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, read_s=0.05))
 
-    store = HastyStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
-    for fault, reason in (
-        (Fault(hold_after=1), HubSilence.TIMED_OUT),
-        (Fault(cut_after=1), HubSilence.BROKE_OFF),
-        (Fault(status=503), HubSilence.BUSY),
-    ):
-        hub.faults["search"] = fault
-        error = search_error(recorder, store.search(HubQuery()))
-        assert isinstance(error, HubUnreachable)
-        assert error.reason is reason
+
+@pytest.mark.parametrize(
+    ("kind", "fault", "reason"),
+    [
+        (HastyStore, Fault(hold_after=1), HubSilence.TIMED_OUT),
+        (QuickStore, Fault(cut_after=1), HubSilence.BROKE_OFF),
+        (QuickStore, Fault(status=503), HubSilence.BUSY),
+    ],
+    ids=["silent", "hangs up", "busy"],
+)
+def test_silent_busy_and_broken_hubs_are_told_apart(
+    kind: type[QuickStore], fault: Fault, reason: HubSilence, hub: TinyHub, tmp_path: Path, recorder: EventRecorder
+) -> None:
+    store = kind(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    hub.faults["search"] = fault
+    error = search_error(recorder, store.search(HubQuery()))
     assert store.close()
+    assert isinstance(error, HubUnreachable)
+    assert error.reason is reason
 
 
 @pytest.mark.parametrize(
