@@ -309,8 +309,7 @@ def test_files_whose_database_is_damaged_are_read_anew_for_the_next_question(
     documents.start()
     harness.qtbot.waitUntil(lambda: documents.has_text(tea))
     harness.controller.new_chat_in(tea)
-    harness.say("How much?")
-    assert "costs" not in told(harness)[0]
+    harness.say("How much?")  # finds the damage, where the empty chat's count of tokens has not yet
     harness.qtbot.waitUntil(is_whole)
     harness.qtbot.waitUntil(lambda: [each.state for each in documents.files(tea)] == [FileState.READY])
     harness.say("And now?")
