@@ -366,11 +366,15 @@ def _searched(row: sqlite3.Row) -> str:
 
 
 def pieces_of(text: str) -> set[str]:
-    """All substrings of each word, of up to two or three characters."""
-    runs = set(_RUN.findall(fold(text)))
-    longest = max(map(len, runs), default=0)
-    longer = map(_kept_pieces if longest <= _LONGEST_KEPT else _pieces, runs)
-    return set("".join(runs)).union(*longer)
+    """All substrings of each word, of up to two or three characters. By small parts: a call into C that takes long is
+    time in which the window's thread waits.
+    """
+    found: set[str] = set()
+    for at in range(0, len(text), _BLOCK_CHARS):
+        runs = set(_RUN.findall(fold(text[max(0, at - _OVERLAP) : at + _BLOCK_CHARS])))
+        longest = max(map(len, runs), default=0)
+        found.update("".join(runs), *map(_kept_pieces if longest <= _LONGEST_KEPT else _pieces, runs))
+    return found
 
 
 def _pieces(run: str) -> tuple[str, ...]:

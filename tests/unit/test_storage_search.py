@@ -246,6 +246,14 @@ def lengths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return read
 
 
+def test_the_pieces_of_a_long_text_are_those_of_its_lines() -> None:
+    """Wherever it is cut into parts."""
+    lines = [TEXTS[number % len(TEXTS)] + " " * (number % 17) for number in range(900)]
+    assert search_index.pieces_of("\n".join(lines)) >= set().union(*map(search_index.pieces_of, lines))
+    word = "abcdefghijklmnopqrstuvwxyz" * 700
+    assert search_index.pieces_of(word) == {(word * 2)[at : at + size] for at in range(26) for size in (1, 2, 3)}
+
+
 def finds_all_of_long(path: Path, index: SearchIndex) -> bool:
     with closing(ReadConnection(address_of(path))) as reader:
         assert index.chats_not_read(reader) == set()
