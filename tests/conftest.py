@@ -32,7 +32,7 @@ from tests.helpers import shaking
 from tests.helpers.fonts import no_fonts_but, usual_fonts
 
 _THREAD_END_S = 60.0
-_PATIENCE_MS = 60_000
+_PATIENCE_MS = 240_000
 _LOOK_MS = 1
 _FULL_COLLECTION_EVERY = 100  # tests
 _MEMORY = Path("/dev/shm")  # of Linux
@@ -78,7 +78,7 @@ settings.register_profile(
 settings.register_profile("hunch", settings.get_profile("drills"), derandomize=True)
 _EXAMPLES = 3  # of so many examples `make test` tries one, `make slow` all
 
-# For the same reason what is waited for without a limit of its own may take longer than pytest-qt's five seconds.
+# For the same reason what is waited for may take longer than the five seconds of pytest-qt.
 for _wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed, QtBot.waitActive):
     _wait.__kwdefaults__ = {**(_wait.__kwdefaults__ or {}), "timeout": _PATIENCE_MS}
 

@@ -78,6 +78,19 @@ def test_tests_wait_until_the_interface_is_still() -> None:
     assert ours == ["tests/helpers/stillness.py"]
 
 
+def test_tests_wait_as_long_as_conftest_says() -> None:
+    """A shorter patience is a test by the clock."""
+    found = [
+        f"{name_of(path)}:{call.lineno}"
+        for path in python_files("tests")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and ast.unparse(call.func).rpartition(".")[2].startswith(("waitUntil", "waitSignal", "waitExposed"))
+        and any(keyword.arg == "timeout" for keyword in call.keywords)
+    ]
+    assert found == []
+
+
 _LONG_LIVED = ("app.controllers.", "app.view_models.", "app.settings", "app.theme")
 
 

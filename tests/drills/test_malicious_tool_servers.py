@@ -198,7 +198,7 @@ class Attack:
         return bool(messages) and (not messages[-1].under_way or messages[-1].consent is not None)
 
     def _wait(self, done: Callable[[], bool]) -> None:
-        self._qtbot.waitUntil(done, timeout=120_000)
+        self._qtbot.waitUntil(done)
 
     def end(self) -> None:
         self._app.chats.stop()

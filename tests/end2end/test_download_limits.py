@@ -374,7 +374,7 @@ def test_of_two_programs_that_look_at_the_disk_at_once_one_gets_the_room(
             second_is_there.set()
         else:
             first_looks.set()
-            assert second_is_there.wait(30)  # it looks, too, or waits until the first has looked
+            assert second_is_there.wait(60)  # it looks, too, or waits until the first has looked
         return scarce(folder)
 
     def noted_wait(stop: StopSignal, seconds: float) -> None:
@@ -383,7 +383,7 @@ def test_of_two_programs_that_look_at_the_disk_at_once_one_gets_the_room(
 
     monkeypatch.setattr("engine.hub.staging.shutil.disk_usage", free)
     first = other_program.install(REPO)
-    assert first_looks.wait(30)
+    assert first_looks.wait(60)
     monkeypatch.setattr(StopSignal, "wait", noted_wait)
     assert isinstance(refusal(store, recorder, OTHER), DiskFull)
     assert isinstance(other_recorder.end_of(first), DownloadFinished)

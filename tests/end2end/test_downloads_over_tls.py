@@ -163,7 +163,7 @@ def test_on_a_mac_one_silent_hub_does_not_hold_up_the_others(monkeypatch: pytest
         for line in lines:
             line.close()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
     connecting.trusted.cache_clear()
 

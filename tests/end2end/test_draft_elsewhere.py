@@ -35,7 +35,6 @@ QUESTION = "What is a draft model?"
 REPO = "org/starter-draft"
 COMMIT = "c" * 40
 WORKER = "engine.station.worker"
-_LOAD_MS = 100_000  # two processes import MLX for it, on a busy machine perhaps
 
 
 class OtherApp:
@@ -110,7 +109,7 @@ def person(tmp_path: Path, qtbot: QtBot, other: OtherApp, monkeypatch: pytest.Mo
     settings.main_folder, settings.draft_folder = (str(paths.models / "made" / half) for half in ("main", "draft"))
     settings.save()
     made = Person(tmp_path / "here", qt_pointer)
-    qtbot.waitUntil(lambda: made.application.models.pair.state is PairState.READY, timeout=_LOAD_MS)
+    qtbot.waitUntil(lambda: made.application.models.pair.state is PairState.READY)
     yield made
     made.leave()
     assert not station_threads()
@@ -175,7 +174,7 @@ def test_the_other_app_drafts_until_it_is_lost_or_switched_off(
     assert (page.station.machine.text(), other.stations()) == ("No other Mac", [])
 
     choose(page, Qt.Key.Key_Down)
-    qtbot.waitUntil(lambda: drafts_there(person), timeout=_LOAD_MS)
+    qtbot.waitUntil(lambda: drafts_there(person))
     assert said.text().startswith("Ready, with up to")
     there = reply(person)
     assert (alone[0], "station") == there
@@ -200,7 +199,7 @@ def test_the_other_app_drafts_until_it_is_lost_or_switched_off(
     assert "drafts for it" not in app.window.header.chip.toolTip()
 
     other.start()
-    qtbot.waitUntil(lambda: drafts_there(person), timeout=_LOAD_MS)
+    qtbot.waitUntil(lambda: drafts_there(person))
     assert reply(person) == there
     choose(page, Qt.Key.Key_Up)
     wait(lambda: not other.stations() and not station_threads())
@@ -208,7 +207,7 @@ def test_the_other_app_drafts_until_it_is_lost_or_switched_off(
     assert said.text().startswith("A paired Mac can run the draft too")
 
     choose(page, Qt.Key.Key_Down)
-    qtbot.waitUntil(lambda: drafts_there(person), timeout=_LOAD_MS)
+    qtbot.waitUntil(lambda: drafts_there(person))
     app.machines.remove(app.machines.station.chosen)
     wait(lambda: not other.stations() and not station_threads())
     assert app.settings.draft_machine == ""
@@ -226,7 +225,7 @@ def test_a_draft_that_the_other_app_lacks_is_copied_there(person: Person, other:
     said: list[str] = []
     app.machines.station.changed.connect(lambda: said.append(page.station.row.explanation.text()))
     choose(page, Qt.Key.Key_Down)
-    qtbot.waitUntil(lambda: drafts_there(person), timeout=_LOAD_MS)
+    qtbot.waitUntil(lambda: drafts_there(person))
 
     assert any(f"there offers to download {REPO}" in words for words in said)
     assert any(words.startswith("Copying the draft to ") for words in said)

@@ -260,7 +260,7 @@ def test_a_summary_is_written_where_reading_begins(harness: ControllerHarness, q
             talk(harness, 1, number)
             if harness.rows[-1].reads_from is not None:
                 break
-        qtbot.waitUntil(lambda: bool(summaries(harness)), timeout=20_000)
+        qtbot.waitUntil(lambda: bool(summaries(harness)))
         (row,) = summaries(harness)
         assert beginnings(harness) == [row]
         assert harness.rows[row].text
@@ -278,7 +278,7 @@ def test_a_summary_is_written_where_reading_begins(harness: ControllerHarness, q
             if len(summaries(harness)) > 1:
                 break
             qtbot.waitUntil(lambda: not harness.storage.pending)
-        qtbot.waitUntil(lambda: len(summaries(harness)) > 1, timeout=20_000)
+        qtbot.waitUntil(lambda: len(summaries(harness)) > 1)
         again = [each for each in asked if each.background][-1].messages[0].content
         assert f"Summary so far: {harness.rows[row].text[:10]}" in again
         assert "Question 0: what of the sea?" not in again
@@ -287,7 +287,7 @@ def test_a_summary_is_written_where_reading_begins(harness: ControllerHarness, q
 def test_a_summary_can_be_changed(harness: ControllerHarness, qtbot: QtBot) -> None:
     harness.settings.long_chats = "summary"
     talk(harness, 9)
-    qtbot.waitUntil(lambda: bool(summaries(harness)), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(summaries(harness)))
     written = harness.rows[summaries(harness)[-1]]
     harness.controller.edits.begin(written.id)
     harness.controller.edits.type(written.id, "The sea was talked about.")

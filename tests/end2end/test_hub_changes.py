@@ -57,7 +57,7 @@ def test_offline_mode_pauses_a_download_at_once(hub: TinyHub, store: QuickStore,
 def test_what_a_person_paused_is_not_of_offline_mode(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     hub.faults[WEIGHTS] = Fault(hold_after=700_000, times=1)
     download = store.install(REPO)
-    assert hub.holding.wait(10)
+    assert hub.holding.wait(60)
     store.pause(download)
     store.set_hub(HubAccess(hub.endpoint, offline=True))
     stopped = recorder.end_of(download)
@@ -70,7 +70,7 @@ def test_offline_mode_ends_a_search_which_goes_on_later(
 ) -> None:
     hub.faults["search"] = Fault(times=1, hold_after=1)
     search = store.search(HubQuery("tiny"))
-    assert hub.holding.wait(10)
+    assert hub.holding.wait(60)
     store.set_hub(HubAccess(hub.endpoint, offline=True))
     assert isinstance(recorder.wait_for(SearchFailed).error, HubOffline)
     asked = len(hub.seen)
@@ -87,7 +87,7 @@ def test_offline_mode_ends_the_card_of_a_page(hub: TinyHub, store: QuickStore, r
     hub.faults[f"{REPO}/README.md"] = Fault(times=1, hold_after=1)
     hub.add(REPO, {**hub.repositories[REPO], "README.md": b"# Tiny"})
     store.read_page(REPO)
-    assert hub.holding.wait(10)
+    assert hub.holding.wait(60)
     assert recorder.wait_for(PageRead).page.card == ""
     store.set_hub(HubAccess(hub.endpoint, offline=True))
     store.set_hub(HubAccess(hub.endpoint))

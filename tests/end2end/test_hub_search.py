@@ -86,7 +86,7 @@ def test_thousands_come_page_by_page_and_each_once(hub: TinyHub, store: QuickSto
 def test_a_newer_search_shuts_the_line_of_the_older(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     hub.faults["search"] = Fault(times=1, hold_after=1)
     old = store.search(HubQuery("old"))
-    assert hub.holding.wait(10)
+    assert hub.holding.wait(60)
     threads = [each for each in threading.enumerate() if each.name == "hub-search"]
     new = store.search(HubQuery("tiny"))
     for thread in threads:
@@ -381,7 +381,7 @@ def test_a_store_closes_while_a_hub_says_nothing(tmp_path: Path, hub: TinyHub, r
     store = QuickStore(tmp_path / "m", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
     hub.faults["search"] = Fault(hold_after=1)
     store.search(HubQuery())
-    assert hub.holding.wait(10)
+    assert hub.holding.wait(60)
     assert store.close()
     assert not recorder.events
 

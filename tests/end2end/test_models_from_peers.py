@@ -231,7 +231,7 @@ def test_a_download_from_there_is_paused_and_goes_on(
                 self.asked.append(size)
             for number, piece in enumerate(super().pieces(file, size)):
                 if number == 3:
-                    on.wait(30)
+                    on.wait(60)
                 yield piece
 
     supply = macs.supply_by(Waits)

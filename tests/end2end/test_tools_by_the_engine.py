@@ -23,7 +23,6 @@ from tests.helpers.app_harness import reset_process
 from tests.helpers.controller_harness import open_harness
 from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
 
-_PATIENCE_MS = 60_000
 _NOTHING = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -103,22 +102,22 @@ def test_a_reply_calls_a_tool_and_goes_on(tmp_path: Path, qtbot: QtBot, model: P
     Demanding.demanded = demanded
     application = Application(paths, Demanding)
     try:
-        with qtbot.waitSignal(application.opened, timeout=_PATIENCE_MS):
+        with qtbot.waitSignal(application.opened):
             application.show()
-        qtbot.waitUntil(lambda: application.models.main_info() is not None, timeout=_PATIENCE_MS)
-        qtbot.waitUntil(lambda: application.engine.state().main is not None, timeout=_PATIENCE_MS)
+        qtbot.waitUntil(lambda: application.models.main_info() is not None)
+        qtbot.waitUntil(lambda: application.engine.state().main is not None)
         (tmp_path / "chosen").mkdir()
         application.chats.tools.choose_folders([str(tmp_path / "chosen")])
         application.chats.tools.set_on([f"/{demanded}"], True)
         assert application.chats.send("Go")
-        qtbot.waitUntil(lambda: bool(application.chats.transcript.messages), timeout=_PATIENCE_MS)
+        qtbot.waitUntil(lambda: bool(application.chats.transcript.messages))
         ends = (ReplyStatus.DONE, ReplyStatus.LENGTH)
         if demanded == "list_folder":
-            qtbot.waitUntil(lambda: last(application).status is ReplyStatus.WAITS_FOR_YOU, timeout=_PATIENCE_MS)
+            qtbot.waitUntil(lambda: last(application).status is ReplyStatus.WAITS_FOR_YOU)
             asked = last(application)
             assert asked.consent is not None
             application.chats.exchanges.answer(asked.id, Answer.ONCE, asked.consent)
-        qtbot.waitUntil(lambda: last(application).status in ends, timeout=_PATIENCE_MS)
+        qtbot.waitUntil(lambda: last(application).status in ends)
         (step,) = last(application).steps
         assert step.calls[0].tool == demanded
         assert (step.calls[0].arguments, step.calls[0].state) == ("{}", CallState.DONE)

@@ -24,7 +24,6 @@ from tests.helpers.ranks import rank_folder
 from tests.helpers.tiny_models import VOCABULARY
 
 QUESTION = "What is a draft model?"
-_LOAD_MS = 300_000  # two processes import MLX for it, on a busy machine perhaps
 
 
 @pytest.fixture
@@ -47,7 +46,7 @@ def person(tmp_path: Path, qtbot: QtBot, lent: Lent) -> Iterator[Person]:
     settings.model_folders = (str(main.parent),)
     settings.save()
     made = Person(tmp_path / "here", qt_pointer)
-    qtbot.waitUntil(lambda: is_ready(made), timeout=_LOAD_MS)
+    qtbot.waitUntil(lambda: is_ready(made))
     yield made
     made.leave()
 
@@ -88,7 +87,7 @@ def test_a_model_runs_over_two_paired_machines(mode: RankMode, person: Person, l
     assert page.plan.mode.text().startswith(together)
 
     person.click(page.plan.run)
-    qtbot.waitUntil(lambda: app.models.pair.helper is not None and is_ready(person), timeout=_LOAD_MS)
+    qtbot.waitUntil(lambda: app.models.pair.helper is not None and is_ready(person))
     chip = app.window.header.chip
     assert "2 Macs" in chip.accessibleName()
     app.come_to_front()
@@ -99,11 +98,11 @@ def test_a_model_runs_over_two_paired_machines(mode: RankMode, person: Person, l
     app.models.eject()
     lent.until(lambda state: not state.user)
     app.models.wake()
-    qtbot.waitUntil(lambda: is_ready(person), timeout=_LOAD_MS)
+    qtbot.waitUntil(lambda: is_ready(person))
     assert reply(person) == over_both
 
     assert lent.process.stop()
-    qtbot.waitUntil(lambda: app.models.pair.state is PairState.FAILED, timeout=_LOAD_MS)
+    qtbot.waitUntil(lambda: app.models.pair.state is PairState.FAILED)
     assert f"Nothing answers at {lent.address}" in app.window.banner.sentence.text()
     stored = json.loads(app.paths.settings.read_text())["helped_models"]
     assert [each["address"] for each in stored.values()] == [lent.address]

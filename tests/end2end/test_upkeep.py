@@ -86,9 +86,9 @@ def test_reading_a_large_file_is_told_by_bytes_and_can_be_stopped(
 
     monkeypatch.setattr(store, "_sink", stop)
     store.verify(folder)
-    assert stopping.wait(10)
+    assert stopping.wait(60)
     for thread in (each for each in threading.enumerate() if each.name == "models-upkeep"):
-        thread.join(10)
+        thread.join(60)
     assert {type(event) for event in recorder.events} == {VerifyProgress}
     assert max(event.done_bytes for event in recorder.events if isinstance(event, VerifyProgress)) < size // 10
 
@@ -224,7 +224,7 @@ def test_an_update_that_has_to_copy_what_stays_can_be_left_meanwhile(
 
     def refuse(path: Path, target: Path) -> None:
         if target.name == WEIGHTS:
-            assert number.wait(30)
+            assert number.wait(60)
             store.pause(downloads[0])
         raise OSError(errno.EPERM, "said by the system", str(path), None, str(target))
 

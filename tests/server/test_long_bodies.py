@@ -77,7 +77,7 @@ def test_others_are_answered_while_a_long_body_is_read(
     with held_messages(held, monkeypatch):
         asked = Asked(served.port, {"model": "default"} | BODIES[path], path)
         assert held.reached.wait(PATIENCE_S)
-        assert served.http.get("/v1/models", timeout=10.0).status_code == 200
+        assert served.http.get("/v1/models", timeout=PATIENCE_S).status_code == 200
         held.go_on.set()
         asked.join()
     assert asked.answer.startswith("HTTP/1.1 200 "), asked.answer
@@ -106,7 +106,7 @@ def test_others_are_answered_while_the_engine_checks_a_long_request(slow: FakeEn
     with serving(slow) as served:
         asked = Asked(served.port, {"model": "default"} | BODIES["/v1/completions"], "/v1/completions")
         assert held.reached.wait(PATIENCE_S)
-        assert served.http.get("/v1/models", timeout=10.0).status_code == 200
+        assert served.http.get("/v1/models", timeout=PATIENCE_S).status_code == 200
         held.go_on.set()
         asked.join()
     assert asked.answer.startswith("HTTP/1.1 200 ")

@@ -37,7 +37,7 @@ class FormulaSetup:
         self.harness.model.set_messages([reply(1, f"{display}\n\n{inline}")])
         for value in range(0, self.harness.bottom + 600, 500):
             self.harness.scroll_to(value)
-            self._qtbot.waitUntil(lambda: not self._pending(), timeout=120_000)
+            self._qtbot.waitUntil(lambda: not self._pending())
             self.harness.view.grab()
         self.harness.view.selectAll()
         self.harness.view.copy()
@@ -50,6 +50,6 @@ class FormulaSetup:
     def source_of(self, tex: str) -> str | None:
         """What a formula is shown as that could not be drawn."""
         self.harness.model.set_messages([reply(1, f"$$\n{tex}\n$$")])
-        self._qtbot.waitUntil(lambda: not self._pending(), timeout=120_000)
+        self._qtbot.waitUntil(lambda: not self._pending())
         (part,) = self.harness.parts(PartKind.FORMULA)
         return part.document.toPlainText() if part.document is not None else None

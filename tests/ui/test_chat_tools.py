@@ -149,7 +149,7 @@ def test_servers_are_asked_when_it_opens_and_their_state_is_said(app: AppHarness
     servers.confirm(row.id, row.place)
     button = app.window.composer.tools_button
     button.click()
-    qtbot.waitUntil(lambda: "/no/such/program" in button.panel.heads[row.id].about.text(), timeout=60_000)
+    qtbot.waitUntil(lambda: "/no/such/program" in button.panel.heads[row.id].about.text())
     assert not button.panel.heads[row.id].switch.isEnabled()
 
 

@@ -43,7 +43,7 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
     with open_app(tmp_path, qtbot, models=MODELS, installed=here, put_settings=put) as harness:
         server = harness.application.server
         server.shelf.quiet_s = 0.0
-        qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING, timeout=60_000)
+        qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING)
         qtbot.waitUntil(lambda: len(server.shelf.models()) == 5)
         yield harness
 
@@ -184,7 +184,7 @@ def test_by_itself_a_server_loads_no_other_model(harness: AppHarness, server: Se
     assert harness.application.settings.server_keep_min == 0
     assert [each.draft for each in server.shelf.models() if not each.chosen] == [None] * 4  # which take time to find
     qtbot.waitUntil(lambda: server.state.phase is not ServerPhase.RUNNING)
-    qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING, timeout=60_000)
+    qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING)
     asked = asking(server, "Other-4B")
     qtbot.waitUntil(lambda: asked.done)
     assert " 409 " in asked.answer

@@ -71,7 +71,7 @@ def page(harness: AppHarness) -> ServerPage:
 
 
 def wait_for(server: ServerController, phase: ServerPhase, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: server.state.phase is phase, timeout=60_000)
+    qtbot.waitUntil(lambda: server.state.phase is phase)
 
 
 def turn_on(server: ServerController, qtbot: QtBot) -> None:
@@ -192,7 +192,7 @@ def test_another_port_and_the_network(server: ServerController, page: ServerPage
     turn_on(server, qtbot)
     before, other = server.port, free_port()
     page.port.setValue(other)
-    qtbot.waitUntil(lambda: server.state.addresses[:1] == (f"http://127.0.0.1:{other}",), timeout=60_000)
+    qtbot.waitUntil(lambda: server.state.addresses[:1] == (f"http://127.0.0.1:{other}",))
     assert not listens(before)
     assert f"http://127.0.0.1:{other}" in page.connect_card.text.text()
 
@@ -217,7 +217,7 @@ def test_a_port_that_is_taken(harness: AppHarness, server: ServerController, pag
         assert not page.another_row.isHidden()
         while server.state.phase is not ServerPhase.RUNNING:  # the next may be taken, too
             page.another.click()
-            qtbot.waitUntil(lambda: server.state.phase in (ServerPhase.RUNNING, ServerPhase.FAILED), timeout=60_000)
+            qtbot.waitUntil(lambda: server.state.phase in (ServerPhase.RUNNING, ServerPhase.FAILED))
     assert page.another_row.isHidden()
     assert not banner.isVisible()
     assert page.port.value() == server.port
@@ -236,12 +236,12 @@ def test_a_port_that_is_free_again_is_taken_without_the_user(
     with socket.create_server(("127.0.0.1", server.port)):
         server.set_on(True)
         for hours in (1, 2, 3, 3):
-            qtbot.waitUntil(server.retry.isActive, timeout=60_000)
+            qtbot.waitUntil(server.retry.isActive)
             assert server.retry.interval() == hours * hour_ms
             assert server.state.phase is ServerPhase.FAILED
             server.retry.stop()
             server.retry.timeout.emit()
-        qtbot.waitUntil(server.retry.isActive, timeout=60_000)
+        qtbot.waitUntil(server.retry.isActive)
     assert len(failed) == 1
     server.retry.timeout.emit()
     wait_for(server, ServerPhase.RUNNING, qtbot)

@@ -354,7 +354,7 @@ def test_the_chip_tells_the_state_of_the_draft(
         post(ModelLoadProgress(ModelRole.DRAFT, folder, done, 100))
 
     def said(words: str) -> None:
-        qtbot.waitUntil(lambda: chip.accessibleName() == f"Models: Main 8B ← {words}", timeout=5000)
+        qtbot.waitUntil(lambda: chip.accessibleName() == f"Models: Main 8B ← {words}")
         assert chip.toolTip().startswith(f"Main 8B ← {words}")
 
     load(DRAFT.folder, 40)

@@ -572,7 +572,7 @@ def test_a_search_that_takes_long_or_is_given_up(
     make_chats(app, qtbot, "Lisbon", "Porto")
     sidebar, goes_on = app.window.sidebar, threading.Event()
     sidebar._slow.setInterval(0)
-    app.application.storage.count(lambda _stores: goes_on.wait(30), lambda _waited: None)
+    app.application.storage.count(lambda _stores: goes_on.wait(60), lambda _waited: None)
     QTest.keyClicks(sidebar.search, "porto")
     qtbot.waitUntil(sidebar.still.isVisible)
     assert not sidebar.nothing.isVisible()

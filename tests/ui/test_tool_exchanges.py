@@ -46,9 +46,7 @@ class Exchange:
 
     def wait(self) -> None:
         """For the question."""
-        self.harness.qtbot.waitUntil(
-            lambda: bool(self.harness.rows) and self.row.status is ReplyStatus.WAITS_FOR_YOU, timeout=3000
-        )
+        self.harness.qtbot.waitUntil(lambda: bool(self.harness.rows) and self.row.status is ReplyStatus.WAITS_FOR_YOU)
 
     def answer(self, answer: Answer) -> None:
         self.chat.exchanges.answer(self.row.id, answer, self.consent)

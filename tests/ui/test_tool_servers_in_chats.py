@@ -48,7 +48,7 @@ class Chat:
 
     def wait_for(self, status: ReplyStatus) -> None:
         rows = self.harness.controller.transcript
-        self.harness.qtbot.waitUntil(lambda: bool(rows.messages) and rows.messages[-1].status is status, timeout=90_000)
+        self.harness.qtbot.waitUntil(lambda: bool(rows.messages) and rows.messages[-1].status is status)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_server_is_added_put_back_and_removed_with_the_consents_to_its_tools(c
     assert "hush" not in (chat.folder / "tools.json").read_text()
     chat.servers.list_tools(server)
     chat.servers.restart(server)  # while it lists: it lists again
-    qtbot.waitUntil(lambda: bool(chat.servers.known(server)), timeout=90_000)
+    qtbot.waitUntil(lambda: bool(chat.servers.known(server)))
     assert chat.servers.rows()[0].state is ConnectionState.READY
     consents = chat.harness.controller.tools.consents
     for chat_id in (EVERY_CHAT, 5):
@@ -87,7 +87,7 @@ def test_a_server_is_added_put_back_and_removed_with_the_consents_to_its_tools(c
 def test_a_server_that_changes_its_tool_each_time_never_runs_it(chat: Chat, qtbot: QtBot) -> None:
     server = chat.add("changes")
     chat.servers.list_tools(server)
-    qtbot.waitUntil(lambda: bool(chat.servers.known(server)), timeout=90_000)
+    qtbot.waitUntil(lambda: bool(chat.servers.known(server)))
     chat.turn_on(server, "act")
     chat.harness.engine.scripts.extend([calls(call(f"{server}__act")), says("Done.")])
     chat.harness.controller.send("Act")

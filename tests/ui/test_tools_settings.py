@@ -155,9 +155,9 @@ def test_what_is_not_known_yet_is_asked_of_the_server_which_can_be_restarted(set
     card = setup.add(f"{sys.executable} {MALICIOUS} good {noted}")
     setup.servers.confirm(setup.row().id, setup.row().place)
     card.offers.click()
-    qtbot.waitUntil(lambda: "1 tool" in card.offers.text(), timeout=90_000)
+    qtbot.waitUntil(lambda: "1 tool" in card.offers.text())
     card.restart.click()
-    qtbot.waitUntil(lambda: len(list(noted.iterdir())) == 2, timeout=90_000)
+    qtbot.waitUntil(lambda: len(list(noted.iterdir())) == 2)
 
 
 def test_its_last_words_are_opened(setup: Setup) -> None:
@@ -204,12 +204,12 @@ def test_a_consent_for_every_chat_is_seen_and_ended(setup: Setup) -> None:
 def test_a_missing_program_is_named_with_the_way_to_get_it(setup: Setup, qtbot: QtBot) -> None:
     card = setup.add()
     card.ask().accept()
-    qtbot.waitUntil(lambda: "Node.js" in card.fault.text(), timeout=60_000)
+    qtbot.waitUntil(lambda: "Node.js" in card.fault.text())
     assert card.get_program.isVisible()
     assert program_page("node").startswith("https://")
     other = setup.add("/no/such/thing")
     other.ask().accept()
-    qtbot.waitUntil(lambda: "/no/such/thing" in other.fault.text(), timeout=60_000)
+    qtbot.waitUntil(lambda: "/no/such/thing" in other.fault.text())
     assert not other.get_program.isVisible()
 
 
@@ -278,24 +278,24 @@ def test_signing_in_and_out(setup: Setup, qtbot: QtBot, monkeypatch: pytest.Monk
         card = setup.add(server.address)
         assert not card.sign_in.isVisible()
         card.ask().accept()
-        qtbot.waitUntil(card.sign_in.isVisible, timeout=90_000)
+        qtbot.waitUntil(card.sign_in.isVisible)
         assert (card.sign_in.text(), card.fault.text()) == ("Sign In…", "Sign in to use it.")
         assert opened == []
 
         QTest.mouseClick(card.sign_in, Qt.MouseButton.LeftButton)
         assert card.sign_in.text() == "Cancel Sign-In"
         assert not card.fault.isVisible()
-        qtbot.waitUntil(lambda: len(opened) == 1, timeout=90_000)
+        qtbot.waitUntil(lambda: len(opened) == 1)
         assert card.head.explanation.text() == "Sign in at 127.0.0.1, in your browser."
         setup.servers.sign_in(setup.row().id, sign_in_pages())  # a second one changes nothing
         card.sign_in.click()
         assert (card.sign_in.text(), card.fault.text()) == ("Sign In…", "Sign in to use it.")
 
         card.sign_in.click()
-        qtbot.waitUntil(lambda: len(opened) == 2, timeout=90_000)
+        qtbot.waitUntil(lambda: len(opened) == 2)
         assert "You can close this page." in browse(opened[1])
-        qtbot.waitUntil(lambda: card.sign_in.text() == "Sign Out", timeout=90_000)
-        qtbot.waitUntil(lambda: setup.row().state is ConnectionState.READY, timeout=90_000)
+        qtbot.waitUntil(lambda: card.sign_in.text() == "Sign Out")
+        qtbot.waitUntil(lambda: setup.row().state is ConnectionState.READY)
         token = server.sign_in.access[-1]
         paths = setup.app.paths
         qtbot.waitUntil(lambda: Secrets(paths.hub_token).tool_secret(setup.row().id, "grant", "") is not None)
@@ -303,9 +303,9 @@ def test_signing_in_and_out(setup: Setup, qtbot: QtBot, monkeypatch: pytest.Monk
         assert not any(token.encode() in content(each) for each in others)
 
         card.sign_in.click()
-        qtbot.waitUntil(lambda: card.sign_in.text() == "Sign In…", timeout=90_000)
-        qtbot.waitUntil(lambda: server.sign_in.revoked == server.sign_in.refresh, timeout=90_000)
-        qtbot.waitUntil(lambda: not paths.hub_token.exists(), timeout=90_000)
+        qtbot.waitUntil(lambda: card.sign_in.text() == "Sign In…")
+        qtbot.waitUntil(lambda: server.sign_in.revoked == server.sign_in.refresh)
+        qtbot.waitUntil(lambda: not paths.hub_token.exists())
         assert len(opened) == 2
 
 
@@ -317,27 +317,27 @@ def test_a_call_that_needs_more_is_said_with_the_sign_in_that_allows_it(
 
     def sign_in() -> None:
         card.sign_in.click()
-        qtbot.waitUntil(lambda: bool(opened), timeout=90_000)
+        qtbot.waitUntil(lambda: bool(opened))
         browse(opened.pop())
-        qtbot.waitUntil(lambda: card.sign_in.text() == "Sign Out", timeout=90_000)
-        qtbot.waitUntil(lambda: setup.row().state is ConnectionState.READY, timeout=90_000)
+        qtbot.waitUntil(lambda: card.sign_in.text() == "Sign Out")
+        qtbot.waitUntil(lambda: setup.row().state is ConnectionState.READY)
 
     with oauth_tool_server("scopes") as server:
         card = setup.add(server.address)
         card.ask().accept()
-        qtbot.waitUntil(card.sign_in.isVisible, timeout=90_000)
+        qtbot.waitUntil(card.sign_in.isVisible)
         sign_in()
-        qtbot.waitUntil(lambda: bool(setup.servers.known(setup.row().id)), timeout=90_000)
+        qtbot.waitUntil(lambda: bool(setup.servers.known(setup.row().id)))
         (tool,) = setup.servers.known(setup.row().id)
         results: list[ToolResult] = []
         setup.servers.call(tool, "{}", results.append)
-        qtbot.waitUntil(lambda: bool(results), timeout=90_000)
+        qtbot.waitUntil(lambda: bool(results))
         assert card.head.explanation.text().startswith("A call needs more than you allowed at the sign-in (write).")
         former = list(server.sign_in.refresh)
         sign_in()
-        qtbot.waitUntil(lambda: card.head.explanation.text() == "Running", timeout=90_000)
+        qtbot.waitUntil(lambda: card.head.explanation.text() == "Running")
         assert server.sign_in.scopes == ["read", "read write"]
-        qtbot.waitUntil(lambda: server.sign_in.revoked == former, timeout=90_000)
+        qtbot.waitUntil(lambda: server.sign_in.revoked == former)
 
 
 @pytest.mark.parametrize("page", ["http://192.168.1.2/", "file:///etc/passwd", "x-other:open", "https://a@b.example/"])
@@ -365,7 +365,7 @@ def test_from_adding_a_server_to_its_answer_in_a_chat(tmp_path: Path, qtbot: QtB
         card = page.cards[server]
         assert isinstance(card, ServerCard)
         card.ask().accept()
-        qtbot.waitUntil(lambda: "1 tool" in card.offers.text(), timeout=90_000)
+        qtbot.waitUntil(lambda: "1 tool" in card.offers.text())
         app.window.activateWindow()
         app.window.composer.tools_button.click()
         panel = app.window.composer.tools_button.panel
@@ -380,10 +380,10 @@ def test_from_adding_a_server_to_its_answer_in_a_chat(tmp_path: Path, qtbot: QtB
             widgets = [part.widget for part, _ in app.transcript.visible_parts.shown()]
             return [each for each in widgets if isinstance(each, ConsentPart)]
 
-        qtbot.waitUntil(lambda: bool(asked()), timeout=90_000)
+        qtbot.waitUntil(lambda: bool(asked()))
         (question,) = asked()
         question.early.stop()
         question.answers[Answer.CHAT].click()
-        qtbot.waitUntil(lambda: not app.chats.generating, timeout=90_000)
+        qtbot.waitUntil(lambda: not app.chats.generating)
         (step,) = app.chats.transcript.messages[-1].steps
         assert (step.calls[0].state, step.calls[0].result) == (CallState.DONE, "done")

@@ -57,7 +57,7 @@ class Stream:
         self._look()
 
     def _look(self) -> None:
-        self._qtbot.waitUntil(self._is_still, timeout=60_000)
+        self._qtbot.waitUntil(self._is_still)
         self._compare()
         height = self._harness.view.items[0].height_px
         assert height >= self._height_px, f"it became {self._height_px - height} px lower after {self._written!r}"

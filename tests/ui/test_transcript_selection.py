@@ -181,7 +181,7 @@ def test_it_scrolls_at_the_edges(open_transcript: Opener, qtbot: QtBot) -> None:
     start = QPoint(300, 300)
     mouse(harness, "mousePress", start)
     QTest.mouseMove(harness.view.windowHandle(), QPoint(300, -80))  # it is not still while it scrolls
-    qtbot.waitUntil(lambda: harness.value < before - 700, timeout=60_000)
+    qtbot.waitUntil(lambda: harness.value < before - 700)
     mouse(harness, "mouseRelease", QPoint(300, -80))
     pointer = harness.view.pointer
     assert isinstance(pointer, SelectionPointer)

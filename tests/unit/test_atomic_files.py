@@ -173,5 +173,5 @@ def test_no_reader_waits_for_a_pipe(
 
     reading = threading.Thread(target=read, daemon=True)
     reading.start()
-    reading.join(10)
+    reading.join(60)
     assert ended

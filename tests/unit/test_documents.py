@@ -161,7 +161,7 @@ def test_a_file_that_became_a_pipe_is_not_waited_for(tmp_path: Path, monkeypatch
     refusals: list[WhyNot] = []
     reading = threading.Thread(target=lambda: refusals.append(refusal(tmp_path / "pipe")), daemon=True)
     reading.start()
-    reading.join(10)
+    reading.join(60)
     assert refusals == [WhyNot.UNREADABLE]
     with pytest.raises(ValueError, match="no plain file"):
         read_small(tmp_path / "pipe")

@@ -144,12 +144,12 @@ def test_who_does_not_want_to_wait_need_not() -> None:
     retries = Retries(stop, looked.set)
     thread = threading.Thread(target=lambda: retries.wait(1000, hub_is_busy=True))
     thread.start()
-    assert looked.wait(10)
+    assert looked.wait(60)
     soonest = retries.soonest()
     assert soonest is not None
     assert soonest.hub_is_busy
     retries.go_on()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     assert retries.soonest() is None
 
@@ -171,7 +171,7 @@ def test_a_limit_can_be_lifted_while_somebody_waits() -> None:
     thread = threading.Thread(target=lambda: throttle.take(10**6, stop))
     thread.start()
     throttle.set_limit(0)
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
 
 

@@ -528,7 +528,7 @@ def test_removing_what_an_earlier_run_left_holds_nobody_up(
     def watched(root: Path, repository: str) -> Path | None:
         asking = threading.Thread(target=store.cancel, args=(DownloadId(99),))
         asking.start()
-        asking.join(30)
+        asking.join(60)
         free.append(not asking.is_alive())
         return set_aside(root, repository)
 

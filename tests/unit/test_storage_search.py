@@ -358,7 +358,7 @@ def test_a_long_search_tells_the_first_chats_meanwhile(owner: Owner, monkeypatch
 def test_a_newer_search_ends_one_that_reads_and_answers_alone(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in the middle of reading a chat."""
     owner.write(lambda stores: chat_of(stores, *("words",) * 50))
-    reads = threading.Barrier(2, timeout=30)
+    reads = threading.Barrier(2, timeout=60)
     texts = Searching._texts
 
     def held(*of: Any) -> Iterator[tuple[int, list[str]]]:

@@ -38,7 +38,7 @@ def test_a_job_that_fails_is_told_and_ends_no_other(worker: JobThread, calls: Ca
     worker.ask(fails, lambda _: done.append(0), failed.append)
     worker.ask(lambda: 1, done.append, failed.append)
     for _ in range(2):
-        calls.get(timeout=10)()
+        calls.get(timeout=60)()
     assert done == [1]
     (told,) = failed
     assert isinstance(told, Exception)
