@@ -46,6 +46,7 @@ from engine import (
     SpanKind,
     Speculation,
     StationChanged,
+    StationEnd,
     StationPhase,
     TextDelta,
 )
@@ -70,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         _prepare_output(getattr(options, "log", False))
-        if launched_place():
+        if launched_place() and hasattr(options, "model"):
             follow(options.model)
         return int(options.run(options))
     except EngineError as error:
@@ -228,7 +229,9 @@ def _await_station(events: queue.SimpleQueue[Event]) -> None:
     with suppress(queue.Empty):
         while True:
             event = events.get(timeout=max(0.0, until - time.monotonic()))
-            if isinstance(event, StationChanged) and event.station.phase is StationPhase.READY:
+            if isinstance(event, StationChanged) and (
+                event.station.phase is StationPhase.READY or event.station.end is StationEnd.REFUSED
+            ):
                 return
 
 

@@ -211,7 +211,6 @@ def _offer(pair: CatalogPair, here: set[str]) -> PairOffer:
         drafter=pair.draft.kind,
         download_bytes=sum(half.download_bytes for half in missing),
         fit=pair.fit,
-        languages=pair.main.languages,
         installed=not missing,
         sees=pair.main.sees,
     )

@@ -58,6 +58,7 @@ class StationController(QObject):
         self._machines: Mapping[str, Machine] = {}
         self._helping: Helping | None = None  # where the engine is to have it drafted
         self._asked: tuple[Helping, str] | None = None  # the machine that is asked for a draft's files, and its folder
+        self._found: tuple[Helping, str] | None = None  # it said that it has them; the engine was told so
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
         self.file_serving.changed.connect(self._on_file_serving)
@@ -126,6 +127,8 @@ class StationController(QObject):
     def _on_event(self, event: Event) -> None:
         if isinstance(event, StationChanged) and self._helping is not None:
             self.state = event.station
+            if self.state.phase is StationPhase.READY:
+                self._found = None
             self.look_for_files()
             self.changed.emit()
 
@@ -166,8 +169,11 @@ class StationController(QObject):
             return
         if error is None:
             self.file_serving.end()
-            self._tell()
+            if asked != self._found:  # else it has them and has them not; the engine tries again by itself, ever later
+                self._found = asked
+                self._tell()
             return
+        self._found = None
         refused = PlanView(folder, helping.machine.fingerprint, AskingState.REFUSED, error=error)
         self.file_serving.follow(refused, helping, source)
         self.state = replace(self.state, error=error)

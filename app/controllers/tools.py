@@ -253,7 +253,7 @@ class ToolsController(QObject):
         tokens = self._tokens_of(tool)
         always = self._allowed(tool, EVERY_CHAT)
         in_chat = self._options.chat_id != EVERY_CHAT and self._allowed(tool, self._options.chat_id)
-        return ToolRow(tool.id, tool.name, tool.description, tokens, on, tool.reads_only, always, in_chat)
+        return ToolRow(tool.id, tool.name, tool.description, tokens, on, always, in_chat)
 
     def _allowed(self, tool: Tool, chat_id: int) -> bool:
         return any((each.server, each.tool) == (tool.server, tool.name) for each in self.consents.all(chat_id))

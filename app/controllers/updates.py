@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.settings import Settings
 from app.system.build import own_version
 from app.system.updates import Channel, NotANotice, UpdateNotice, is_newer, read_answer
-from app.system.worker import Deliver, JobThread
+from app.system.worker import Deliver, ask_once
 from engine import DownloadError, HubAccess, JsonQuestion
 
 _DAY_S = 24 * 3600
@@ -61,9 +61,7 @@ class Updates(QObject):
         settings.updates_asked_at = max(0.0, now)
         key = self._channel.public_key
         question = self._question = JsonQuestion(self._channel.address, HubAccess(proxy=settings.hub_proxy))
-        worker = JobThread("updates", self._deliver)
-        worker.ask(lambda: _read(question.ask(), key), self._on_notice, self._on_failure)
-        worker.close(0.0)  # after that
+        ask_once("updates", self._deliver, lambda: _read(question.ask(), key), self._on_notice, self._on_failure)
 
     @property
     def is_asking(self) -> bool:

@@ -18,6 +18,7 @@ import math
 import os
 import re
 import sqlite3
+import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,6 +40,8 @@ _SLICE_CHARS = 300_000
 _OVERLAP = 64  # characters of the slice before, for what is cut between two
 _VERSION = 5  # another version rebuilds the index
 _BLOCK_CHARS = 8000
+_PART_CHARS = 10_000
+_REST_S = 0.002
 _MOST_ASKED = 60
 _FEW = 2000  # a larger number is estimated rather than counted
 _SAMPLE = 2000  # blocks with a word, from which its frequency is estimated
@@ -366,12 +369,14 @@ def _searched(row: sqlite3.Row) -> str:
 
 
 def pieces_of(text: str) -> set[str]:
-    """All substrings of each word, of up to two or three characters. By small parts: a call into C that takes long is
-    time in which the window's thread waits.
+    """All substrings of each word, of up to two or three characters. A long text by parts, with rests between them:
+    Python runs one thread at a time, so the window would wait.
     """
     found: set[str] = set()
-    for at in range(0, len(text), _BLOCK_CHARS):
-        runs = set(_RUN.findall(fold(text[max(0, at - _OVERLAP) : at + _BLOCK_CHARS])))
+    for at in range(0, len(text), _PART_CHARS):
+        if at:
+            time.sleep(_REST_S)
+        runs = set(_RUN.findall(fold(text[max(0, at - _OVERLAP) : at + _PART_CHARS])))
         longest = max(map(len, runs), default=0)
         found.update("".join(runs), *map(_kept_pieces if longest <= _LONGEST_KEPT else _pieces, runs))
     return found

@@ -12,7 +12,6 @@ from ctypes import c_bool, c_char_p, c_double, c_long, c_uint64, c_void_p
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
-from typing import Protocol
 
 from app.system.objc import Library, Methods, ObjectiveC
 
@@ -72,24 +71,17 @@ class Power:
         return self.is_hot or self.saves
 
 
-class EnergySource(Protocol):
-    """One activity is held at a time. GUI thread only."""
+class EnergySource:
+    """A machine that never naps. One activity is held at a time. GUI thread only."""
 
-    def power(self) -> Power: ...
+    def power(self) -> Power:
+        return Power()
 
     def hold(self, activity: Activity | None) -> None:
         """Replace the held activity; None: hold none, so that the process may nap."""
 
 
-class StillMachine:
-    def power(self) -> Power:
-        return Power()
-
-    def hold(self, activity: Activity | None) -> None:
-        """Does nothing."""
-
-
-class Mac:
+class Mac(EnergySource):
     def __init__(self, library: Library = ctypes.CDLL) -> None:
         """Raises OSError or AttributeError where macOS does not have what is called."""
         self._objc = ObjectiveC(_FOUNDATION, METHODS, library)
@@ -135,4 +127,4 @@ def this_machine() -> EnergySource:
             return Mac()
         except Exception as error:  # noqa: BLE001  the app starts without
             _log.warning("heat and power are not known: %s", type(error).__name__)
-    return StillMachine()
+    return EnergySource()

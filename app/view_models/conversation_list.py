@@ -21,7 +21,6 @@ from PySide6.QtCore import (
 )
 
 from app.view_models.conversation_rows import ConversationRow, FolderTree, Listing, rows_of, with_writing
-from app.words.chat_groups import spoken_row
 
 __all__ = ["PAGE_CHATS", "PAGE_FOUND", "ROW", "ConversationListModel", "ConversationRow"]
 
@@ -72,7 +71,7 @@ class ConversationListModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.text
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return spoken_row(row)
+            return row.spoken
         return row if role == ROW else None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:

@@ -9,8 +9,11 @@ from datetime import date, timedelta
 from itertools import groupby
 from typing import Any
 
+from PySide6.QtCore import QCoreApplication
+
 from app.storage import ChatSummary, Folder, Listing, Match
 from app.words.chat_groups import ChatGroup, group_text
+from app.words.formats import count, fill, listed
 
 __all__ = ["ChatSummary", "ConversationRow", "Folder", "FolderTree", "Listing", "Match", "rows_of"]
 
@@ -36,6 +39,31 @@ class ConversationRow:
     def text(self) -> str:
         """The chat's title, or the heading in the interface's language."""
         return self.title if self.group is None else group_text(self.group)
+
+    @property
+    def spoken(self) -> str:
+        """What a screen reader says."""
+        if self.group is not None:
+            return group_text(self.group)
+        details = [self.title, *self._states()]
+        if self.depth:
+            details.append(fill(QCoreApplication.translate("ChatRows", "level %1"), count(self.depth + 1)))
+        return listed(*details)
+
+    def _states(self) -> Iterator[str]:
+        if not self.chat_id:
+            yield (
+                QCoreApplication.translate("ChatRows", "open folder")
+                if self.opened
+                else QCoreApplication.translate("ChatRows", "closed folder")
+            )
+        if self.pinned:
+            yield QCoreApplication.translate("ChatRows", "pinned")
+        if self.generating:
+            yield QCoreApplication.translate("ChatRows", "writing a reply")
+        if self.unseen:
+            yield QCoreApplication.translate("ChatRows", "new reply")
+        yield self.snippet
 
     @property
     def is_heading(self) -> bool:

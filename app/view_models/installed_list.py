@@ -43,7 +43,6 @@ class PairOffer:
     drafter: DrafterKind | None
     download_bytes: int  # of what is not here yet; about
     fit: MemoryFit
-    languages: tuple[str, ...]
     gain: PairGain | None = None
     installed: bool = False
     sees: bool = False  # the main model; pictures

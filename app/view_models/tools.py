@@ -142,7 +142,6 @@ class ToolRow:
     description: str
     tokens: int  # of its definition in the prompt; 0: not known yet
     on: bool = False  # in the open chat
-    reads_only: bool = False
     always: bool = False  # it has the user's consent in every chat; `ToolsController.ask_again` ends that
     in_chat: bool = False  # it has it in the open chat
     fixed: bool = False  # it is on because the chat has documents

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from enum import StrEnum
-from typing import Protocol
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
-from app.words.formats import count, fill, listed
+from app.words.formats import count, fill
 
 
 class ChatGroup(StrEnum):
@@ -65,49 +64,3 @@ def _original(title: str, *forms: str) -> str:
         if found := re.fullmatch(pattern, title, re.DOTALL):
             return found[1]
     return title
-
-
-class GroupedChat(Protocol):
-    @property
-    def chat_id(self) -> int: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def generating(self) -> bool: ...
-    @property
-    def pinned(self) -> bool: ...
-    @property
-    def unseen(self) -> bool: ...
-    @property
-    def snippet(self) -> str: ...
-    @property
-    def opened(self) -> bool: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def group(self) -> ChatGroup | date | None: ...
-
-
-def spoken_row(row: GroupedChat) -> str:
-    if row.group is not None:
-        return group_text(row.group)
-    details = [row.title, *_states(row)]
-    if row.depth:
-        details.append(fill(QCoreApplication.translate("ChatRows", "level %1"), count(row.depth + 1)))
-    return listed(*details)
-
-
-def _states(row: GroupedChat) -> Iterator[str]:
-    if not row.chat_id:
-        yield (
-            QCoreApplication.translate("ChatRows", "open folder")
-            if row.opened
-            else QCoreApplication.translate("ChatRows", "closed folder")
-        )
-    if row.pinned:
-        yield QCoreApplication.translate("ChatRows", "pinned")
-    if row.generating:
-        yield QCoreApplication.translate("ChatRows", "writing a reply")
-    if row.unseen:
-        yield QCoreApplication.translate("ChatRows", "new reply")
-    yield row.snippet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from engine.api.modes import ModeChoice, RankMode
-from engine.api.ranks import RankPlan
+from engine.api.ranks import MOST_RANKS, RankPlan
 from engine.api.station import StationPlace
 from engine.cluster.plan import plan_ranks, plan_with
 from engine.machines.command import GB, Say, add_identity, helping
@@ -32,12 +32,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--tensor", action="store_true", help="experimental: divide each layer over the two, by MLX's own sums"
     )
+    command.set_defaults(usage_error=command.error)
     add_identity(command)
 
 
 def station_of(options: argparse.Namespace) -> StationPlace | None:
     if options.station is None:
         return None
+    if options.draft is None and not getattr(options, "pair", ()):
+        options.usage_error("--station: computes the draft that --draft names")
     return StationPlace(None if options.station == "local" else helping(options.identity, options.station))
 
 
@@ -47,13 +50,15 @@ def plan_of(options: argparse.Namespace, say: Say) -> RankPlan | None:
         say(f"one of {size} that mlx.launch has started (experimental)")
         return plan_ranks(options.model, [model_memory_bytes()] * size, mode=RankMode.TENSOR)
     if options.ranks is None and not options.machines:
+        if options.tensor:
+            options.usage_error("--tensor: over what --ranks or --with names")
         return None
     mode = RankMode.TENSOR if options.tensor else None
     if options.ranks is None:
         plan = plan_with(options.model, [helping(options.identity, each) for each in options.machines], mode=mode)
     else:
         here = model_memory_bytes() // max(1, options.ranks)
-        plan = plan_ranks(options.model, [here] * options.ranks, mode=mode)
+        plan = plan_ranks(options.model, [here] * min(options.ranks, MOST_RANKS + 1), mode=mode)
     say(f"{len(plan.shares)} ranks (experimental), with a chat of {plan.context_tokens} tokens:")
     for rank, share in enumerate(plan.shares):
         needs = f"{share.needed_bytes / GB:.2f} of {share.available_bytes / GB:.2f} GB"

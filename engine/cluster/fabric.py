@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import struct
 import sys
@@ -28,6 +29,7 @@ from engine.machines.computers import is_loopback
 from engine.machines.launched import LAUNCHED, launched_place, launched_size
 from engine.machines.messages import NotAValue, Value, decoded, encoded
 
+_JOIN_S = 90  # longer than the main waits for its ranks
 _LENGTHS = struct.Struct(">II")
 RING = "ring"
 RDMA = "jaccl"
@@ -41,7 +43,8 @@ _PREFIXES = ("MLX_", "JACCL_")  # of variables that choose a backend, or how it 
 def join(asked: Join, gather: Callable[[bytes], bytes]) -> tuple[Any, Joined]:
     """The group, and what was measured in it. `gather`: the bytes of all members, by place.
 
-    Holds Python's lock until all members are there. A process joins one group, once.
+    Holds Python's lock until all members are there; SIGALRM ends the process if one never comes. A process joins one
+    group, once.
     """
     if asked.backend == LAUNCHED:
         return _measured(_launched(asked.place), asked.place)
@@ -51,9 +54,20 @@ def join(asked: Join, gather: Callable[[bytes], bytes]) -> tuple[Any, Joined]:
     with _file(json.dumps(links)) as path, _environment({"MLX_RANK": str(asked.place), file: path}):
         arguments = {"all_gather_factory": lambda _rank, _size: lambda data, _bytes: gather(data)}
         rdma_only = arguments if asked.backend == RDMA else {}
-        group = mx.distributed.init(strict=True, backend=asked.backend, **rdma_only)
+        with _time_limit():
+            group = mx.distributed.init(strict=True, backend=asked.backend, **rdma_only)
     require((group.rank(), group.size()) == (asked.place, len(links)), "another group than asked for")
     return _measured(group, asked.place)
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    """A ring waits for ever for a member that is gone, and no thread of Python's can end that."""
+    signal.alarm(_JOIN_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 def _launched(place: int) -> Any:

@@ -126,6 +126,8 @@ def plan_with(
     Asks each machine, which takes a while. Raises ModelError or MachineUnavailable. A machine without the model learns
     its `source`, and shows that to its user.
     """
+    if len({each.machine.fingerprint for each in helping}) < len(helping):
+        raise InvalidRequest("machines", ", ".join(each.machine.name for each in helping), "each machine once")
     offers = [machine_offer(each, folder, source) for each in helping]
     sizes = model_memory_bytes(), *(offer.memory_bytes for offer in offers)
     return plan_ranks(folder, sizes, helping, mode=mode, computers=offers[0].computers if len(offers) == 1 else ())

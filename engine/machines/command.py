@@ -8,13 +8,14 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
-from engine.api.errors import MachineUnavailable
+from engine.api.errors import InvalidRequest, MachineUnavailable
 from engine.api.events import InstalledModel
 from engine.api.ranks import Helping, HubSource, LendingPhase, LendingState, Machine, MachineRefusal
 from engine.machines.identity import Identity
@@ -67,7 +68,6 @@ def gigabytes(text: str) -> int:
 
 
 def helping(identity: Path, address: str) -> Helping:
-    host_and_port(address)
     return Helping(_known(Identity(identity), address), str(identity))
 
 
@@ -81,6 +81,11 @@ def _known(identity: Identity, wanted: str) -> Machine:
     ):
         if len(found) == 1:
             return found[0]
+    place = host_and_port(wanted)
+    for machine in machines:
+        with suppress(InvalidRequest):
+            if host_and_port(machine.address) == place:  # one of them leaves the usual port out
+                return machine
     raise MachineUnavailable(wanted, MachineRefusal.STRANGER)
 
 

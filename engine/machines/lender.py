@@ -173,7 +173,11 @@ class Lender:
                     return
                 time.sleep(_AGAIN_S)
                 continue
-            connection = Caller(connected, host_of(address))
+            try:
+                connection = Caller(connected, host_of(address))
+            except (OSError, TypeError):  # of a connection that is over already a Mac gives no address
+                connected.close()
+                continue
             if self._takes(connection):
                 self._run(partial(self._serve, connection))
             else:
@@ -311,8 +315,6 @@ class Lender:
             plain.close()  # the process has its own
             while relay.is_alive() and self._is_paired(lending.machine):
                 relay.join(LOOK_S)
-            if relay.is_alive():
-                process.kill()
         finally:
             if process is not None:
                 end_rank(process, END_S)

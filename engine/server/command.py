@@ -19,6 +19,7 @@ from engine.api.files import open_plain
 from engine.api.protocols import ChatEngine
 from engine.api.types import KV_BITS, EngineState, ModelInfo
 from engine.hub.library import scan_folders
+from engine.machines.launched import launched_size
 from engine.models.compatibility import best_draft
 from engine.server.options import (
     DEFAULT_PORT,
@@ -49,7 +50,6 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
         help='the draft of one of these; "": none',
     )
     serve.add_argument("--ttl", type=_seconds, metavar="SECONDS", help=_TTL)
-    serve.set_defaults(usage_error=serve.error)
     add_kv_bits(serve)
     serve.add_argument("--host", default="", help="an address to listen at; without it 127.0.0.1 and ::1")
     serve.add_argument("--port", type=int, default=DEFAULT_PORT)
@@ -75,7 +75,7 @@ def options_of(arguments: argparse.Namespace) -> ServerOptions:
     """Raises InvalidRequest for a key's file that others may read, or that has none in it; ends for a wrong usage."""
     on_demand = {"--models": arguments.models, "--pair": arguments.pair, "--ttl": arguments.ttl is not None}
     if _over_ranks(arguments) and (given := [name for name, value in on_demand.items() if value]):
-        arguments.usage_error(f"{', '.join(given)}: with --ranks or --with one model is loaded, and stays")
+        arguments.usage_error(f"{', '.join(given)}: over several processes one model is loaded, and stays")
     if not 0 <= arguments.port <= 65535:
         raise InvalidRequest("port", str(arguments.port), "0..65535")
     return ServerOptions(
@@ -92,7 +92,7 @@ def options_of(arguments: argparse.Namespace) -> ServerOptions:
 
 
 def _over_ranks(arguments: argparse.Namespace) -> bool:
-    return arguments.ranks is not None or bool(arguments.machines)
+    return arguments.ranks is not None or bool(arguments.machines) or launched_size() > 1
 
 
 def shelf_of(arguments: argparse.Namespace, engine: ChatEngine) -> ModelShelf | None:

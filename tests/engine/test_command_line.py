@@ -35,6 +35,8 @@ USAGE = {
     "a token is below": ["generate", "--model", "x", "--tokens", "[-1]"],
     "a role is a list": ["generate", "--model", "x", "--chat", '[{"role": ["user"], "content": "x"}]'],
     "speculate is a power": ["generate", "--model", "x", "--prompt", "x", "--speculate", "\u00b2"],
+    "tensor over nothing": ["generate", "--model", "x", "--prompt", "x", "--tensor"],
+    "a station without a draft": ["generate", "--model", "x", "--prompt", "x", "--station", "local"],
     "temperature is text": ["generate", "--model", "x", "--prompt", "x", "--temperature", "warm"],
 }
 REFUSED = {
@@ -46,6 +48,7 @@ REFUSED = {
     "token": ["--tokens", "[99999999]"],
     "no token": ["--tokens", "[]"],
     "half a character": ["--prompt", "\udcff"],
+    "too many ranks": ["--prompt", "x", "--ranks", "9" * 15],
     "no such draft": ["--draft", "/nonexistent", "--prompt", "x"],
 }
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +31,7 @@ from tests.families.configs import config
 from tests.families.harness import build
 
 Init = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
 FILES = "MLX_HOSTFILE", "MLX_IBV_DEVICES"
 
 
@@ -58,6 +62,18 @@ def test_what_a_lost_member_leaves_is_no_operation(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(mx.distributed, "all_sum", lambda numbers, **_options: numbers + 900_000_000)
     with pytest.raises(NotAValue):
         passed_on(None, None)
+
+
+ALONE = """
+from engine.cluster import fabric
+fabric._JOIN_S = 1
+fabric.join(fabric.Join(0, fabric.RING, fabric.ring_links(2)), lambda mine: mine)
+"""
+
+
+def test_a_rank_whose_other_member_never_comes_ends() -> None:
+    ended = subprocess.run([sys.executable, "-c", ALONE], cwd=ROOT, capture_output=True, check=False, timeout=120)
+    assert ended.returncode == -signal.SIGALRM, ended.stderr
 
 
 def test_rdma_is_joined_by_a_private_file_and_no_port(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.__main__ import main
 from engine.machines.launched import launched_place, launched_size
 from tests.helpers.engine_client import PATIENCE_S
 from tests.helpers.ranks import processes_below, rank_folder
@@ -35,6 +36,17 @@ def test_only_a_host_file_of_two_makes_a_member_of_this_process(
     monkeypatch.setenv("MLX_RANK", "1")
     monkeypatch.setenv("MLX_HOSTFILE", str(tmp_path / "none"))
     assert launched_place() is None
+
+
+def test_under_the_launcher_one_model_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hosts").write_text('["a", "b"]')
+    monkeypatch.setenv("MLX_HOSTFILE", str(tmp_path / "hosts"))
+    monkeypatch.setenv("MLX_RANK", "0")
+    with pytest.raises(SystemExit) as end:
+        main(["serve", "--model", "x", "--models", "y"])
+    assert end.value.code == 2
+    monkeypatch.setenv("MLX_RANK", "1")
+    assert main(["machines", "--identity", str(tmp_path / "machines")]) == 0  # has no model to follow with
 
 
 def two_free_ports() -> int:

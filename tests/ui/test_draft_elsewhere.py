@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ from engine import (
 )
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN
+from tests.helpers.stillness import still
 from tests.ui.test_machines import BORROWER, COMMIT, GB, STUDIO, Others, harness, machines, others, page
 
 __all__ = ["harness", "machines", "others", "page"]
@@ -144,6 +146,20 @@ def test_a_draft_that_is_not_there_is_copied(
     assert not others.supplies
     assert not card.bar.isVisible()
     assert not card._second.isActive()
+
+
+def test_a_machine_that_has_a_draft_and_has_it_not_is_told_of_it_once(
+    harness: AppHarness, chosen: MachinesPage, others: Others, qtbot: QtBot
+) -> None:
+    for _ in range(3):
+        asked = len(others.sources)
+        lacks(harness)
+        qtbot.waitUntil(partial(lambda before: len(others.sources) > before, asked))
+        still()
+        assert harness.engine.stations == [place(harness)] * 2
+    says(harness, StationPhase.READY)
+    lacks(harness)
+    qtbot.waitUntil(lambda: harness.engine.stations == [place(harness)] * 3)
 
 
 def test_copying_ends_with_the_choice_and_with_another_draft(

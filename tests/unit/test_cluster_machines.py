@@ -17,6 +17,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -36,8 +37,9 @@ from engine import (
 )
 from engine.__main__ import main
 from engine.cluster import processes
+from engine.cluster.plan import plan_with
 from engine.cluster.processes import LentRank
-from engine.machines import identity, lender, lent, pairing
+from engine.machines import command, identity, lender, lent, pairing
 from engine.machines import lending as lending_process
 from engine.machines import relay as relaying
 from engine.machines.callers import Caller, Callers, host_of
@@ -45,7 +47,7 @@ from engine.machines.command import _Spoken
 from engine.machines.identity import Identity, fingerprint_of, shown_name
 from engine.machines.lend_child import _Child
 from engine.machines.lender import MOST_CONNECTIONS, Lender, WantedModel
-from engine.machines.lent import _connected_to, host_and_port, machine_offer, pair_machines, ways
+from engine.machines.lent import DEFAULT_PORT, _connected_to, host_and_port, machine_offer, pair_machines, ways
 from engine.machines.messages import (
     PROTOCOL,
     Approach,
@@ -899,3 +901,30 @@ def test_a_name_that_a_machine_chose_stands_for_no_other(tmp_path: Path, capsys:
     assert main(["machines", "--identity", folder, "--remove", identity.machines()[1].fingerprint[:16]]) == 0
     assert [machine.address for machine in identity.machines()] == ["studio:0", "studio:3"]
     assert "stranger" in capsys.readouterr().err
+
+
+def test_a_machine_is_known_with_and_without_the_usual_port(tmp_path: Path) -> None:
+    identity = Identity(tmp_path / "here")
+    machine = Machine("Mac: office", "", "studio.local")
+    identity.pair_with(machine, Identity(tmp_path / "there").certificate)
+    for wanted in ("studio.local", f"studio.local:{DEFAULT_PORT}", machine.name):
+        assert command.helping(tmp_path / "here", wanted).machine.name == machine.name
+
+
+def test_a_machine_helps_once(tmp_path: Path) -> None:
+    twice = [Helping(Machine("Studio", "f" * 64, "10.0.0.7"), str(tmp_path))] * 2
+    with pytest.raises(InvalidRequest, match="machines"):
+        plan_with(STARTER_MAIN, twice)
+
+
+def test_a_connection_that_is_over_before_it_is_accepted_keeps_out_no_other(
+    lending: Lending, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a Mac it has no address."""
+    addresses: list[Any] = [None]
+
+    monkeypatch.setattr(lender, "host_of", lambda address: host_of(addresses.pop() if addresses else address))
+    over = connection(lending)
+    assert received(over, 1) == b""
+    over.close()
+    assert lending.paired().machine.name == "Studio"

@@ -213,9 +213,7 @@ class DiscoverPanel(Translated, QWidget):
             self.text.setText(wanted.text)
         for button, name in self._choices.items():
             button.set_value(getattr(wanted, name))
-        self.fits_only.blockSignals(True)
-        self.fits_only.setChecked(wanted.fits_only)
-        self.fits_only.blockSignals(False)
+        self.fits_only.set_value(wanted.fits_only)
         self.recommended.set_wanted(not wanted.text and wanted.drafts_for is None)
         self.main_button.setVisible(wanted.drafts_for is not None)
         if wanted.drafts_for is not None:

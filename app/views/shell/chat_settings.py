@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
@@ -34,7 +34,6 @@ from app.words.model_names import human_name
 _WIDTH_PX = 400
 _LONGEST_NAME = 60  # of a preset
 SHORTCUT = "Ctrl+Alt+,"
-_DOT_PX = 6
 
 
 class NameField(LineField):
@@ -229,7 +228,7 @@ class ChatSettingsButton(Translated, IconButton):
     def __init__(self, window: ShellWindow, theme: Theme) -> None:
         super().__init__(theme, "sliders-horizontal")
         self._window = window
-        self._differs = False
+        self.has_dot = False
         self.action = window.menu.add("chat", SHORTCUT)
         window.header.add_button(self, at=0)
         window.header.let_give_way(self)
@@ -266,8 +265,8 @@ class ChatSettingsButton(Translated, IconButton):
     def _show_options(self) -> None:
         if self._is_open:
             self._show_values()
-        if self._options.differs != self._differs:
-            self._differs = self._options.differs
+        if self._options.differs != self.has_dot:
+            self.has_dot = self._options.differs
             self._retranslate()
             self.update()
 
@@ -294,13 +293,5 @@ class ChatSettingsButton(Translated, IconButton):
             self.panel.place_at(self)
 
     def _retranslate(self) -> None:
-        self.set_name(self.tr("Chat settings (changed here)") if self._differs else self.tr("Chat settings"))
+        self.set_name(self.tr("Chat settings (changed here)") if self.has_dot else self.tr("Chat settings"))
         self.action.setText(self.tr("Chat Settings…"))
-
-    def paint_content(self, painter: QPainter) -> None:
-        super().paint_content(painter)
-        if self._differs:
-            side = self.theme.px(_DOT_PX)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self.theme.palette.ink)
-            painter.drawEllipse(QRectF(self.width() - side - 3, 3, side, side))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -38,7 +37,6 @@ from app.words.tools import (
 )
 
 _WIDTH_PX = 400
-_DOT_PX = 6
 _OF_FILES = ("/read_file", "/list_folder")
 
 
@@ -296,7 +294,6 @@ class ChatToolsButton(Translated, IconButton):
         self._tools: ToolsController | None = None
         self._models: ModelController | None = None
         self._make_panel: Callable[[], ChatToolsPanel] | None = None
-        self._on = 0
         self.clicked.connect(self.toggle_panel)
         self.hide()
 
@@ -327,21 +324,14 @@ class ChatToolsButton(Translated, IconButton):
     def _retranslate(self) -> None:
         if self._tools is None or self._models is None:
             return
-        self._on = len(self._tools.chosen)
+        on = len(self._tools.chosen)
+        self.has_dot = bool(on)
         can = self._tools.can_call()
         if can is CanCall.MODEL_CANNOT:
             self.set_name(fill(self.tr("Tools: %1"), cannot_call(self._models.pair.main_name)))
-        elif self._on:  # where none is, nothing is imported or counted for them
+        elif on:  # where none is, nothing is imported or counted for them
             tokens = chosen_tokens(self._tools.chat_tools())
-            self.set_name(fill(self.tr("Tools: %1"), tools_on_text(self._on, tokens)))
+            self.set_name(fill(self.tr("Tools: %1"), tools_on_text(on, tokens)))
         else:
             self.set_name(self.tr("Tools"))
         self.update()
-
-    def paint_content(self, painter: QPainter) -> None:
-        super().paint_content(painter)
-        if self._on:
-            side = self.theme.px(_DOT_PX)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self.theme.palette.ink)
-            painter.drawEllipse(QRectF(self.width() - side - 3, 3, side, side))

@@ -47,10 +47,8 @@ from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for, reason_text
 
 if TYPE_CHECKING:
-    from app.views.models.view import ModelsView
-    from app.views.transcript import TranscriptView
-if TYPE_CHECKING:
     from app.controllers.speculation import SpeculationParts
+    from app.views.models.view import ModelsView
     from app.views.settings.window import SettingsWindow
     from app.views.transcript import TranscriptView
 

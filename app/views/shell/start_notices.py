@@ -19,7 +19,7 @@ from app.system.crash_marker import SessionMark
 from app.system.only_instance import OnlyInstance
 from app.system.paths import APP_NAME
 from app.system.updates import Channel, UpdateNotice, update_command
-from app.system.worker import Deliver, JobThread
+from app.system.worker import Deliver, ask_once
 from app.theme import Theme
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets import clipboard
@@ -274,9 +274,7 @@ class _PlaceOffer(QObject):
         self._deliver = deliver
 
     def _do(self, job: Callable[[], Path], done: Callable[[Path], None], refused: Callable[[], BannerText]) -> None:
-        worker = JobThread("a place in Applications", self._deliver)
-        worker.ask(job, done, partial(self._on_refused, refused))
-        worker.close(0.0)  # after that
+        ask_once("a place in Applications", self._deliver, job, done, partial(self._on_refused, refused))
 
     def _on_refused(self, refused: Callable[[], BannerText], error: Exception) -> None:
         if not isinstance(error, OSError):

@@ -337,14 +337,8 @@ class MessageFooter(Hovered, Translated, QWidget):
         for step in ("earlier", "later"):  # through many versions, each with a row of its own
             made[step].takes_every_click = True
         made["more"].clicked.connect(self._open_menu)
-        for act, request in (
-            ("copy", context.copy_requested),
-            ("edit", context.edit_requested),
-            ("continue", context.continue_requested),
-            ("regenerate", context.regenerate_requested),
-            ("delete", context.delete_requested),
-        ):
-            made[act].clicked.connect(lambda _=False, request=request: request.emit(self.message_id))
+        for act in ("copy", "edit", "continue", "regenerate", "delete"):
+            made[act].clicked.connect(lambda _=False, act=act: ask_for(context, act, self.message_id))
         self._name(made)
         self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # Qt puts nothing after what takes no focus
         for before, after in pairwise((self.link, *made.values())):

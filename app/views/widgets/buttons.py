@@ -35,6 +35,7 @@ from app.views.widgets.tooltips import set_tooltip
 
 STOP = "square"  # drawn solid: an outline in a disc reads as a window
 _DISABLED = 0.45  # of the usual strength
+_DOT_PX = 6
 
 
 class MeantClicks(BeforeButton):
@@ -154,7 +155,9 @@ class NamedButton(PaintedButton):
 
 
 class IconButton(NamedButton):
-    """A square with one line icon."""
+    """A square with one line icon, and a dot where something differs from the usual."""
+
+    has_dot = False
 
     def __init__(self, theme: Theme, icon_name: str, side_px: int = 30, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -180,6 +183,11 @@ class IconButton(NamedButton):
         painter.setOpacity(1.0 if self.isEnabled() else 0.4)
         icon(self._icon_name, color).paint(painter, place)
         painter.setOpacity(1.0)
+        if self.has_dot:
+            side = self.theme.px(_DOT_PX)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.ink)
+            painter.drawEllipse(QRectF(self.width() - side - 3, 3, side, side))
 
 
 class OpeningLine(PaintedButton):
@@ -447,20 +455,11 @@ class ChoiceButton(FocusRing, QComboBox):
         icon("chevron-down", self.theme.palette.secondary).paint(painter, arrow)
 
 
-class RoundButton(NamedButton):
+class RoundButton(IconButton):
     """The composer's send and stop: a disc in the accent colour."""
 
     def __init__(self, theme: Theme, icon_name: str, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
-        self._icon_name = icon_name
-
-    def set_icon(self, icon_name: str) -> None:
-        self._icon_name = icon_name
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        side = self.theme.px(32)
-        return QSize(side, side)
+        super().__init__(theme, icon_name, 32, parent)
 
     def corner_radius(self) -> float:
         return self.height() / 2
