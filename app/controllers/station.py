@@ -58,7 +58,7 @@ class StationController(QObject):
         self._machines: Mapping[str, Machine] = {}
         self._helping: Helping | None = None  # where the engine is to have it drafted
         self._asked: tuple[Helping, str] | None = None  # the machine that is asked for a draft's files, and its folder
-        self._found: tuple[Helping, str] | None = None  # it said that it has them; the engine was told so
+        self._found: tuple[Helping, str] | None = None  # the one that said that it has them
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
         self.file_serving.changed.connect(self._on_file_serving)

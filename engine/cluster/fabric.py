@@ -62,7 +62,7 @@ def join(asked: Join, gather: Callable[[bytes], bytes]) -> tuple[Any, Joined]:
 
 @contextmanager
 def _time_limit() -> Iterator[None]:
-    """A ring waits for ever for a member that is gone, and no thread of Python's can end that."""
+    """A ring waits for ever for a member that has ended, and no thread of Python's can end that."""
     signal.alarm(_JOIN_S)
     try:
         yield

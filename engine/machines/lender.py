@@ -175,7 +175,7 @@ class Lender:
                 continue
             try:
                 connection = Caller(connected, host_of(address))
-            except (OSError, TypeError):  # of a connection that is over already a Mac gives no address
+            except (OSError, TypeError):  # a Mac gives no address for a connection that was closed before
                 connected.close()
                 continue
             if self._takes(connection):
