@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import queue
 import socket
@@ -10,7 +9,6 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 from typing import NoReturn
 
 from engine.cluster.operations import Gather, Gathered, Join, Operation
@@ -59,7 +57,6 @@ def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
         return bytes(together)
 
     def work() -> None:
-        leave_texts_out()
         from engine.cluster.rank import Rank  # imports MLX
 
         rank = Rank(wire.send, folder, int(memory_bytes), gather)
@@ -68,22 +65,6 @@ def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
             rank.carry_out(*inbox.get())
 
     return serve(wire, inbox.put, work)
-
-
-def leave_texts_out() -> None:
-    """Before the first import of mlx-lm in this process, which runs a network and reads no text.
-
-    WORKAROUND: mlx-lm's `__init__` imports its command line, and `mlx_lm.utils`, which builds networks, imports a
-    tokenizer's wrapper with transformers, and a function that downloads. Networks use none of them. MEASURED: importing
-    them takes more than twice as long as all else that a rank imports, and as much memory.
-    """
-    spec = importlib.util.find_spec("mlx_lm")
-    assert spec is not None
-    texts = ModuleType("mlx_lm.tokenizer_utils")
-    vars(texts).update(TokenizerWrapper=None, load=None)
-    hub = ModuleType("huggingface_hub")
-    vars(hub).update(snapshot_download=None)
-    sys.modules |= {"mlx_lm": importlib.util.module_from_spec(spec), texts.__name__: texts, hub.__name__: hub}
 
 
 def follow(folder: Path) -> NoReturn:

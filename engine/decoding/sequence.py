@@ -17,11 +17,11 @@ from engine.caches.base import CacheSet
 from engine.caches.checkpoints import Checkpoint, can_truncate, make_checkpoint, needs_checkpoints, truncate
 from engine.caches.kinds import require
 from engine.decoding.hidden_states import HiddenStates
-from engine.vision.seeing import SequencePictures
 from engine.vision.values import FIRST_NAME
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
+    from engine.vision.seeing import SequencePictures
 
 PREFILL_CHUNK_TOKENS = 512
 _COMPARED_AT_ONCE = 1024  # tokens compared as lists at a time: eight times as fast as one by one

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from engine.machines.messages import Ping, Pong, RankBroken
@@ -22,12 +25,29 @@ def serve(wire: Wire, take: Callable[[Any, bytearray], None], work: Callable[[],
     threading.Thread(target=_listen, args=(wire, take), daemon=True).start()
     try:
         put_in_front()
+        leave_texts_out()
         work()
     except (WireEnded, WireBroken):
         return 0
     except BaseException as error:  # noqa: BLE001  the other side reports it
         wire.send(RankBroken(type(error).__name__, str(error)[:500]))
     return 1
+
+
+def leave_texts_out() -> None:
+    """Before the first import of mlx-lm in this process, which runs a network and reads no text.
+
+    WORKAROUND: mlx-lm's `__init__` imports its command line, and `mlx_lm.utils`, which builds networks, imports a
+    tokenizer's wrapper with transformers, and a function that downloads. Networks use none of them. MEASURED: importing
+    them takes more than twice as long as all else that a rank imports, and as much memory.
+    """
+    spec = importlib.util.find_spec("mlx_lm")
+    assert spec is not None
+    texts = ModuleType("mlx_lm.tokenizer_utils")
+    vars(texts).update(TokenizerWrapper=None, load=None)
+    hub = ModuleType("huggingface_hub")
+    vars(hub).update(snapshot_download=None)
+    sys.modules |= {"mlx_lm": importlib.util.module_from_spec(spec), texts.__name__: texts, hub.__name__: hub}
 
 
 def _listen(wire: Wire, take: Callable[[Any, bytearray], None]) -> None:

@@ -2,7 +2,7 @@
 
 Files that mlx-lm and transformers open themselves must be plain files of limited size, with a limited number of added
 tokens. Runs on the thread that computes. Never executes code from a model's folder. No tokenizer, and nothing that
-imports one: a rank leaves them out (`cluster/worker.py`).
+imports one: ranks and stations leave them out (`machines/child.py`).
 """
 
 from __future__ import annotations

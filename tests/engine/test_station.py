@@ -6,6 +6,7 @@ import os
 import queue
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -108,6 +109,14 @@ def test_a_station_drafts_reports_and_comes_back_after_its_end(stationed: Statio
     assert 0 <= told.hits <= told.drafts == first.stats.draft_rounds
     assert told.worked_s > 0 < told.memory_bytes
     assert len(stationed.started) == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_station_reads_no_text_and_imports_no_tokenizers(stationed: Stationed) -> None:
+    stationed.until(lambda state: state.phase is StationPhase.READY)
+    stationed.client.run(Request(tokens=PROMPTS[0], speculation=Speculation.fixed(4), max_tokens=9))
+    stationed.until(lambda state: state.drafts)
+    assert "tokenizers" not in Path(f"/proc/{stationed.started[0].pid}/maps").read_text()
 
 
 def test_one_that_no_longer_answers_is_started_again(stationed: Stationed) -> None:
