@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import engine
 from app.words.notices import QT_TRANSLATE_NOOP, NoticeAction, NoticeRow
 from engine import HubSilence
+
+_unreachable = partial(
+    NoticeRow, engine.HubUnreachable, QT_TRANSLATE_NOOP("Messages", "Hub not reachable"), values=("endpoint",)
+)
 
 DOWNLOAD_TABLE = (
     NoticeRow(
@@ -32,85 +38,58 @@ DOWNLOAD_TABLE = (
         NoticeAction.OPEN_HUB,
         values=("repository",),
     ),
-    NoticeRow(
-        engine.HubUnreachable,
-        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+    _unreachable(
         QT_TRANSLATE_NOOP("Messages", "%1 is not a hub address."),
         QT_TRANSLATE_NOOP("Messages", "Check the hub address in Settings."),
         NoticeAction.OPEN_HUB,
-        values=("endpoint",),
         when=lambda error: error.reason is HubSilence.ADDRESS,
     ),
-    NoticeRow(
-        engine.HubUnreachable,
-        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+    _unreachable(
         QT_TRANSLATE_NOOP("Messages", "%1 not found. This Mac may be offline."),
         QT_TRANSLATE_NOOP("Messages", "Check your connection and the hub address."),
         NoticeAction.RETRY,
-        values=("endpoint",),
         when=lambda error: error.reason is HubSilence.NAME,
     ),
-    NoticeRow(
-        engine.HubUnreachable,
-        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+    _unreachable(
         QT_TRANSLATE_NOOP("Messages", "No connection to %1."),
         QT_TRANSLATE_NOOP("Messages", "Check your connection. Downloaded data is kept."),
         NoticeAction.RETRY,
-        values=("endpoint",),
         when=lambda error: error.reason is HubSilence.NO_ROUTE,
     ),
-    NoticeRow(
-        engine.HubUnreachable,
-        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+    _unreachable(
         QT_TRANSLATE_NOOP("Messages", "%1 refused the connection."),
         QT_TRANSLATE_NOOP("Messages", "Check your connection and the hub address."),
         NoticeAction.RETRY,
-        values=("endpoint",),
         when=lambda error: error.reason is HubSilence.REFUSED,
     ),
-    NoticeRow(
-        engine.HubUnreachable,
-        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+    _unreachable(
         QT_TRANSLATE_NOOP("Messages", "%1 did not answer."),
         QT_TRANSLATE_NOOP("Messages", "Check your connection. Downloaded data is kept."),
         NoticeAction.RETRY,
-        values=("endpoint",),
         when=lambda error: error.reason is HubSilence.TIMED_OUT,
     ),
-    NoticeRow(
-        engine.HubUnreachable,
-        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+    _unreachable(
         QT_TRANSLATE_NOOP("Messages", "%1 has an untrusted certificate."),
         QT_TRANSLATE_NOOP("Messages", "Check this Mac's date, network and hub address."),
         NoticeAction.OPEN_HUB,
-        values=("endpoint",),
         when=lambda error: error.reason is HubSilence.CERTIFICATE,
     ),
-    NoticeRow(
-        engine.HubUnreachable,
-        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+    _unreachable(
         QT_TRANSLATE_NOOP("Messages", "The proxy does not reach %1."),
         QT_TRANSLATE_NOOP("Messages", "Check the proxy in Settings."),
         NoticeAction.OPEN_HUB,
-        values=("endpoint",),
         when=lambda error: error.reason is HubSilence.PROXY,
     ),
-    NoticeRow(
-        engine.HubUnreachable,
-        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+    _unreachable(
         QT_TRANSLATE_NOOP("Messages", "%1 is busy."),
         QT_TRANSLATE_NOOP("Messages", "Try again later. Downloaded data is kept."),
         NoticeAction.RETRY,
-        values=("endpoint",),
         when=lambda error: error.reason is HubSilence.BUSY,
     ),
-    NoticeRow(
-        engine.HubUnreachable,
-        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+    _unreachable(
         QT_TRANSLATE_NOOP("Messages", "Connection to %1 lost."),
         QT_TRANSLATE_NOOP("Messages", "Check your connection. Downloaded data is kept."),
         NoticeAction.RETRY,
-        values=("endpoint",),
     ),
     NoticeRow(
         engine.HubOffline,

@@ -8,6 +8,7 @@ The strings are in `QT_TRANSLATE_NOOP` so that lupdate finds them; they are tran
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ _MOST_NAMED = 4
 _ROUND = 1_000_000  # pixels that are named as the most
 
 
-def _notices_for_storage_because(*reasons: Reason) -> Callable[[Any], bool]:
+def _because(*reasons: Reason | DeleteRefusal) -> Callable[[Any], bool]:
     return lambda problem: problem.reason in reasons
 
 
@@ -71,7 +72,7 @@ def _storage_rows(kind: type[StorageProblem], title: str, otherwise: str) -> tup
             hint,
             NoticeAction.RETRY,
             values=("folder",) if "%1" in sentence else (),
-            when=_notices_for_storage_because(reason),
+            when=_because(reason),
         )
         for reason, sentence, hint in _STORAGE_REASONS
     )
@@ -93,70 +94,65 @@ STORAGE_TABLE = (
 )
 
 
-def _because(*reasons: DeleteRefusal) -> Callable[[Any], bool]:
-    return lambda error: error.reason in reasons
+_not_deleted = partial(NoticeRow, engine.DeleteFailed, QT_TRANSLATE_NOOP("Messages", "Not deleted"), values=("model",))
+_not_divided = partial(
+    NoticeRow,
+    engine.ModelNotSplittable,
+    QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
+    hint=QT_TRANSLATE_NOOP("Messages", "Choose another model family."),
+    action=NoticeAction.CHOOSE_MODEL,
+    values=("model", "model_type"),
+)
+_does_not_fit = partial(
+    NoticeRow,
+    engine.DrafterDoesNotFit,
+    QT_TRANSLATE_NOOP("Messages", "Made for another model"),
+    hint=QT_TRANSLATE_NOOP("Messages", "Choose one made for this model."),
+    action=NoticeAction.CHOOSE_DRAFT,
+    values=("expected", "actual"),
+)
+_unavailable = partial(NoticeRow, engine.MachineUnavailable, values=("address",))
 
 
 # Why a model was not deleted.
 DELETION = (
-    NoticeRow(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+    _not_deleted(
         QT_TRANSLATE_NOOP("Messages", "%1 is part of Hunch."),
-        values=("model",),
         when=_because(DeleteRefusal.STARTER),
     ),
-    NoticeRow(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+    _not_deleted(
         QT_TRANSLATE_NOOP("Messages", "%1 is writing a reply. Stop it first."),
-        values=("model",),
         when=_because(DeleteRefusal.IN_USE),
     ),
-    NoticeRow(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+    _not_deleted(
         QT_TRANSLATE_NOOP("Messages", "Another app installed %1. Delete it there."),
-        values=("model",),
         when=_because(DeleteRefusal.NOT_OURS, DeleteRefusal.NO_MODEL),
     ),
-    NoticeRow(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+    _not_deleted(
         QT_TRANSLATE_NOOP("Messages", "No model in %1."),
         QT_TRANSLATE_NOOP("Messages", "Moved, deleted, or its disk is not connected."),
         values=("folder",),
         when=_because(DeleteRefusal.GONE),
     ),
-    NoticeRow(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+    _not_deleted(
         QT_TRANSLATE_NOOP("Messages", "No permission to write to %1."),
         QT_TRANSLATE_NOOP("Messages", "Allow access."),
         values=("folder",),
         when=_because(DeleteRefusal.FORBIDDEN),
     ),
-    NoticeRow(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+    _not_deleted(
         QT_TRANSLATE_NOOP("Messages", "The disk with %1 is read-only."),
         values=("folder",),
         when=_because(DeleteRefusal.READ_ONLY),
     ),
-    NoticeRow(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+    _not_deleted(
         QT_TRANSLATE_NOOP("Messages", "Another program is using %1."),
         QT_TRANSLATE_NOOP("Messages", "Close that program."),
-        values=("model",),
         when=_because(DeleteRefusal.LOCKED),
     ),
-    NoticeRow(
-        engine.DeleteFailed,
-        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+    _not_deleted(
         QT_TRANSLATE_NOOP("Messages", "%1 could not be deleted."),
         QT_TRANSLATE_NOOP("Messages", "Check the disk."),
-        values=("model",),
     ),
 )
 
@@ -336,22 +332,12 @@ TABLE = (
         action=NoticeAction.CHOOSE_DRAFT,
         values=("model_type",),
     ),
-    NoticeRow(
-        engine.DrafterDoesNotFit,
-        QT_TRANSLATE_NOOP("Messages", "Made for another model"),
+    _does_not_fit(
         QT_TRANSLATE_NOOP("Messages", "It expects %1 layers; this model has %2."),
-        QT_TRANSLATE_NOOP("Messages", "Choose one made for this model."),
-        NoticeAction.CHOOSE_DRAFT,
-        values=("expected", "actual"),
         when=lambda error: error.what == "layers",
     ),
-    NoticeRow(
-        engine.DrafterDoesNotFit,
-        QT_TRANSLATE_NOOP("Messages", "Made for another model"),
+    _does_not_fit(
         QT_TRANSLATE_NOOP("Messages", "It expects width %1; this model has %2."),
-        QT_TRANSLATE_NOOP("Messages", "Choose one made for this model."),
-        NoticeAction.CHOOSE_DRAFT,
-        values=("expected", "actual"),
         when=lambda error: error.what == "width",
     ),
     NoticeRow(
@@ -370,13 +356,8 @@ TABLE = (
         NoticeAction.CHOOSE_DRAFT,
         when=lambda error: error.what == "states",
     ),
-    NoticeRow(
-        engine.DrafterDoesNotFit,
-        QT_TRANSLATE_NOOP("Messages", "Made for another model"),
+    _does_not_fit(
         QT_TRANSLATE_NOOP("Messages", "It expects %1 vocabulary tokens; this model has %2."),
-        QT_TRANSLATE_NOOP("Messages", "Choose one made for this model."),
-        NoticeAction.CHOOSE_DRAFT,
-        values=("expected", "actual"),
     ),
     NoticeRow(
         engine.DrafterExamined,
@@ -456,49 +437,24 @@ TABLE = (
         NoticeAction.CHOOSE_MODEL,
     ),
     *DELETION,
-    NoticeRow(
-        engine.ModelNotSplittable,
-        QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
+    _not_divided(
         QT_TRANSLATE_NOOP("Messages", "Over several Macs, %1 (“%2”) cannot take back drafts that were rejected."),
-        QT_TRANSLATE_NOOP("Messages", "Choose another model family."),
-        NoticeAction.CHOOSE_MODEL,
-        values=("model", "model_type"),
         when=lambda error: error.why is engine.SplitRefusal.ROLLBACK,
     ),
-    NoticeRow(
-        engine.ModelNotSplittable,
-        QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
+    _not_divided(
         QT_TRANSLATE_NOOP("Messages", "%1 (“%2”) divides into equal parts only."),
-        QT_TRANSLATE_NOOP("Messages", "Choose another model family."),
-        NoticeAction.CHOOSE_MODEL,
-        values=("model", "model_type"),
         when=lambda error: error.why is engine.SplitRefusal.SPLIT,
     ),
-    NoticeRow(
-        engine.ModelNotSplittable,
-        QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
+    _not_divided(
         QT_TRANSLATE_NOOP("Messages", "%1 (“%2”) has not been tried over several Macs yet."),
-        QT_TRANSLATE_NOOP("Messages", "Choose another model family."),
-        NoticeAction.CHOOSE_MODEL,
-        values=("model", "model_type"),
         when=lambda error: error.why is engine.SplitRefusal.UNTRIED,
     ),
-    NoticeRow(
-        engine.ModelNotSplittable,
-        QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
+    _not_divided(
         QT_TRANSLATE_NOOP("Messages", "%1 (“%2”) runs only over two Macs of one chip, on a Thunderbolt 5 cable."),
-        QT_TRANSLATE_NOOP("Messages", "Choose another model family."),
-        NoticeAction.CHOOSE_MODEL,
-        values=("model", "model_type"),
         when=lambda error: error.why is engine.SplitRefusal.TENSOR_ONLY,
     ),
-    NoticeRow(
-        engine.ModelNotSplittable,
-        QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
+    _not_divided(
         QT_TRANSLATE_NOOP("Messages", "The layers of %1 (“%2”) cannot run apart from each other."),
-        QT_TRANSLATE_NOOP("Messages", "Choose another model family."),
-        NoticeAction.CHOOSE_MODEL,
-        values=("model", "model_type"),
     ),
     NoticeRow(
         engine.RankLost,
@@ -538,17 +494,14 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "A process with some of its layers no longer answers."),
         QT_TRANSLATE_NOOP("Messages", "Load the model again."),
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "The other Mac is out of reach"),
         QT_TRANSLATE_NOOP("Messages", "Nothing answers at %1."),
         QT_TRANSLATE_NOOP("Messages", "Check that it is awake, in this network, with Lend memory to other Macs on."),
         action=NoticeAction.RETRY,
-        values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.UNREACHABLE,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "The other Mac is out of reach"),
         QT_TRANSLATE_NOOP("Messages", "This Mac finds no way to %1."),
         QT_TRANSLATE_NOOP(
@@ -557,35 +510,27 @@ TABLE = (
             "System Settings → Privacy & Security → Local Network.",
         ),
         action=NoticeAction.RETRY,
-        values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.NO_ROUTE,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "No longer paired"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 does not know this one."),
         QT_TRANSLATE_NOOP("Messages", "Remove it here, then pair again."),
-        values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.STRANGER,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "No pairing code"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 shows no code, or it has run out."),
         QT_TRANSLATE_NOOP("Messages", "Show a new code there."),
-        values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.NOT_INVITING,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "Wrong code"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 shows another code."),
         QT_TRANSLATE_NOOP("Messages", "Type its eight digits again. After five tries it needs a new code."),
-        values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.CODE,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "The other Mac is in use"),
         QT_TRANSLATE_NOOP("Messages", "The other Mac lends to %1 now."),
         QT_TRANSLATE_NOOP("Messages", "Wait, or press Stop now there."),
@@ -593,62 +538,50 @@ TABLE = (
         values=("detail",),
         when=lambda error: error.why is engine.MachineRefusal.BUSY,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "The other Mac has stopped lending"),
         QT_TRANSLATE_NOOP("Messages", "Stop now was pressed on the Mac at %1."),
         QT_TRANSLATE_NOOP("Messages", "Wait ten minutes, or turn Lend memory to other Macs off and on there."),
         action=NoticeAction.RETRY,
-        values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.TAKEN_BACK,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "Not enough memory on the other Mac"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 now lends less than this model needs there."),
         QT_TRANSLATE_NOOP("Messages", "Unload the model that is loaded there, or choose a smaller one."),
         action=NoticeAction.RETRY,
-        values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.MEMORY,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "Model missing on the other Mac"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has no model with the same files."),
         QT_TRANSLATE_NOOP("Messages", "Install the same model there."),
-        values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.NO_MODEL,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "The two Macs do not match"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has an older version than this one: %2."),
         QT_TRANSLATE_NOOP("Messages", "Update Hunch there."),
         values=("address", "detail"),
         when=lambda error: error.why is engine.MachineRefusal.OLDER,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "The two Macs do not match"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has a newer version than this one: %2."),
         QT_TRANSLATE_NOOP("Messages", "Update Hunch on this Mac."),
         values=("address", "detail"),
         when=lambda error: error.why is engine.MachineRefusal.NEWER,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "Model differs on the other Mac"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has the same version of it with other contents."),
         QT_TRANSLATE_NOOP("Messages", "Verify it on both Macs, under Models, and repair the one that is damaged."),
-        values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.DIFFERS,
     ),
-    NoticeRow(
-        engine.MachineUnavailable,
+    _unavailable(
         QT_TRANSLATE_NOOP("Messages", "The two Macs do not match"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 answers in another way."),
         QT_TRANSLATE_NOOP("Messages", "Install the same version of Hunch on both."),
-        values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.MISBEHAVED,
     ),
     NoticeRow(

@@ -67,12 +67,8 @@ class ActivityWindow(Translated, SideWindow):
     def _requests_page(self) -> QWidget:
         page = QWidget()
         foot = arrange(QHBoxLayout(), 1, self.more_button)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(_SIDE_PX, 4, _SIDE_PX, 12)
-        column.setSpacing(8)
-        column.addWidget(self._nothing, 1, Qt.AlignmentFlag.AlignCenter)
-        column.addWidget(self.table, 1)
-        column.addLayout(foot)
+        parts = (self._nothing, 1, Qt.AlignmentFlag.AlignCenter), (self.table, 1), foot
+        arrange(QVBoxLayout(page), *parts, spacing=8, margins=(_SIDE_PX, 4, _SIDE_PX, 12))
         return page
 
     def _totals_page(self) -> Page:
@@ -90,11 +86,8 @@ class ActivityWindow(Translated, SideWindow):
         self.begin_with(960, 600)
         for page in self._pages.values():
             self._stack.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 14, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.tabs, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(self._stack, 1)
+        parts = (self.tabs, 0, Qt.AlignmentFlag.AlignHCenter), (self._stack, 1)
+        arrange(QVBoxLayout(self), *parts, spacing=8, margins=(0, 14, 0, 0))
 
     def _restyle(self) -> None:
         self.setMinimumSize(max(_LEAST_PX[0], self._theme.px(_LEAST_SCALED_PX)), _LEAST_PX[1])

@@ -67,19 +67,9 @@ class DownloadRow(Translated, QWidget):
         head = arrange(QHBoxLayout(), (self.name, 1), self.go_button, self.cancel_button, spacing=4)
         line = arrange(QHBoxLayout(), (self.files_button, 0, Qt.AlignmentFlag.AlignTop), (self.words, 1), spacing=4)
         self._buttons = QWidget()
-        buttons = Flow()
-        self._buttons.setLayout(buttons)
-        for button in (self.use_button, self.try_button, self.page_button):
-            buttons.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.bar)
-        column.addLayout(line)
-        column.addWidget(self.files)
-        column.addWidget(self.problem)
-        column.addWidget(self._buttons)
+        Flow(self._buttons, self.use_button, self.try_button, self.page_button)
+        parts = head, self.bar, line, self.files, self.problem, self._buttons
+        arrange(QVBoxLayout(self), *parts, spacing=4, margins=(0, 4, 0, 0))
 
     def show_entry(self, entry: DownloadEntry) -> None:
         self._entry = entry

@@ -48,10 +48,6 @@ _PAUSE_MS = 250  # after the last key
 _FILES_SHOWN = 60
 
 
-def _beside(words: QWidget, button: QWidget) -> QHBoxLayout:
-    return arrange(QHBoxLayout(), (words, 1), button)
-
-
 class DiscoverPanel(Translated, QWidget):
     def __init__(self, theme: Theme, models: ModelController, show_yours: Callable[[], None]) -> None:
         """`show_yours` shows what is installed and on its way."""
@@ -117,15 +113,9 @@ class DiscoverPanel(Translated, QWidget):
 
     def _arrange(self) -> None:
         fits = QWidget()
-        beside = QHBoxLayout(fits)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.setSpacing(8)
         self._fits_words.setWordWrap(False)
-        beside.addWidget(self.fits_only)
-        beside.addWidget(self._fits_words)
-        filters = Flow()
-        for widget in (*self._choices, fits):
-            filters.addWidget(widget)
+        arrange(QHBoxLayout(fits), self.fits_only, self._fits_words, spacing=8, margins=(0, 0, 0, 0))
+        filters = Flow(None, *self._choices, fits)
         column = self.found.column
         column.setContentsMargins(28, 12, 28, 12)
         column.addWidget(self.recommended)
@@ -133,7 +123,7 @@ class DiscoverPanel(Translated, QWidget):
         column.addWidget(self.text)
         column.addLayout(filters)
         column.addWidget(self.main_button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addLayout(_beside(self.status, self.again_button))
+        column.addLayout(arrange(QHBoxLayout(), (self.status, 1), self.again_button))
         column.addWidget(self._list_card)
         column.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(8)
@@ -451,9 +441,8 @@ class ModelPage(Translated, Page):
 
     def _arrange(self) -> None:
         self.column.insertWidget(0, self.back_button, 0, Qt.AlignmentFlag.AlignLeft)
-        buttons = Flow()
-        for button in (self.again_button, self.install_button, self.use_button, self.drafts_button, self.hub_button):
-            buttons.addWidget(button)
+        acts = self.again_button, self.install_button, self.use_button, self.drafts_button, self.hub_button
+        buttons = Flow(None, *acts)
         head = Card(self.theme)
         head.column.setSpacing(8)
         for label in (self.facts, self.record, self.partner, self.note, self.state):
@@ -599,12 +588,8 @@ class DraftRow(Translated, QWidget):
         self.words = TextLabel(theme, TextStyle.SECONDARY)
         self.details = TextLabel(theme, TextStyle.SECONDARY)
         self.button = PillButton(theme, Emphasis.PLAIN, "" if self._usable else "download")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addWidget(self.words)
-        column.addWidget(self.details)
-        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        parts = self.words, self.details, (self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        arrange(QVBoxLayout(self), *parts, spacing=6, margins=(0, 0, 0, 0))
         self._retranslate()
 
     def _retranslate(self) -> None:

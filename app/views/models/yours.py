@@ -415,9 +415,7 @@ class InstalledCard(Translated, QWidget):
 
     def _arrange(self) -> None:
         self._cards.setSpacing(8)
-        buttons = Flow()
-        for button in (self.kind, self.sort, self.fits):
-            buttons.addWidget(button)
+        buttons = Flow(None, self.kind, self.sort, self.fits)
         arrange(QVBoxLayout(self._tools), self.search, buttons, spacing=8, margins=(0, 0, 0, 0))
         arrange(QVBoxLayout(self), self._tools, self._cards, self.total, spacing=8, margins=(0, 0, 0, 0))
 

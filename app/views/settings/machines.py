@@ -294,9 +294,7 @@ class PairingCard(Translated, Card):
         self.add(self._address_row)
         self.add(self.code_row)
         foot = QWidget()
-        buttons = Flow(foot)
-        for button in (self.pair, self.cancel):
-            buttons.addWidget(button)
+        Flow(foot, self.pair, self.cancel)
         self.column.addWidget(foot)
         self.column.addWidget(self.outcome)
         self.address.textEdited.connect(self._forget_others)
@@ -377,9 +375,7 @@ class PlanCard(Translated, Card):
         self.column.addWidget(self.plan)
         self.column.addWidget(self.mode)
         foot = QWidget()
-        buttons = Flow(foot)
-        for button in (self.run, self.alone):
-            buttons.addWidget(button)
+        Flow(foot, self.run, self.alone)
         self.column.addWidget(foot)
         for choice in (self.model, self.machine):
             choice.chosen.connect(self._ask)

@@ -68,9 +68,7 @@ class ServerPage(Translated, Page):
         self.key.setReadOnly(True)
         self.key.setEchoMode(LineField.EchoMode.Password)
         self.key.setMinimumWidth(_KEY_PX)
-        buttons = Flow(self._key_buttons)
-        for button in (self.show_key, self.copy_key, self.new_key, self.remove_key):
-            buttons.addWidget(button)
+        Flow(self._key_buttons, self.show_key, self.copy_key, self.new_key, self.remove_key)
         main = Card(self.theme)
         access = Card(self.theme)
         main.add(self.on_row)

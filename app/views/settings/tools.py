@@ -137,6 +137,8 @@ class BuiltInCard(Translated, Card):
         self.rows: list[ToolWords] = []
 
     def show_tools(self, tools: tuple[ToolRow, ...]) -> None:
+        if tools == self._tools:
+            return
         if len(tools) != len(self.rows):
             self.rows = [ToolWords(self.theme, self._ask_again) for _ in tools]
             self.set_rows(self.rows)
@@ -208,9 +210,7 @@ class ServerCard(Translated, Card):
         for layout in (self._secret_column, self._offered):
             layout.setSpacing(8)
         foot = QWidget()
-        buttons = Flow(foot)
-        for button in (self.get_program, self.sign_in, self.restart, self.remove):
-            buttons.addWidget(button)
+        Flow(foot, self.get_program, self.sign_in, self.restart, self.remove)
         self.column.setSpacing(8)
         for part in (self.head, self.place, self.fault):
             self.column.addWidget(part)

@@ -113,9 +113,7 @@ class FoldersRow(Translated, QWidget):
         self._list = QVBoxLayout()
         self._list.setSpacing(2)
         buttons = QWidget()
-        flow = Flow(buttons)
-        for button in (self.add_folder, self.add_file):
-            flow.addWidget(button)
+        Flow(buttons, self.add_folder, self.add_file)
         arrange(QVBoxLayout(self), self.name, self.none, self._list, buttons, spacing=4, margins=(0, 0, 0, 0))
         self.add_folder.clicked.connect(lambda: self._choose(QFileDialog.FileMode.Directory))
         self.add_file.clicked.connect(lambda: self._choose(QFileDialog.FileMode.ExistingFiles))

@@ -686,14 +686,10 @@ class UnseenNote(Translated, QWidget):
         self.install_button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.find_button = PillButton(theme, Emphasis.QUIET, parent=self)
         self._buttons = QWidget(self)
-        buttons = QHBoxLayout(self._buttons)
-        buttons.setContentsMargins(0, 0, 0, 0)
-        for button in (self.use_button, self.install_button, self.find_button):
-            buttons.addWidget(button)
+        buttons = self.use_button, self.install_button, self.find_button
+        arrange(QHBoxLayout(self._buttons), *buttons, margins=(0, 0, 0, 0))
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 4, 0, 0)
-        self._row.addWidget(self.words, 1)
-        self._row.addWidget(self._buttons)
+        arrange(self._row, (self.words, 1), self._buttons, margins=(0, 4, 0, 0))
         self._retranslate()
         self.hide()
 

@@ -161,11 +161,8 @@ class EmptyChat(Translated, QScrollArea):
         card = Card(self._theme)
         words = arrange(QVBoxLayout(), self.offer, self.offer_reason, self.download, spacing=2)
         self.download.hide()
-        buttons = Flow()
-        buttons.addWidget(self.install_button)
-        buttons.addWidget(self.offer_button)
         card.column.addLayout(words)
-        card.column.addLayout(buttons)
+        card.column.addLayout(Flow(None, self.install_button, self.offer_button))
         return card
 
     def _retranslate(self) -> None:

@@ -13,6 +13,7 @@ from app.view_models.chat_options import OptionsView, Scope
 from app.views.settings.options import ThinkingField, make_field
 from app.views.settings.schema_field import SchemaField
 from app.views.settings.speculation_controls import SpeculationControls
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.cards import Hairline, SettingRow, Words
 from app.views.widgets.translated import Translated
@@ -42,11 +43,9 @@ class OptionField(Translated, QWidget):
         kept = self.leave.sizePolicy()
         kept.setRetainSizeWhenHidden(True)
         self.leave.setSizePolicy(kept)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(self.field, int(name in _WIDE))
-        row.addWidget(self.leave, 0, Qt.AlignmentFlag.AlignTop if name in _WIDE else Qt.AlignmentFlag.AlignVCenter)
+        where = Qt.AlignmentFlag.AlignTop if name in _WIDE else Qt.AlignmentFlag.AlignVCenter
+        parts = (self.field, int(name in _WIDE)), (self.leave, 0, where)
+        arrange(QHBoxLayout(self), *parts, spacing=4, margins=(0, 0, 0, 0))
         self._retranslate()
 
     def _retranslate(self) -> None:

@@ -99,13 +99,8 @@ class Picker(Translated, QWidget):
     def _arrange(self) -> None:
         about = arrange(QHBoxLayout(), (self.note, 1), self.more_button)
         self.more.setVisible(False)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(12, 12, 12, 10)
-        self._column.setSpacing(8)
-        self._column.addWidget(self.lists, 1)
-        self._column.addWidget(self.more, 1)
-        self._column.addWidget(Hairline(self._theme))
-        self._column.addLayout(about)
+        parts = (self.lists, 1), (self.more, 1), Hairline(self._theme), about
+        self._column = arrange(QVBoxLayout(self), *parts, spacing=8, margins=(12, 12, 12, 10))
 
     def _show_pair(self) -> None:
         """Refill the lists if they differ. MEASURED: 70 ms with 200 models, and a load reports a hundred steps."""
@@ -349,15 +344,10 @@ class PickerMore(Translated, ScrolledText):
 
     def _arrange(self) -> None:
         content = QWidget()
-        column = QVBoxLayout(content)
         edge = self._theme.px(EDGE_PX)
-        column.setContentsMargins(edge, 4, edge, 4)
-        column.setSpacing(14)
-        column.addWidget(self.speculation)
-        buttons = Flow()
-        for button in (self.race_button, self.search_button, self.models_button, self.eject_button):
-            buttons.addWidget(button)
-        arrange(column, buttons, self.compared, self.details, 1)
+        buttons = Flow(None, self.race_button, self.search_button, self.models_button, self.eject_button)
+        parts = self.speculation, buttons, self.compared, self.details, 1
+        arrange(QVBoxLayout(content), *parts, spacing=14, margins=(edge, 4, edge, 4))
         set_up_scroll_area(self, self._theme, content)
 
     def show_pair(self, pair: PairView) -> None:

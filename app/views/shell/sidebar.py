@@ -64,15 +64,8 @@ class Sidebar(Translated, QWidget):
         self.still.setVisible(False)
         for line in (self.nothing, self.still):
             line.setContentsMargins(_INSET_PX, 0, 0, 0)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(10, 9, 10, 10)
-        self._column.setSpacing(8)
-        self._column.addLayout(top)
-        self._column.addWidget(self.search)
-        self._column.addWidget(self.nothing)
-        self._column.addWidget(self.chats, 1)
-        self._column.addWidget(self.still)
-        self._column.addLayout(foot)
+        parts = top, self.search, self.nothing, (self.chats, 1), self.still, foot
+        self._column = arrange(QVBoxLayout(self), *parts, spacing=8, margins=(10, 9, 10, 10))
 
     def _connect(self) -> None:
         self.search.words_changed.connect(self._on_words)
