@@ -75,7 +75,7 @@ CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 {_LINES};
 PRAGMA user_version = {_VERSION};
 """
-_COLUMNS = "id, name, path, size, pages, characters, state, problem"
+_COLUMNS = "id, name, path, size, changed_ns, pages, characters, state, problem"
 _SHOWN = "state != 'removed'"
 
 
@@ -96,6 +96,7 @@ class ProjectFile:
     name: str  # no other file of the project has it
     path: str  # "": a text without a file
     size_bytes: int
+    changed_ns: int  # as it was read; with another one it is another file
     pages: int  # that were read so far; 0: it has none
     characters: int  # as far as it was read
     state: FileState
@@ -510,6 +511,7 @@ def _file(row: sqlite3.Row) -> ProjectFile:
         row["name"],
         row["path"],
         row["size"],
+        row["changed_ns"],
         row["pages"],
         row["characters"],
         FileState(row["state"]),
