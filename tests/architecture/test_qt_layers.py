@@ -78,6 +78,12 @@ def test_tests_wait_until_the_interface_is_still() -> None:
     assert ours == ["tests/helpers/stillness.py"]
 
 
+def test_no_test_waits_with_the_interpreter_held() -> None:
+    """`QTest.qWait` lets no other thread run; `tests/helpers/event_loop.py` does."""
+    files = [name_of(path) for path in python_files("tests") if "qWait" + "(" in path.read_text(encoding="utf-8")]
+    assert files == []
+
+
 def test_tests_wait_as_long_as_conftest_says() -> None:
     """A shorter patience is a test by the clock."""
     found = [

@@ -28,6 +28,7 @@ from app.view_models.model_list import PairState
 from app.words.replies import drafted_enough
 from engine import ChatEngine, Event, Failed, Finished, Request, RequestStats
 from tests.bench.app_chats import LONG_CHAT, SHORT_CHAT, reply_text
+from tests.helpers.event_loop import after
 from tests.helpers.fake_engine import FakeEngine, Script, model_info
 
 _TOKENS = 20_000
@@ -65,7 +66,7 @@ class Open:
     def settle(self) -> None:
         """Until everything is stored, and a moment longer for what waits for an idle one."""
         self.until(lambda: not self.application.storage.pending)
-        QTest.qWait(300)
+        after(300)
 
     def cost_ms(self, act: Callable[[], object]) -> float:
         """Of the GUI thread, its painting included."""

@@ -11,7 +11,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.portable.unfinished import Unfinished
@@ -23,6 +22,7 @@ from app.system.limited_child import Stop
 from engine import MessageRole, RequestStats
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.chat_files import SECRET, fill
+from tests.helpers.event_loop import after
 from tests.helpers.fake_engine import MAIN
 from tests.helpers.window_pages import activity
 
@@ -82,7 +82,7 @@ def live(harness: AppHarness, qtbot: QtBot, export: Path) -> None:
     harness.wait_until_stored(qtbot)
     for chat in [row.chat_id for row in harness.chats.conversations.rows if row.chat_id]:
         harness.chats.open_chat(chat)
-        QTest.qWait(1)
+        after(1)
     activity(harness)
     harness.chats.conversations.set_query(SECRET)
     harness.wait_until_stored(qtbot)
@@ -157,7 +157,7 @@ def live_with(folder: Path, qtbot: QtBot, odd: str) -> None:
         harness.open(qtbot)
         for name in harness.application.settings_window().pages:
             harness.application.show_settings(name)
-            QTest.qWait(1)
+            after(1)
         harness.models.choose_main(MAIN.folder)
         qtbot.waitUntil(harness.is_settled)
         assert harness.ask(qtbot, "Still there?")

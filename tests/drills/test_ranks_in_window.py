@@ -21,7 +21,8 @@ from app.system.paths import Paths
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from engine.cluster.rank_group import RankGroup
-from tests.end2end.person import Person, qt_pointer, wait
+from tests.end2end.person import Person, qt_pointer
+from tests.helpers.event_loop import until
 from tests.helpers.lent import Lent
 from tests.helpers.ranks import processes_below, rank_folder
 from tests.helpers.tiny_models import VOCABULARY
@@ -47,11 +48,11 @@ def person(tmp_path: Path, qtbot: QtBot) -> Iterator[Person]:
     app = made.application
     helping = lent.paired(paths.machines)
     app.machines.look()
-    wait(lambda: app.machines.entries)
+    until(lambda: app.machines.entries)
     app.machines.make_plan(str(main), helping.machine.fingerprint)
-    wait(lambda: app.machines.plan.state is AskingState.DONE)
+    until(lambda: app.machines.plan.state is AskingState.DONE)
     app.machines.run_plan()
-    wait(lambda: app.models.pair.helper is not None and app.models.pair.state is PairState.READY)
+    until(lambda: app.models.pair.helper is not None and app.models.pair.state is PairState.READY)
     yield made
     made.leave()
     assert lent.process.stop()
@@ -107,17 +108,17 @@ def test_no_rank_that_hangs_or_fails_keeps_the_window_waiting(
     person.click(edit)
     QTest.keyClicks(edit, "What is a draft model?")
     QTest.keyClick(edit, Qt.Key.Key_Return)
-    wait(fault.began.is_set)
+    until(fault.began.is_set)
 
     QTest.keyClicks(edit, "The window goes on")
     assert edit.toPlainText() == "The window goes on"
     app.show_settings("machines")
     app.come_to_front()
     fault.over.set()
-    wait(lambda: not app.chats.generating and not app.storage.pending)
+    until(lambda: not app.chats.generating and not app.storage.pending)
     assert app.chats.transcript.messages[-1].text
 
     edit.clear()
-    wait(lambda: app.models.pair.state is PairState.READY)
+    until(lambda: app.models.pair.state is PairState.READY)
     person.ask("And now?")
     assert app.chats.transcript.messages[-1].text

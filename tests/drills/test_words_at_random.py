@@ -19,6 +19,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.message_changes import Then
 from app.storage import Database, EditKind
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.event_loop import after
 from tests.helpers.full_disk import fill_up, make_room
 
 pytestmark = pytest.mark.expect_log("was not stored: SQLITE_FULL")
@@ -121,7 +122,7 @@ class Person:
             banner.button.click()
 
     def wait(self) -> None:
-        QTest.qWait(self.dice.choice((1, 30, 450)))
+        after(self.dice.choice((1, 30, 450)))
 
     def hold(self) -> None:
         """The disk answers nothing until it is free."""

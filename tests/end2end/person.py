@@ -6,7 +6,6 @@ Clicks go to a place of a window, and hit whatever is in sight there.
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from app.system.paths import Paths
 from app.views.models.view import ModelsView
 from app.views.widgets.row_list import ChoiceList
 from tests.helpers.app_harness import reset_process
+from tests.helpers.event_loop import after, until
 
-PATIENCE_S = 60.0
 PLACES = 2000  # looked at until a widget stays where it is
 Pointer = Callable[[QWindow, QPoint], None]  # clicks at a place of a window
 
@@ -37,16 +36,9 @@ def x11_pointer(window: QWindow, at: QPoint) -> None:
     That asks the server where the window is: Qt may not have heard yet where the window manager has put it.
     """
     window.raise_()
-    QTest.qWait(50)
+    after(50)
     place = ["--window", str(int(window.winId())), str(at.x()), str(at.y())]
     subprocess.run(["xdotool", "mousemove", *place, "click", "1"], check=True, timeout=30)
-
-
-def wait(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        QTest.qWait(10)
 
 
 class Person:
@@ -56,7 +48,7 @@ class Person:
         opened: list[bool] = []
         self.application.opened.connect(lambda: opened.append(True))
         self.application.show()
-        wait(lambda: opened)
+        until(lambda: opened)
 
     def click(self, widget: QWidget, place: Callable[[], QRect] | None = None) -> None:
         """On a widget, or a place of it, once it stays in sight. What is covered cannot be clicked.
@@ -76,7 +68,7 @@ class Person:
             if isinstance(around, QScrollArea):
                 around.ensureWidgetVisible(widget)
             around = around.parentWidget()
-        QTest.qWait(30)
+        after(30)
         window = widget.window()
         at = widget.mapTo(window, (place() if place is not None else widget.rect()).center())
         hit = window.childAt(at) if widget.isVisible() else None
@@ -92,7 +84,7 @@ class Person:
                 named = [at for at in named if listed.value_of(model.index(at, 0)) is not None]
             return named
 
-        wait(rows)
+        until(rows)
         listed.scrollTo(model.index(rows()[0], 0))
         self.click(listed.viewport(), lambda: listed.visualRect(model.index(rows()[0], 0)))
 
@@ -101,14 +93,14 @@ class Person:
         place = self.application.window.models_view
         if not place.is_shown:
             self.click(self.application.window.sidebar.models_button)
-            wait(lambda: place.is_shown)
+            until(lambda: place.is_shown)
         self.click(next(each for each in place.view.tabs.buttons if each.text() == tab))
         return place.view
 
     def ask(self, text: str) -> None:
         """And wait for the reply."""
         self.send(text)
-        wait(lambda: not self.application.chats.generating and not self.application.storage.pending)
+        until(lambda: not self.application.chats.generating and not self.application.storage.pending)
 
     def send(self, text: str) -> None:
         chats, edit = self.application.chats, self.application.window.composer.edit
@@ -116,7 +108,7 @@ class Person:
         self.click(edit)
         QTest.keyClicks(edit, text)
         QTest.keyClick(edit, Qt.Key.Key_Return)
-        wait(lambda: len(chats.transcript.messages) > before)
+        until(lambda: len(chats.transcript.messages) > before)
 
     def leave(self) -> None:
         self.application.window.close_at_once()

@@ -25,7 +25,8 @@ from engine import HubSource, Speculation, StationPhase
 from engine.drafting.controller import make_controller
 from engine.hub.repository import choose_files
 from engine.hub.staging import write_manifest
-from tests.end2end.person import Person, qt_pointer, wait
+from tests.end2end.person import Person, qt_pointer
+from tests.helpers.event_loop import until
 from tests.helpers.lent import free_port
 from tests.helpers.stations import await_stations
 from tests.helpers.tinyhub import _entry
@@ -142,8 +143,8 @@ def pair(person: Person, page: MachinesPage, other: OtherApp, code: str) -> None
         person.click(field)
         QTest.keyClicks(field, words)
     person.click(page.pairing.pair)
-    wait(lambda: person.application.machines.pairing.state is AskingState.DONE)
-    wait(page.station.isVisible)
+    until(lambda: person.application.machines.pairing.state is AskingState.DONE)
+    until(page.station.isVisible)
 
 
 def choose(page: MachinesPage, key: Qt.Key) -> None:
@@ -178,7 +179,7 @@ def test_the_other_app_drafts_until_it_is_lost_or_switched_off(
     assert said.text().startswith("Ready, with up to")
     there = reply(person)
     assert (alone[0], "station") == there
-    wait(lambda: "prepared" in said.text() and "of work there" in said.text())
+    until(lambda: "prepared" in said.text() and "of work there" in said.text())
     (process,) = other.stations()
     assert stations_below(os.getpid()) == [process], "none of this app's own"
     assert "drafts for it" in app.window.header.chip.toolTip()
@@ -188,13 +189,13 @@ def test_the_other_app_drafts_until_it_is_lost_or_switched_off(
     app.chats.new_chat()
     with monkeypatch.context() as patch:
         person.send(QUESTION)
-        wait(lambda: len(app.chats.transcript.messages[-1].text) > len(alone[0]) / 2)
+        until(lambda: len(app.chats.transcript.messages[-1].text) > len(alone[0]) / 2)
         patch.setattr("tests.helpers.stations.PATIENCE_S", 0.0)  # from here on it is not waited for
         other.kill()
-        wait(lambda: not app.chats.generating)
+        until(lambda: not app.chats.generating)
     assert app.chats.transcript.messages[-1].text.startswith(alone[0][: len(alone[0]) // 2])
-    wait(lambda: "This Mac drafts meanwhile." in said.text())
-    wait(lambda: not runs(process))
+    until(lambda: "This Mac drafts meanwhile." in said.text())
+    until(lambda: not runs(process))
     app.settings.max_tokens = 40
     assert "drafts for it" not in app.window.header.chip.toolTip()
 
@@ -202,16 +203,16 @@ def test_the_other_app_drafts_until_it_is_lost_or_switched_off(
     qtbot.waitUntil(lambda: drafts_there(person))
     assert reply(person) == there
     choose(page, Qt.Key.Key_Up)
-    wait(lambda: not other.stations() and not station_threads())
+    until(lambda: not other.stations() and not station_threads())
     assert reply(person) == alone
     assert said.text().startswith("A paired Mac can run the draft too")
 
     choose(page, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: drafts_there(person))
     app.machines.remove(app.machines.station.chosen)
-    wait(lambda: not other.stations() and not station_threads())
+    until(lambda: not other.stations() and not station_threads())
     assert app.settings.draft_machine == ""
-    wait(lambda: not page.station.isVisible())
+    until(lambda: not page.station.isVisible())
 
 
 @pytest.mark.slow
@@ -219,7 +220,7 @@ def test_the_other_app_drafts_until_it_is_lost_or_switched_off(
 def test_a_draft_that_the_other_app_lacks_is_copied_there(person: Person, other: OtherApp, qtbot: QtBot) -> None:
     """From this app, once its user wants that. The hub that it came from is out of reach for both."""
     app = person.application
-    wait(lambda: app.machines.station.source == HubSource(REPO, COMMIT))
+    until(lambda: app.machines.station.source == HubSource(REPO, COMMIT))
     page = machines_page(person)
     pair(person, page, other, other.start("main"))
     said: list[str] = []
@@ -232,7 +233,7 @@ def test_a_draft_that_the_other_app_lacks_is_copied_there(person: Person, other:
     copied = other.models / REPO / "model.safetensors"
     assert copied.read_bytes() == (STARTER / "draft" / "model.safetensors").read_bytes()
     assert reply(person)[1] == "station"
-    wait(lambda: not app.machines.station.file_serving.is_used)
+    until(lambda: not app.machines.station.file_serving.is_used)
 
 
 def note_hub(model: Path) -> None:

@@ -26,7 +26,8 @@ from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel
 from app.words.model_names import human_name
 from app.words.requests import RequestColumn
-from tests.end2end.person import Person, qt_pointer, wait
+from tests.end2end.person import Person, qt_pointer
+from tests.helpers.event_loop import until
 from tests.helpers.tinyhub import Fault, TinyHub
 
 OTHER = "org/Starter-DFlash"
@@ -81,7 +82,7 @@ def texts(widget: QWidget) -> list[str]:
 
 
 def only_row(view: ModelsView) -> DownloadRow:
-    wait(lambda: rows(view))
+    until(lambda: rows(view))
     (row,) = rows(view)
     return row
 
@@ -94,7 +95,7 @@ def on_their_way(entry: DownloadEntry) -> list[str]:
 
 def install_and_pause(person: Person, hub: TinyHub) -> tuple[str, str]:
     view = person.open_models("Find")
-    wait(lambda: view.discover.recommended.findChildren(OfferRow))
+    until(lambda: view.discover.recommended.findChildren(OfferRow))
     offered = view.discover.recommended.findChildren(OfferRow)[0]
     main, draft = offered.offer.main, offered.offer.draft
     for repository, name in ((main, "main"), (draft, "draft")):
@@ -106,14 +107,14 @@ def install_and_pause(person: Person, hub: TinyHub) -> tuple[str, str]:
     view = person.open_models("Yours")
     row, downloads = only_row(view), person.application.models.downloads
     assert row.name.text() == f"{human_name(main)} + {human_name(draft)}"
-    wait(lambda: downloads.entries[0].done_bytes > 2 * HELD_BYTES and downloads.entries[0].total_bytes)
+    until(lambda: downloads.entries[0].done_bytes > 2 * HELD_BYTES and downloads.entries[0].total_bytes)
     assert downloads.entries[0].state is DownloadState.RUNNING
     assert "of" in row.words.text()
     person.click(row.files_button)
-    wait(lambda: len(on_their_way(downloads.entries[0])) == 2)  # at the same time
-    wait(lambda: sum(text.endswith("model.safetensors") for text in texts(row.files)) == 2)
+    until(lambda: len(on_their_way(downloads.entries[0])) == 2)  # at the same time
+    until(lambda: sum(text.endswith("model.safetensors") for text in texts(row.files)) == 2)
     person.click(row.go_button)
-    wait(lambda: row.words.text().startswith("Paused"))
+    until(lambda: row.words.text().startswith("Paused"))
     return main, draft
 
 
@@ -121,15 +122,15 @@ def resume_and_use(person: Person, hub: TinyHub, name: str) -> None:
     view = person.open_models("Yours")
     row, pair = only_row(view), person.application.models
     assert row.name.text() == name
-    wait(lambda: row.words.text().startswith("Paused"))
+    until(lambda: row.words.text().startswith("Paused"))
     person.click(row.go_button)
-    wait(row.use_button.isVisible)
+    until(row.use_button.isVisible)
     assert row.words.text() == "Installed"
     ranged = [seen for seen in hub.requests_for("model.safetensors") if "Range" in seen.headers]
     assert len(ranged) == 2  # each half went on where it was
     person.click(row.use_button)
-    wait(lambda: pair.pair.state is PairState.READY and pair.pair.draft_state is DraftState.ACTIVE)
-    wait(lambda: not pair.downloads.entries or not rows(view))
+    until(lambda: pair.pair.state is PairState.READY and pair.pair.draft_state is DraftState.ACTIVE)
+    until(lambda: not pair.downloads.entries or not rows(view))
 
 
 def chat_and_look_at_rates(person: Person) -> None:
@@ -142,12 +143,12 @@ def chat_and_look_at_rates(person: Person) -> None:
     rate = f"{round(100 * stats.accepted / stats.drafted)}%"
     view = person.application.window.transcript
     assert view is not None
-    wait(lambda: any(rate in each.accessibleName() for each in view.findChildren(MessageFooter) if each.isVisible()))
+    until(lambda: any(rate in each.accessibleName() for each in view.findChildren(MessageFooter) if each.isVisible()))
     person.application.window.menu.activity.trigger()
     window = person.application.window.speculation.activity
     assert window is not None
     table = window.table
-    wait(table.isVisible)
+    until(table.isVisible)
     assert table.model().index(0, RequestColumn.ACCEPT_RATE).data() == rate
 
 
@@ -158,14 +159,14 @@ def swap_the_draft(person: Person, draft: str) -> None:
     QTest.keyClicks(view.discover.install.repository, OTHER)
     person.click(view.discover.install.install_button)
     row = only_row(view)
-    wait(row.use_button.isVisible)
+    until(row.use_button.isVisible)
     person.click(row.use_button)
-    wait(partial(drafts_with, person, "Starter-DFlash"))
+    until(partial(drafts_with, person, "Starter-DFlash"))
     main, loaded = person.application.window, pair.main_info()
     for name in (draft.rpartition("/")[2], "Starter-DFlash"):
         person.click(main.header.chip)
         person.click_row(main.picker.drafts, human_name(name))
-        wait(partial(drafts_with, person, name))
+        until(partial(drafts_with, person, name))
         main.picker.close()
     assert pair.main_info() is loaded  # without loading the main model again
 
@@ -186,11 +187,11 @@ def delete_the_other(person: Person, folder: Path) -> None:
             if row.isVisible() and human_name("Starter-DFlash") in row.delete_button.accessibleName()
         ]
 
-    wait(listed)
+    until(listed)
     person.click(listed()[0].delete_button)
-    wait(lambda: any(box.isVisible() for box in view.findChildren(Dialog)))
+    until(lambda: any(box.isVisible() for box in view.findChildren(Dialog)))
     (box,) = (each for each in view.findChildren(Dialog) if each.isVisible())
     person.click(box.act_button)
-    wait(lambda: not (folder / "data" / "models" / OTHER).exists())
-    wait(lambda: pair.pair.draft_state is DraftState.NONE)
+    until(lambda: not (folder / "data" / "models" / OTHER).exists())
+    until(lambda: pair.pair.draft_state is DraftState.NONE)
     assert pair.pair.state is PairState.READY

@@ -18,7 +18,8 @@ from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
 from engine import LendingPhase, ModeChoice, RankMode
-from tests.end2end.person import Person, qt_pointer, wait
+from tests.end2end.person import Person, qt_pointer
+from tests.helpers.event_loop import until
 from tests.helpers.lent import Lent, free_port
 from tests.helpers.ranks import rank_folder
 from tests.helpers.tiny_models import VOCABULARY
@@ -77,11 +78,11 @@ def test_a_model_runs_over_two_paired_machines(mode: RankMode, person: Person, l
         person.click(field)
         QTest.keyClicks(field, words)
     person.click(page.pairing.pair)
-    wait(lambda: app.machines.pairing.state is AskingState.DONE)
-    wait(lambda: any("ms" in row.explanation.text() for row in page.paired.rows.values()))
-    wait(page.plan.run.isEnabled)
+    until(lambda: app.machines.pairing.state is AskingState.DONE)
+    until(lambda: any("ms" in row.explanation.text() for row in page.paired.rows.values()))
+    until(page.plan.run.isEnabled)
     person.click(page.plan.asked_mode.buttons[1 if mode is RankMode.TENSOR else 2])
-    wait(lambda: app.machines.plan.choice == ModeChoice(mode))
+    until(lambda: app.machines.plan.choice == ModeChoice(mode))
     part, together = ("half", "Both Macs") if mode is RankMode.TENSOR else ("layers", "One Mac after")
     assert f"This Mac: {part}" in page.plan.plan.text()
     assert page.plan.mode.text().startswith(together)
@@ -117,9 +118,9 @@ def test_this_machine_lends_while_it_is_switched_on(person: Person) -> None:
     assert isinstance(page, MachinesPage)
     app.machines.lending.host, app.machines.lending.port = "127.0.0.1", free_port()
     person.click(page.lend.on)
-    wait(lambda: app.machines.lending.state.phase is LendingPhase.READY)
+    until(lambda: app.machines.lending.state.phase is LendingPhase.READY)
     person.click(page.lend.new_code)
-    wait(lambda: len(page.lend.code.text()) == 9)
+    until(lambda: len(page.lend.code.text()) == 9)
     QTest.keyClick(page.lend.on, Qt.Key.Key_Space)
-    wait(lambda: app.machines.lending.state.phase is LendingPhase.OFF)
+    until(lambda: app.machines.lending.state.phase is LendingPhase.OFF)
     assert not page.lend.code.isVisible()

@@ -28,7 +28,8 @@ from app.views.settings.machines import MachinesPage
 from engine import ModeChoice, RankMode, memory_fit
 from engine.models import fit, memory
 from engine.models.inspect import inspect_model
-from tests.end2end.person import Person, qt_pointer, wait, x11_pointer
+from tests.end2end.person import Person, qt_pointer, x11_pointer
+from tests.helpers.event_loop import after, until
 from tests.helpers.lent import free_port
 from tests.helpers.ranks import rank_folder
 from tests.helpers.tiny_models import VOCABULARY
@@ -89,13 +90,13 @@ def lend(folder: Path, model: Path, host: str, port: int) -> None:
     lending.host, lending.port = host, port
     if not lending.is_on:  # it was killed before
         person.click(page.lend.on)
-    wait(lambda: lending.is_ready)
+    until(lambda: lending.is_ready)
     person.click(page.lend.new_code)
-    wait(lambda: lending.state.code)
+    until(lambda: lending.state.code)
     sys.stdout.write(f"{lending.state.code}\n")
     sys.stdout.flush()
     while True:
-        QTest.qWait(100)
+        after(100)
         if page.lend.wanted_row.isVisible() and lending.coming is None:
             person.click(page.lend.fetch)
 
@@ -112,8 +113,8 @@ def pair(person: Person, port: int, code: str) -> MachinesPage:
         person.click(field)
         QTest.keyClicks(field, words)
     person.click(page.pairing.pair)
-    wait(lambda: machines.pairing.state is AskingState.DONE)
-    wait(page.plan.run.isEnabled)
+    until(lambda: machines.pairing.state is AskingState.DONE)
+    until(page.plan.run.isEnabled)
     say(f"paired with {machines.pairing.name}")
     return page
 
@@ -123,9 +124,9 @@ def kill_in_mid_reply(person: Person, other: subprocess.Popen[str]) -> None:
     settings.max_tokens = 100 * TOKENS
     chats.new_chat()
     person.send(QUESTION)
-    wait(lambda: len(chats.transcript.messages[-1].text) > TOKENS)
+    until(lambda: len(chats.transcript.messages[-1].text) > TOKENS)
     other.kill()
-    wait(lambda: not chats.generating)
+    until(lambda: not chats.generating)
     settings.max_tokens = TOKENS
     words = chats.transcript.messages[-1].text
     assert words
@@ -138,22 +139,22 @@ def use(folder: Path, model: Path, mode: RankMode) -> None:
     try:
         person = person_with(folder / "here", model)
         models = person.application.models
-        wait(lambda: is_ready(person))
+        until(lambda: is_ready(person))
         alone = reply(person)
         models.eject()
-        wait(lambda: models.pair.state is PairState.UNLOADED)
+        until(lambda: models.pair.state is PairState.UNLOADED)
         limit_memory(model)
         models.wake()
-        wait(lambda: models.pair.state is PairState.FAILED)
+        until(lambda: models.pair.state is PairState.FAILED)
         say(f"alone: {person.application.window.banner.sentence.text()}")
         assert other.stdout is not None
         page = pair(person, port, other.stdout.readline().strip())
         person.click(page.plan.asked_mode.buttons[1 if mode is RankMode.TENSOR else 2])
-        wait(lambda: person.application.machines.plan.choice == ModeChoice(mode))
+        until(lambda: person.application.machines.plan.choice == ModeChoice(mode))
         say(f"{page.plan.plan.text()}\n{page.plan.mode.text()}")
         began = time.monotonic()
         person.click(page.plan.run)
-        wait(lambda: models.pair.helper is not None and is_ready(person))
+        until(lambda: models.pair.helper is not None and is_ready(person))
         say(
             "\n".join(
                 filter(
@@ -166,7 +167,7 @@ def use(folder: Path, model: Path, mode: RankMode) -> None:
         assert mode is RankMode.TENSOR or over_both == alone
         say(f"{'the same words' if over_both == alone else 'other words'} over two as on one")
         kill_in_mid_reply(person, other)
-        wait(lambda: not is_ready(person))
+        until(lambda: not is_ready(person))
         other.wait()
         other = started(folder / "there", model, port)
         assert other.stdout is not None
@@ -177,7 +178,7 @@ def use(folder: Path, model: Path, mode: RankMode) -> None:
     finally:
         other.kill()
         other.wait()
-    wait(lambda: models.pair.state is PairState.FAILED)
+    until(lambda: models.pair.state is PairState.FAILED)
     say(f"the plug is pulled: {person.application.window.banner.sentence.text()}")
     person.leave()
 

@@ -1,4 +1,6 @@
-"""Waiting in the GUI thread of a child process, whose event loop goes on meanwhile."""
+"""Waiting in the GUI thread, whose event loop goes on meanwhile, as do other threads: `QTest.qWait` holds the lock of
+the interpreter, so that the engine runs at a fraction of its speed.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,12 @@ from collections.abc import Callable
 from PySide6.QtCore import QEventLoop, QTimer
 
 _PATIENCE_S = 120.0
+_LOOK_MS = 5
 
 
-def until(condition: Callable[[], bool]) -> None:
+def until(condition: Callable[[], object]) -> None:
     """Looks after each turn of the event loop."""
-    loop, look = QEventLoop(), QTimer(interval=1)
+    loop, look = QEventLoop(), QTimer(interval=_LOOK_MS)
     patience = time.monotonic() + _PATIENCE_S
 
     def look_after() -> None:
@@ -25,7 +28,7 @@ def until(condition: Callable[[], bool]) -> None:
     look.start()
     try:
         if not condition() and loop.exec():
-            raise TimeoutError
+            raise TimeoutError("waited in vain")
     finally:  # its slots would keep both for good, and they are deleted once the outer loop goes on
         look.stop()
         look.deleteLater()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QImage
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.application import Application
@@ -25,6 +23,7 @@ from app.views.transcript.overlay import OverlayMode
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.panel import Panel
 from tests.end2end.test_starter_eyes import unseen
+from tests.helpers.event_loop import after, until
 from tests.helpers.stillness import still
 from tests.screenshots.calls import called_parts
 
@@ -41,7 +40,6 @@ QUESTIONS = {
     "ja": "投機的デコーディングとは何ですか？",
     "zh_CN": "什么是投机解码？",
 }
-_PATIENCE_S = 120
 _PAUSE_MS = 800
 
 
@@ -55,7 +53,7 @@ class ScreenshotHarness:
         opened: list[bool] = []
         self.application.opened.connect(lambda: opened.append(True))
         self.application.show()
-        self.until(lambda: bool(opened) and self.application.models.pair.state is PairState.READY)
+        until(lambda: bool(opened) and self.application.models.pair.state is PairState.READY)
         self.application.chats.delete_chats(range(2, 2 + len(_DELETED)))
         for language, question in QUESTIONS.items():
             self.application.chats.new_chat()
@@ -148,8 +146,8 @@ class ScreenshotHarness:
     def _ask(self, language: str, question: str, name: str = "") -> None:
         self.application.settings.language = language
         self.application.window.composer.send(question)
-        self.until(lambda: bool(self.application.chats.transcript.messages))
-        self.until(lambda: not self.application.chats.generating)
+        until(lambda: bool(self.application.chats.transcript.messages))
+        until(lambda: not self.application.chats.generating)
         self._chats[name or language] = self.application.chats.chat_id
         self.settle()
 
@@ -172,14 +170,14 @@ class ScreenshotHarness:
             data = QMimeData()
             data.setImageData(QImage.fromData(png))
             composer.edit.insertFromMimeData(data)
-        self.until(lambda: not composer.attached.is_reading)
+        until(lambda: not composer.attached.is_reading)
         self.settle()
 
     def _use_other(self) -> None:
         """What the note under the field offers."""
         note = self.application.window.composer.unseen_note
         note.use_button.click()
-        self.until(lambda: not note.isVisible() and self.application.models.pair.state is PairState.READY)
+        until(lambda: not note.isVisible() and self.application.models.pair.state is PairState.READY)
 
     @property
     def transcript(self) -> TranscriptView:
@@ -203,23 +201,16 @@ class ScreenshotHarness:
         self.application.chats.open_chat(self._chats[name])
         self.settle()
 
-    def until(self, condition: Callable[[], bool]) -> None:
-        end_s = time.monotonic() + _PATIENCE_S
-        while not condition():
-            if time.monotonic() > end_s:
-                raise TimeoutError("the app did not get there")
-            QTest.qWait(10)
-
     def settle(self) -> None:
         """Until everything is stored, drawn and coloured."""
-        self.until(lambda: not self.application.storage.pending)
+        until(lambda: not self.application.storage.pending)
         still()
-        self.until(lambda: not any(_unfinished(part.widget) for part, _ in self.transcript.visible_parts.shown()))
-        QTest.qWait(30)
+        until(lambda: not any(_unfinished(part.widget) for part, _ in self.transcript.visible_parts.shown()))
+        after(30)
 
     def pause(self) -> None:
         """For what begins a moment after the last key, as a search does."""
-        QTest.qWait(_PAUSE_MS)
+        after(_PAUSE_MS)
         self.settle()
 
     def put_away(self) -> None:
@@ -246,7 +237,7 @@ class ScreenshotHarness:
         ended: list[bool] = []
         self.application.ended.connect(lambda: ended.append(True))
         self.application.window.close_at_once()
-        self.until(lambda: bool(ended))
+        until(lambda: bool(ended))
 
 
 def _unfinished(widget: object) -> bool:

@@ -22,6 +22,7 @@ from app.views.transcript.beginning_part import BeginningPart
 from app.views.transcript.overlay import OverlayMode
 from engine import Machine, StationPhase, StationState
 from tests.end2end.test_starter_eyes import unseen
+from tests.helpers.event_loop import until
 from tests.helpers.window_pages import SETTINGS_PAGES
 from tests.screenshots.calls import question
 from tests.screenshots.harness import CALLS, LONG, PICTURE, QUESTIONS, SHOWCASE, ScreenshotHarness, dialog
@@ -118,7 +119,7 @@ def race(harness: ScreenshotHarness) -> QWidget:
     actions = harness.application.window.speculation
     actions.race.trigger()
     assert actions.race_window is not None
-    harness.until(lambda: not harness.application.speculation.race.under_way)
+    until(lambda: not harness.application.speculation.race.under_way)
     return actions.race_window
 
 
@@ -132,7 +133,7 @@ def picture_viewer(harness: ScreenshotHarness) -> QWidget:
     picture(harness)
     harness.transcript.attachment_requested.emit(harness.application.chats.transcript.messages[0].id, 0)
     (viewer,) = harness.application.window.findChildren(PictureViewer)
-    harness.until(lambda: not viewer.page.image.isNull())
+    until(lambda: not viewer.page.image.isNull())
     return viewer
 
 
@@ -184,7 +185,7 @@ def models_tab(tab: str, harness: ScreenshotHarness) -> QWidget:
     harness.application.show_models(tab)
     if tab == "find":
         found = harness.application.window.models_view.view.discover.list.model()
-        harness.until(lambda: bool(found.rowCount()))
+        until(lambda: bool(found.rowCount()))
     return harness.application.window
 
 
@@ -308,16 +309,16 @@ def _project_id(harness: ScreenshotHarness) -> int:
     folders = {each.name: each.id for each in chats.conversations.tree.folders.values()}
     if name not in folders:
         chats.folders.make()
-        harness.until(lambda: len(chats.conversations.tree.folders) > len(folders))
+        until(lambda: len(chats.conversations.tree.folders) > len(folders))
         (made,) = chats.conversations.tree.folders.keys() - set(folders.values())
         chats.folders.rename(made, name)
-        harness.until(lambda: chats.conversations.tree.folders[made].name == name)
+        until(lambda: chats.conversations.tree.folders[made].name == name)
         chats.projects.put_instructions(made, _INSTRUCTIONS[harness.application.settings.language])
         chats.options.put_in_project(made, "temperature", 0.3)
         for file, text in (("prices.txt", "Assam 4\n" * 40), ("book.txt", "tea " * 400_000), ("code.bin", "\0" * 999)):
             (harness.application.paths.data / file).write_text(text)
             chats.documents.add(made, [harness.application.paths.data / file])
-        harness.until(lambda: [each.state for each in chats.documents.files(made)] == ["ready", "ready", "unreadable"])
+        until(lambda: [each.state for each in chats.documents.files(made)] == ["ready", "ready", "unreadable"])
         folders[name] = made
     return folders[name]
 

@@ -19,6 +19,7 @@ from app.views.transcript.parts import PartKind
 from app.views.widgets.dialog import Dialog
 from engine import MessageRole
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.event_loop import after
 from tests.helpers.fake_engine import Script
 from tests.helpers.stillness import still
 
@@ -213,7 +214,7 @@ def test_what_was_typed_a_while_ago_is_kept(tmp_path: Path, qtbot: QtBot) -> Non
 
 def pause() -> None:
     """Longer than a field waits before it tells what was typed."""
-    QTest.qWait(_REPORT_DELAY_MS + 50)
+    after(_REPORT_DELAY_MS + 50)
 
 
 def test_both_sides_can_be_written(harness: AppHarness, qtbot: QtBot) -> None:

@@ -18,6 +18,7 @@ from app.views.transcript.selection import TextPlace
 from app.views.transcript.selection_keys import SelectionPointer
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.view import TranscriptMenu
+from tests.helpers.event_loop import after
 from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import (
     PARAGRAPH,
@@ -188,7 +189,7 @@ def test_it_scrolls_at_the_edges(open_transcript: Opener, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not pointer.is_pressed)
     held = harness.value
     assert len(copied(harness)) > 500
-    QTest.qWait(100)  # three steps of scrolling
+    after(100)  # three steps of scrolling
     assert harness.value == held
 
 
@@ -206,7 +207,7 @@ def test_a_drag_ends_without_word_of_the_button(open_transcript: Opener, qtbot: 
         mouse(harness, "mouseMove", QPoint(300, 100))
     qtbot.waitUntil(lambda: not pointer.is_pressed)
     held = harness.value
-    QTest.qWait(100)
+    after(100)
     assert (harness.value, copied(harness)) == (held, before)
 
 
