@@ -74,7 +74,7 @@ _ROUNDING_CONTEXT = 64
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
 _ROUNDING_TOKENS = 16
 _LIMIT_BYTES = 1 << 16  # largest file
-_WORTH_KEEPING = 16  # passes between two writes of the pass ratios
+_WORTH_KEEPING = 4  # passes between two writes of the pass ratios: a short reply has as many
 _KEPT_S = 30 * 86_400  # older pass ratios are not used
 _METHOD = 4  # version of the method: files of another one are ignored
 

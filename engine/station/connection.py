@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from engine.api.errors import EngineError
+from engine.api.errors import EngineError, MachineUnavailable
 from engine.api.events import OwnThread
 from engine.api.ranks import Helping
 from engine.api.station import StationEnd, StationPhase, StationState
@@ -27,7 +27,7 @@ from engine.machines.lent import THIS_PROCESS, digest_of, started_on
 from engine.machines.messages import Hello, Ping, RankBroken, Start, Value
 from engine.machines.process import ChildProcess
 from engine.machines.relay import SILENT_S
-from engine.machines.versions import hello_here
+from engine.machines.versions import difference, hello_here
 from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models.children import RUN_STATION
 from engine.station.messages import (
@@ -286,8 +286,12 @@ class StationConnection:
     def _take(self, value: Value) -> None:
         match value:
             case Hello():
+                if (other := difference(value.versions)) is not None:
+                    self._end = StationEnd.ENDED
+                    self._error = MachineUnavailable(self._machine, *other)
+                    raise WireEnded(f"another version: {value}")
                 if value != hello_here():
-                    raise WireBroken(f"another version: {value}")
+                    raise WireBroken(f"another protocol: {value}")
             case DraftLoaded():
                 if self.loaded is not None:
                     raise WireBroken("a draft that was not asked for")

@@ -26,7 +26,7 @@ from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
 from app.words.replies import drafted_enough
-from engine import ChatEngine, Event, Failed, Finished, Request, RequestStats
+from engine import ChatEngine, Event, Failed, Finished, ModelMeasured, Request, RequestStats
 from tests.bench.app_chats import LONG_CHAT, SHORT_CHAT, reply_text
 from tests.helpers.event_loop import after
 from tests.helpers.fake_engine import FakeEngine, Script, model_info
@@ -221,6 +221,18 @@ def first(folder: Path, main: str, draft: str, question: str) -> dict[str, objec
     return {"drafted": drafted_enough(stats), **_footer(stats)}
 
 
+def used(folder: Path, main: str, draft: str, question: str) -> None:
+    """A profile whose pair has been measured, and has then replied."""
+    opened = _real(folder, main, draft)
+    measured: list[Event] = []
+    opened.application.bridge.event_arrived.connect(
+        lambda event: measured.append(event) if isinstance(event, ModelMeasured) else None
+    )
+    opened.until(lambda: bool(measured))
+    _stats(opened, question)
+    _end(opened)
+
+
 def _footer(stats: RequestStats) -> dict[str, object]:
     judged = drafted_enough(stats)
     return {
@@ -241,6 +253,6 @@ def _end(opened: Open) -> None:
 
 if __name__ == "__main__":
     what, where, *more = sys.argv[1:]
-    measures: tuple[Callable[..., object], ...] = (chat, stream, share, races, first)
+    measures: tuple[Callable[..., object], ...] = (chat, stream, share, races, first, used)
     chosen = next(measure for measure in measures if measure.__name__ == what)
     sys.stdout.write(json.dumps(chosen(Path(where), *more)))

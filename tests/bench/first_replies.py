@@ -38,7 +38,7 @@ def app_first_reply(setup: BenchSetup, runs: int) -> Row:
     questions = [question for question, _ in setup.questions(runs)][: max(len(LANGUAGES), 2 * runs)]
     shares, details = [], []
     with tempfile.TemporaryDirectory() as used:
-        child("first", Path(used), *pair, questions[-1])
+        child("used", Path(used), *pair, questions[-1])
         for busy in (False, True):
             for is_used in (False, True):
                 found = [_first(question, used if is_used else "", pair, busy) for question in questions]

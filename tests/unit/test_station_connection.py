@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from engine import Sampling, StationEnd, StationPhase, StationState
-from engine.machines.messages import Ping, RankBroken, Value
-from engine.machines.versions import hello_here
+from engine import MachineRefusal, Sampling, StationEnd, StationPhase, StationState
+from engine.api.errors import MachineUnavailable
+from engine.machines.messages import PROTOCOL, Hello, Ping, RankBroken, Value
+from engine.machines.versions import hello_here, versions_here
 from engine.machines.wire import Wire, WireEnded, socket_pair
 from engine.station import connection
 from engine.station.connection import CONVERSATIONS, DraftOrder, StationConnection
@@ -125,3 +126,17 @@ def test_one_that_says_twice_that_it_has_loaded_is_started_again(stations: Stati
     assert stations.next().draft is ONE
     with pytest.raises(WireEnded):
         station.order()
+
+
+def test_one_with_another_mlx_says_which_of_the_two_is_older(stations: Stations) -> None:
+    """And is started again: it may have been brought up to date."""
+    stations.connection.use(ONE)
+    hunch, _, mlx_lm = versions_here()
+    stations.next().far.send(Hello(PROTOCOL, (hunch, "999.0", mlx_lm)))
+    assert stations.next().draft is ONE
+    ended = stations.states.get(timeout=PATIENCE_S)
+    while ended.error is None:
+        ended = stations.states.get(timeout=PATIENCE_S)
+    assert isinstance(ended.error, MachineUnavailable)
+    assert ended.error.why is MachineRefusal.OLDER
+    assert versions_here()[1] in ended.error.detail

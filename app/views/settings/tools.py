@@ -223,9 +223,12 @@ class ServerCard(Translated, Card):
         self.column.addWidget(foot)
 
     def show_server(self, row: ServerRow, tools: tuple[ToolRow, ...]) -> None:
+        tools_changed = tools != self._tools
+        self.on.set_value(row.state is not ConnectionState.OFF)
+        if row == self._row and not tools_changed:
+            return
         if row.secrets != self._row.secrets:
             self._make_secrets(row.secrets)
-        tools_changed = tools != self._tools
         self._row = row
         self._tools = tools
         self._retranslate()
@@ -304,7 +307,6 @@ class ServerCard(Translated, Card):
         state = waits_for_sign_in_text(row.sign_in_at) if waits else state_text(row.state, row.problem, row.detail)
         if row.lacks and not (waits or failed):
             state = problem_text("sign_in_more", row.lacks)
-        self.on.set_value(not is_off)
         self.head.set_words(row.name, "" if failed else state)
         self.place.setText(row.place)
         self.fault.setText(state if failed else "")
@@ -510,13 +512,14 @@ class ImportCard(Translated, Card):
 
     def show_sources(self) -> None:
         sources = self._servers.sources()
-        if list(sources) != list(self.rows):
-            self.buttons = {name: PillButton(self.theme) for name in sources}
-            self.rows = {name: SettingRow(self.theme, button) for name, button in self.buttons.items()}
-            self.set_rows(list(self.rows.values()))
-            for name, button in self.buttons.items():
-                button.clicked.connect(lambda _checked=False, name=name: self._say(self._servers.import_from(name)))
         self.setVisible(bool(sources))
+        if list(sources) == list(self.rows):
+            return
+        self.buttons = {name: PillButton(self.theme) for name in sources}
+        self.rows = {name: SettingRow(self.theme, button) for name, button in self.buttons.items()}
+        self.set_rows(list(self.rows.values()))
+        for name, button in self.buttons.items():
+            button.clicked.connect(lambda _checked=False, name=name: self._say(self._servers.import_from(name)))
         self._retranslate()
 
     def _retranslate(self) -> None:
