@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QWheelEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.tool_servers import ToolServersController
@@ -62,8 +62,7 @@ class ToolsPage(Translated, Page):
         self.add_card = AddCard(theme, servers)
         self.import_card = ImportCard(theme, servers, self.add_card.say)
         self._arrange()
-        tools.changed.connect(self._show)
-        servers.changed.connect(self._show)
+        tools.changed.connect(self._show)  # also when the servers change
         servers.browse.connect(open_page)
         self._retranslate()
 
@@ -92,7 +91,6 @@ class ToolsPage(Translated, Page):
             if isinstance(card, ServerCard):
                 card.show_server(row, groups.get(row.id, ()))
         self.empty.setVisible(not self.cards)
-        self.import_card.show_sources()
 
     def _make_cards(self, rows: Iterable[ServerRow]) -> None:
         """Those that stay keep what is opened and typed in them."""
@@ -112,6 +110,10 @@ class ToolsPage(Translated, Page):
             return RemovedCard(self.theme, row.name, lambda: self._servers.put_back(row.id))
         return ServerCard(self.theme, self._servers, self._tools.ask_again, row.id)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.import_card.show_sources()
+
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._servers.forget_removed()
@@ -126,6 +128,7 @@ class ToolsPage(Translated, Page):
         self.empty.setText(
             self.tr("None yet. A server gives models more tools: for files, calendars, code, the web and others.")
         )
+        self.import_card.show_sources()
         self._show()
 
 
