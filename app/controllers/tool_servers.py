@@ -69,6 +69,8 @@ class ToolServersController(QObject):
         self._servers = ToolServers(folder / "tools.json", secrets)
         self._host = ToolHost(folder, self._servers.reach, self._servers.renew_grant)
         self._tools: dict[str, tuple[Tool, ...]] = {}  # as they were listed last
+        # servers as they were listed last, of those with no other change since
+        self._shown: dict[str, tuple[ServerRow | None, tuple[Tool, ...]]] = {}
         self._listings: dict[str, list[Listed]] = {}  # those that wait for a server's tools; one answer is for all
         self._sign_ins: dict[str, _SignIn] = {}  # that are waited for, by server
         self._removed: dict[str, bool] = {}  # servers that may be put back, and whether they were on
@@ -187,12 +189,12 @@ class ToolServersController(QObject):
             lambda page: self._deliver(partial(self._on_page, config, waited, page)),
             lambda end: self._deliver(partial(self._on_signed_in, server, waited, end)),
         )
-        self.changed.emit()
+        self._tell()
 
     def cancel_sign_in(self, server: str) -> None:
         if waited := self._sign_ins.pop(server, None):
             waited.cancel()
-            self.changed.emit()
+            self._tell()
 
     def sign_out(self, server: str) -> None:
         """What is kept is deleted at once, and what the server knows of it once it is reached."""
@@ -208,14 +210,14 @@ class ToolServersController(QObject):
         if self._sign_ins.get(config.id) is waited and may_lead_to(config.address, page):
             waited.host = urlsplit(page).hostname or ""
             self.browse.emit(page)
-            self.changed.emit()
+            self._tell()
 
     def _on_signed_in(self, server: str, waited: _SignIn, end: str | ServerFailed) -> None:
         if self._sign_ins.get(server) is not waited:
             return
         del self._sign_ins[server]
         if isinstance(end, ServerFailed):
-            self.changed.emit()
+            self._tell()
             return
         former = self._servers.grant(server)
         self._servers.keep_grant(server, end)
@@ -286,6 +288,10 @@ class ToolServersController(QObject):
             _log.warning("the tool servers could not be stored: %s", type(error).__name__)
 
         self._writer.ask(self._servers.write, ignore, failed)
+        self._tell()
+
+    def _tell(self) -> None:
+        self._shown.clear()
         self.changed.emit()
 
     # For requests and calls
@@ -302,7 +308,7 @@ class ToolServersController(QObject):
         waiting = self._listings[server] = [done]
         self._host.list_tools(config, lambda outcome: self._deliver(partial(self._on_listed, server, waiting, outcome)))
         if self._host.state(server).phase is not ConnectionState.READY:
-            self.changed.emit()
+            self._tell()
 
     def _on_listed(self, server: str, waiting: list[Listed], outcome: tuple[Tool, ...] | ServerFailed) -> None:
         tools = () if isinstance(outcome, ServerFailed) else outcome
@@ -312,14 +318,18 @@ class ToolServersController(QObject):
             self._tools[server] = tools
         if self._listings.get(server) is waiting:
             del self._listings[server]
-        self.changed.emit()
+        config = self._servers.get(server)
+        now = (None if config is None else self._row(config), tools)
+        if self._shown.get(server) != now:
+            self._tell()
+            self._shown[server] = now
         for done in waiting:
             done(tools)
 
     def call(self, tool: Tool, arguments: str, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         def called(result: ToolResult) -> None:
             if self._host.lacking(tool.server):
-                self.changed.emit()
+                self._tell()
             done(result)
 
         return self._host.call(tool.server, tool.name, arguments, lambda result: self._deliver(partial(called, result)))
