@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from app.system.paths import APP_NAME
 
 # MEASURED: while the engine's thread runs Python, each painted widget waits this long for it: 0.3 s a frame with 5 ms.
-_SWITCH_S = 0.001
+SWITCH_S = 0.001
 _LOOK_EVERY_MS = 500
 
 
@@ -118,6 +118,6 @@ def qt_application() -> HunchApplication:
     qt.setApplicationDisplayName(APP_NAME)
     # Closing the main window ends the app through `Application.close`; closing the settings window does not.
     qt.setQuitOnLastWindowClosed(False)
-    sys.setswitchinterval(_SWITCH_S)
+    sys.setswitchinterval(SWITCH_S)
     GuiThreadGarbage(qt)
     return qt

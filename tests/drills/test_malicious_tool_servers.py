@@ -18,6 +18,7 @@ from PySide6.QtCore import QAbstractEventDispatcher, Qt, QTimer
 from pytestqt.qtbot import QtBot
 
 from app.storage.search_index import pieces_of
+from app.system.qt_application import SWITCH_S
 from app.tools.definitions import Answer, Tool
 from app.tools.wire import Patience
 from tests.helpers.app_harness import AppHarness, open_app
@@ -57,6 +58,7 @@ def test_the_window_is_not_held_and_the_app_does_not_grow(
 ) -> None:
     """While they are listed and called in a chat, with their page open."""
     monkeypatch.setenv("HOME", str(tmp_path))
+    sys.setswitchinterval(SWITCH_S)  # as in the app
     found: dict[str, Cost] = {}
     with open_app(tmp_path / "profile", qtbot, models=MODELS) as app:
         app.show_settings("tools")
