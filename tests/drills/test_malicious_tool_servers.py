@@ -1,8 +1,9 @@
 """What malicious tool servers cost the app with its window open: work and lateness of the window's thread, and memory.
 
 Work is what a turn of the window's event loop computes, whatever else the machine does; lateness is that of a timer of
-the same thread, and on a busy machine is compared with what it is when nothing is done; memory is the most that the
-app's process has had. A server that does nothing wrong is measured, too: a new chat and its question have a price.
+the same thread, compared with what it is when nothing is done, and where it is more, with that of an honest server at
+the same time: a busy machine makes both late; memory is the most that the app's process has had. A server that does
+nothing wrong is measured, too: a new chat and its question have a price.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def test_the_window_is_not_held_and_the_app_does_not_grow(
     sys.setswitchinterval(SWITCH_S)  # as in the app
     found: dict[str, Cost] = {}
     with open_app(tmp_path / "profile", qtbot, models=MODELS) as app:
+        app.application.settings.overlay_explained = True  # which happens once
         app.show_settings("tools")
         app.application.tool_servers._host._patience = Patience(connect=10, fetching=10, call=5, longest_call=5)
         watch = Watch()
@@ -91,6 +93,7 @@ def test_the_window_is_not_held_and_the_app_does_not_grow(
 
         for mode in [*found] * (_TRIES - 1):
             if is_too_much(found[mode]):
+                most_late = max(most_late, attack(_PLAIN).late_ms)
                 found[mode] = found[mode].with_least_time(attack(mode))
         lines = [f"{mode:20} {cost}" for mode, cost in found.items()]
         usual = f"idle: late {most_late - _MOST_MS:.1f} ms; honest: work {max(honest):.1f} ms"
