@@ -286,12 +286,7 @@ class StationConnection:
     def _take(self, value: Value) -> None:
         match value:
             case Hello():
-                if (other := difference(value.versions)) is not None:
-                    self._end = StationEnd.ENDED
-                    self._error = MachineUnavailable(self._machine, *other)
-                    raise WireEnded(f"another version: {value}")
-                if value != hello_here():
-                    raise WireBroken(f"another protocol: {value}")
+                self._greet(value)
             case DraftLoaded():
                 if self.loaded is not None:
                     raise WireBroken("a draft that was not asked for")
@@ -313,6 +308,14 @@ class StationConnection:
                 _log.warning("the station failed: %s %s", value.error, value.detail)
                 self._end = StationEnd.REFUSED if self.loaded is None else StationEnd.ENDED
                 raise WireEnded(value.error)
+
+    def _greet(self, hello: Hello) -> None:
+        if (other := difference(hello.versions)) is not None:
+            self._end = StationEnd.ENDED
+            self._error = MachineUnavailable(self._machine, *other)
+            raise WireEnded(f"another version: {hello}")
+        if hello != hello_here():
+            raise WireBroken(f"another protocol: {hello}")
 
     def _forget(self) -> None:
         """Under the condition."""
