@@ -33,7 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="rows whose id, or whose function's name, contains this")
     parser.add_argument("--runs", type=int, default=5, help="counted rounds of each comparison")
-    parser.add_argument("--cell", default="", help="of natural_rows only the cells whose name contains this")
+    parser.add_argument("--cell", default="", help="of natural_rows and real_pair only cells whose name contains this")
     parser.add_argument("--starter", type=Path, default=Path("resources/starter"))
     parser.add_argument("--record", action="store_true", help="write down rounds under load for a test, and no rows")
     parser.add_argument("--history", type=Path, help="folder of earlier runs: fails if a row is much worse than there")
@@ -44,7 +44,7 @@ def main() -> int:
     OUT.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        setup = BenchSetup(Path(folder), options.starter)
+        setup = BenchSetup(Path(folder), options.starter, options.cell)
         try:
             if options.record:
                 record(setup)
@@ -54,7 +54,7 @@ def main() -> int:
                     print(f"… {measure.__name__}", file=sys.stderr, flush=True)  # some take minutes
                     tell(partial(one_row, measure, setup, options.runs), rows)
             if is_wanted("natural_rows", options.only):
-                tell(lambda: natural_rows(setup, options.runs, options.cell), rows)
+                tell(lambda: natural_rows(setup, options.runs), rows)
         finally:
             setup.close()
     write(rows)

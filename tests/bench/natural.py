@@ -49,10 +49,10 @@ class Cell:
 class Natural:
     """The grid, measured once for all of its rows."""
 
-    def __init__(self, setup: BenchSetup, runs: int, wanted: str = "") -> None:
+    def __init__(self, setup: BenchSetup, runs: int) -> None:
         self._setup = setup
         self._runs = max(2, runs // 2)
-        self._wanted = wanted
+        self._wanted = setup.cell
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -124,8 +124,8 @@ class Natural:
         return max(rates, key=lambda n: rates[n])
 
 
-def natural_rows(setup: BenchSetup, runs: int, wanted: str = "") -> Iterator[Row]:
-    cells = Natural(setup, runs, wanted).cells
+def natural_rows(setup: BenchSetup, runs: int) -> Iterator[Row]:
+    cells = Natural(setup, runs).cells
     versus: dict[str, tuple[Callable[[Cell], float], str, float]] = {  # the last: of cells with as many accepted
         "vs_best_fixed": (lambda cell: cell.auto / cell.fixed, "≥ 0.97", 0.0),
         "vs_mlx_lm_spec": (lambda cell: cell.auto / cell.theirs, "≥ 1.05", 0.2),

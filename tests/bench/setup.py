@@ -22,6 +22,7 @@ LANGUAGES = ("en", "ko", "ja", "zh")
 class BenchSetup:
     folder: Path
     starter: Path = Path("resources/starter")
+    cell: str = ""  # in the name of the cells, or kinds of text, that are measured
     _open: list[Ours] = field(default_factory=list)
 
     @property
