@@ -1,12 +1,12 @@
 """Summaries of what the model no longer reads of a chat, for chats that want one.
 
 After a cut the main model writes one in the background, of the summary before it and what was left out since, in pieces
-that fit its context. It becomes a message of its own where reading begins; the next request has it. Such a request
-pauses while another runs, and neither uses nor stores caches.
+that fit its context. It becomes a message of its own where reading begins; the next request has it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +14,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.background_reply import BackgroundReply
 from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
 from app.controllers.replies import RunningReplies
@@ -23,22 +24,7 @@ from app.storage import Storage, StoredMessage, Stores
 from app.system.worker import ignore
 from app.view_models.model_list import PairState
 from app.view_models.tools import steps_of
-from engine import (
-    ChatEngine,
-    ContextTooLong,
-    Event,
-    Failed,
-    Finished,
-    FinishReason,
-    Message,
-    MessageRole,
-    Request,
-    RequestId,
-    Sampling,
-    SpanKind,
-    Speculation,
-    TextDelta,
-)
+from engine import ChatEngine, ContextTooLong, Failed, Finished, FinishReason, MessageRole
 
 _MOST_TOKENS = 512  # of a summary
 _SHARE = 8  # and at most one of so many parts of the context
@@ -84,8 +70,6 @@ class Summaries(QObject):
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._engine = engine
-        self._bridge = bridge
         self._storage = storage
         self._models = models
         self._options = options
@@ -93,17 +77,13 @@ class Summaries(QObject):
         self._waiting: list[_Job] = []  # the first is being written
         self._ready: list[_Job] = []  # written, for chats with a running reply
         self._given_up: set[int] = set()  # messages before which none could be written
-        self._own: RequestId | None = None
-        self._text = ""
-        bridge.text_arrived.connect(self._on_event)
-        bridge.event_arrived.connect(self._on_event)
+        self._reply = BackgroundReply(engine, bridge, self._on_end, math.inf)
         models.pair_changed.connect(self._go_on)
         replies.stored.connect(self._on_reply)
 
     def close(self) -> None:
         self._waiting.clear()
-        if self._own is not None:
-            self._engine.cancel(self._own)
+        self._reply.cancel()
 
     def _on_reply(self, chat_id: int, _status: object) -> None:
         """A reply in this chat is on disk."""
@@ -124,21 +104,16 @@ class Summaries(QObject):
             self._go_on()
 
     def _go_on(self) -> None:
-        if self._own is None and self._waiting and self._models.pair.state is PairState.READY:
-            self._text = ""
-            self._own = self._engine.submit(_request(self._waiting[0]), self._bridge.post)
+        if not self._reply.is_running and self._waiting and self._models.pair.state is PairState.READY:
+            job = self._waiting[0]
+            self._reply.ask(_prompt(job), job.most_tokens)
 
-    def _on_event(self, event: Event) -> None:
-        match event:
-            case TextDelta(request=request, kind=SpanKind.ANSWER, text=text) if request == self._own:
-                self._text += text
-            case Finished(request=request) | Failed(request=request) if request == self._own:
-                self._own = None
-                if self._waiting:
-                    self._on_end(self._waiting[0], event)
-                self._go_on()
+    def _on_end(self, event: Finished | Failed) -> None:
+        if self._waiting:
+            self._take(self._waiting[0], event)
+        self._go_on()
 
-    def _on_end(self, job: _Job, event: Finished | Failed) -> None:
+    def _take(self, job: _Job, event: Finished | Failed) -> None:
         """The next piece; or a smaller one, where it did not fit."""
         if isinstance(event, Failed):
             job.piece //= 2
@@ -146,10 +121,10 @@ class Summaries(QObject):
                 self._given_up.add(self._waiting.pop(0).first_id)
         elif event.reason in (FinishReason.CANCELLED, FinishReason.MODEL_CHANGED):
             self._waiting.pop(0)
-        elif not self._text.strip():
+        elif not self._reply.text.strip():
             self._given_up.add(self._waiting.pop(0).first_id)
         else:
-            job.summary = self._text.strip()
+            job.summary = self._reply.text.strip()
             job.done += job.piece
             if job.done >= len(job.text):
                 self._waiting.pop(0)
@@ -197,18 +172,11 @@ def _said(message: StoredMessage) -> str:
     return "\n\n".join(filter(None, (*(each.text for each in steps), message.text.strip())))
 
 
-def _request(job: _Job) -> Request:
+def _prompt(job: _Job) -> str:
     """Half of the context for a piece, at about two characters a token; what is too much is tried again with less."""
     text = job.text
     job.done = max(job.done, len(text) - _MOST_PIECES * job.piece)
     piece = text[job.done : job.done + job.piece]
     spoken = kind_of(piece).language or Language.ENGLISH
     summary = [f"{_SPEAKERS[MessageRole.SYSTEM]}: {job.summary}"] if job.summary else []
-    return Request(
-        messages=(Message(MessageRole.USER, "\n\n".join([_ASKED[spoken], "---", *summary, piece])),),
-        sampling=Sampling(temperature=0.0),
-        speculation=Speculation.off(),
-        max_tokens=job.most_tokens,
-        transient=True,
-        background=True,
-    )
+    return "\n\n".join([_ASKED[spoken], "---", *summary, piece])

@@ -1,7 +1,6 @@
 """Titles of chats, by the main model, after their first reply.
 
-Requested one at a time in the background. Such a request neither uses nor stores caches, so a chat's own cache stays. A
-title chosen by the user stays.
+Requested one at a time in the background. A title chosen by the user stays.
 """
 
 from __future__ import annotations
@@ -11,26 +10,13 @@ import re
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.background_reply import BackgroundReply
 from app.controllers.models import ModelController
 from app.markup.kinds import Language, kind_of
 from app.settings import Settings, comes_with_app
 from app.storage import ReplyStatus, Storage, StoredMessage
 from app.view_models.model_list import PairState
-from engine import (
-    ChatEngine,
-    Event,
-    Failed,
-    Finished,
-    FinishReason,
-    Message,
-    MessageRole,
-    Request,
-    RequestId,
-    Sampling,
-    SpanKind,
-    Speculation,
-    TextDelta,
-)
+from engine import ChatEngine, Failed, Finished, FinishReason
 
 LONGEST = 60  # characters of a title
 _MOST_TOKENS = 1024  # some models always think first
@@ -62,18 +48,14 @@ class Titles(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._engine = engine
-        self._bridge = bridge
         self._storage = storage
         self._settings = settings
         self._models = models
         self._waiting: list[int] = []  # chats
         self._tried: set[int] = set()  # chats for which no title was found
         self._storing: set[int] = set()  # chats whose title is being stored
-        self._own: RequestId | None = None  # the running request, for the first waiting chat
-        self._text = ""
-        bridge.text_arrived.connect(self._on_event)
-        bridge.event_arrived.connect(self._on_event)
+        # for the first waiting chat
+        self._reply = BackgroundReply(engine, bridge, self._on_end, _ENOUGH)
         models.pair_changed.connect(self._go_on)
 
     def on_reply(self, chat_id: int, status: ReplyStatus) -> None:
@@ -88,30 +70,18 @@ class Titles(QObject):
 
     def close(self) -> None:
         self._waiting.clear()
-        if self._own is not None:
-            self._engine.cancel(self._own)
-
-    def _on_event(self, event: Event) -> None:
-        match event:
-            case TextDelta(request=request, kind=SpanKind.ANSWER, text=text) if request == self._own:
-                self._text += text
-                if self._has_enough:
-                    self._engine.cancel(request)
-            case Finished(request=request) | Failed(request=request) if request == self._own:
-                self._own = None
-                self._on_end(event)
-                self._go_on()
+        self._reply.cancel()
 
     def _on_end(self, event: Finished | Failed) -> None:
         cut = isinstance(event, Finished) and event.reason in (FinishReason.CANCELLED, FinishReason.MODEL_CHANGED)
-        if (cut and not self._has_enough) or not self._waiting:
-            return
-        chat_id = self._waiting.pop(0)
-        title = "" if isinstance(event, Failed) else title_of(self._text)
-        if title:
-            self._store(chat_id, title)
-        else:
-            self._tried.add(chat_id)
+        if self._waiting and (not cut or len(self._reply.text) > _ENOUGH):
+            chat_id = self._waiting.pop(0)
+            title = "" if isinstance(event, Failed) else title_of(self._reply.text)
+            if title:
+                self._store(chat_id, title)
+            else:
+                self._tried.add(chat_id)
+        self._go_on()
 
     def _store(self, chat_id: int, title: str) -> None:
         def stored(_done: None) -> None:
@@ -125,17 +95,13 @@ class Titles(QObject):
         self._storing.add(chat_id)
         self._storage.write(lambda stores: stores.states.set_title(chat_id, title), stored, refused)
 
-    @property
-    def _has_enough(self) -> bool:
-        return len(self._text) > _ENOUGH
-
     def _go_on(self) -> None:
-        if self._own is not None or self._models.pair.state is not PairState.READY:
+        if self._reply.is_running or self._models.pair.state is not PairState.READY:
             return
         self._waiting = [chat_id for chat_id in self._waiting if self._may_have(chat_id)]
         if self._waiting:
-            self._text = ""
-            self._own = self._engine.submit(self._request(self._waiting[0]), self._bridge.post)
+            branch = self._storage.read.messages.newest(self._waiting[0], _MESSAGES)
+            self._reply.ask(prompt_for(branch), _MOST_TOKENS)
 
     def _may_have(self, chat_id: int) -> bool:
         """The starter model is too small to write titles."""
@@ -147,17 +113,6 @@ class Titles(QObject):
         ):
             return False
         return 2 <= len(self._storage.read.messages.newest(chat_id, _MESSAGES + 1)) <= _MESSAGES
-
-    def _request(self, chat_id: int) -> Request:
-        branch = self._storage.read.messages.newest(chat_id, _MESSAGES)
-        return Request(
-            messages=(Message(MessageRole.USER, prompt_for(branch)),),
-            sampling=Sampling(temperature=0.0),
-            speculation=Speculation.off(),
-            max_tokens=_MOST_TOKENS,
-            transient=True,
-            background=True,
-        )
 
 
 def prompt_for(branch: list[StoredMessage]) -> str:

@@ -72,7 +72,7 @@ def new_chat(app: AppHarness) -> QWidget:
 
 def editor(app: AppHarness) -> QWidget:
     assert app.window.transcript is not None
-    app.window.transcript.edit_requested.emit(app.chats.transcript.messages[0].id)
+    app.window.transcript.context.edit_requested.emit(app.chats.transcript.messages[0].id)
     return app.window
 
 

@@ -131,7 +131,7 @@ def picture(harness: ScreenshotHarness) -> QWidget:
 
 def picture_viewer(harness: ScreenshotHarness) -> QWidget:
     picture(harness)
-    harness.transcript.attachment_requested.emit(harness.application.chats.transcript.messages[0].id, 0)
+    harness.transcript.context.attachment_requested.emit(harness.application.chats.transcript.messages[0].id, 0)
     (viewer,) = harness.application.window.findChildren(PictureViewer)
     until(lambda: not viewer.page.image.isNull())
     return viewer

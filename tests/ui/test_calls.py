@@ -188,7 +188,7 @@ def test_pictures_of_a_result_open(open_transcript: Opener) -> None:
     harness = open_transcript([with_calls(a_call(pictures=(picture,)))])
     harness.view.context.fold_requested.emit(2)
     asked: list[object] = []
-    harness.view.picture_requested.connect(asked.append)
+    harness.view.context.picture_requested.connect(asked.append)
     (part,) = harness.parts(PartKind.CALL_PICTURES)
     assert isinstance(part.widget, AttachmentsPart)
     part.widget.chips[0].click()
@@ -332,7 +332,7 @@ def test_what_is_higher_than_the_page_is_allowed_only_after_its_beginning_was_se
     arguments = json.dumps({"path": "/etc", "content": "and so on\n" * 300})
     harness = open_transcript([*long_chat(4), asking(a_call(arguments=arguments))])
     given: list[Answer] = []
-    harness.view.consent_answered.connect(lambda _message, answer, _seen: given.append(answer))
+    harness.view.context.consent_answered.connect(lambda _message, answer, _seen: given.append(answer))
     asked = card(harness)
     asked.early.stop()
     assert asked.y() < 0
@@ -368,7 +368,7 @@ def test_arguments_named_twice_are_shown_as_they_are() -> None:
 def test_nothing_answers_in_the_first_moment(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
     given: list[tuple[int, Answer]] = []
-    harness.view.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
+    harness.view.context.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
     asked = card(harness)
     always = asked.answers[Answer.ALWAYS]
     asked.early.start()
@@ -395,7 +395,7 @@ def test_the_same_call_asked_about_for_another_reason_has_its_own_first_moment(o
     """A double click on the first question is no answer to the second."""
     harness = open_transcript([asking(a_call())])
     given: list[object] = []
-    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    harness.view.context.consent_answered.connect(lambda *answer: given.append(answer))
     asked = card(harness)
     asked.early.stop()
     consent = harness.model.messages[0].consent
@@ -412,7 +412,7 @@ def test_the_same_call_asked_about_for_another_reason_has_its_own_first_moment(o
 def test_a_question_can_be_answered_after_its_window_was_hidden(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
     given: list[tuple[int, Answer]] = []
-    harness.view.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
+    harness.view.context.consent_answered.connect(lambda message, answer, _seen: given.append((message, answer)))
     harness.view.hide()
     harness.view.show()
     still()
@@ -433,7 +433,7 @@ def test_names_in_a_question_are_whole_and_on_one_line(open_transcript: Opener) 
 def test_a_held_key_answers_nothing(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
     given: list[object] = []
-    harness.view.consent_answered.connect(lambda *answer: given.append(answer))
+    harness.view.context.consent_answered.connect(lambda *answer: given.append(answer))
     asked = card(harness)
     asked.early.stop()
     held = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "\r", True)

@@ -55,7 +55,7 @@ def editor(harness: AppHarness, row: int) -> EditorPart:
 
 
 def begin_edit(harness: AppHarness, row: int) -> EditorPart:
-    harness.transcript.edit_requested.emit(id_of(harness, row))
+    harness.transcript.context.edit_requested.emit(id_of(harness, row))
     return editor(harness, row)
 
 
@@ -296,7 +296,7 @@ def test_messages_are_deleted_and_brought_back(harness: AppHarness, qtbot: QtBot
 def test_keys_act_on_the_message_in_focus_which_goes_on_when_messages_go(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
     view = harness.transcript
-    view.regenerate_requested.emit(id_of(harness, 1))
+    view.context.regenerate_requested.emit(id_of(harness, 1))
     harness.wait_until_quiet(qtbot)
     view.message_keys.step(-1)
     QTest.keyClick(view, Qt.Key.Key_Left)
@@ -319,7 +319,7 @@ def test_keys_act_on_the_message_in_focus_which_goes_on_when_messages_go(harness
     held = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier, "", True)
     QApplication.sendEvent(view, held)  # one that is held deletes nothing
     for gone in (3, 0, 3):
-        view.delete_requested.emit(id_of(harness, gone))
+        view.context.delete_requested.emit(id_of(harness, gone))
         harness.wait_until_quiet(qtbot)
         still()
         seen.append(view.focused_row())

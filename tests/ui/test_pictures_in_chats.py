@@ -292,7 +292,7 @@ def test_a_chat_with_pictures_goes_on_without_them_where_that_is_wanted(tmp_path
         assert note.isVisible()
         failed = app.chats.transcript.messages[-1]
         assert failed.status is ReplyStatus.FAILED
-        app.transcript.notice_action_requested.emit(failed.id, NoticeAction.WITHOUT_PICTURES)
+        app.transcript.context.notice_action_requested.emit(failed.id, NoticeAction.WITHOUT_PICTURES)
         qtbot.waitUntil(lambda: len(app.engine.requests) == 3)
         app.wait_until_quiet(qtbot)
         assert not note.isVisible()

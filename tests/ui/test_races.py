@@ -113,7 +113,7 @@ def test_the_bars_are_whole_at_the_least_size_with_the_largest_text(app: AppHarn
 
 def test_a_message_has_a_race_and_the_window_ends_it(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
-    app.transcript.act_requested.emit(app.chats.transcript.messages[-1].id, RACE)  # of the menu of a message
+    app.transcript.context.act_requested.emit(app.chats.transcript.messages[-1].id, RACE)  # of the menu of a message
     qtbot.waitUntil(lambda: len(app.engine.requests) == LAPS and race.view.state is RaceState.DONE)
 
     app.engine.gate.hold()

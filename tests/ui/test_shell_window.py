@@ -57,7 +57,7 @@ def test_a_question_is_answered_retried_and_stopped(harness: AppHarness, qtbot: 
     harness.ask(qtbot, "Big")
     failed = harness.chats.transcript.messages[-1]
     assert failed.status is ReplyStatus.FAILED
-    harness.transcript.notice_action_requested.emit(failed.id, notice_of(failed).action)
+    harness.transcript.context.notice_action_requested.emit(failed.id, notice_of(failed).action)
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.DONE
 

@@ -43,7 +43,7 @@ class Window:
         for each in (self.before, self.view, self.behind):
             column.addWidget(each)
         self.asked: list[str] = []
-        self.view.link_requested.connect(self.asked.append)
+        self.view.context.link_requested.connect(self.asked.append)
         self.window.show()
         self.window.activateWindow()
         still()

@@ -163,7 +163,7 @@ def test_thinking_that_goes_on_grows_in_sight_and_can_be_ended(open_transcript: 
     """Also where it begins behind words."""
     harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
     asked: list[tuple[int, str]] = []
-    harness.view.act_requested.connect(lambda message_id, act: asked.append((message_id, act)))
+    harness.view.context.act_requested.connect(lambda message_id, act: asked.append((message_id, act)))
     harness.model.append_text(1, "Let me ", thinking=True)
     fold = harness.parts(PartKind.FOLD)[0].widget
     assert isinstance(fold, FoldPart)
@@ -194,7 +194,7 @@ def test_a_notice_says_what_to_do(open_transcript: Opener, qtbot: QtBot) -> None
     labels = [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
     assert labels == ["Setting out of range", "<b>seed</b> is set to -1; allowed: 0..9."]
     assert all(label.textFormat() is Qt.TextFormat.PlainText for label in widget.findChildren(QLabel))
-    with qtbot.waitSignal(harness.view.notice_action_requested) as asked:
+    with qtbot.waitSignal(harness.view.context.notice_action_requested) as asked:
         widget.button.click()
     assert asked.args == [1, NoticeAction.OPEN_SETTINGS]
 
@@ -230,15 +230,16 @@ def test_icons_stay_while_their_menu_is_open(open_transcript: Opener, qtbot: QtB
 
 def test_icons_ask(open_transcript: Opener, qtbot: QtBot) -> None:
     harness = open_transcript([question(1), reply(2, "Half", ReplyStatus.STOPPED)])
+    context = harness.view.context
     for message_id, act, signal in (
-        (2, "regenerate", "regenerate_requested"),
-        (2, "continue", "continue_requested"),
-        (2, "copy", "copied"),
-        (1, "edit", "edit_requested"),
-        (1, "delete", "delete_requested"),
+        (2, "regenerate", context.regenerate_requested),
+        (2, "continue", context.continue_requested),
+        (2, "copy", harness.view.copied),
+        (1, "edit", context.edit_requested),
+        (1, "delete", context.delete_requested),
     ):
         harness.view.message_keys.show(message_id - 1)
-        with qtbot.waitSignal(getattr(harness.view, signal)) as asked:
+        with qtbot.waitSignal(signal) as asked:
             footer_of(harness, message_id).buttons[act].click()
         assert asked.args == [message_id], act
 
@@ -252,7 +253,7 @@ def test_a_footer_that_tells_of_a_cost_has_a_way_out(open_transcript: Opener, qt
     harness.view.message_keys.step(-1)
     harness.view.message_keys.step(-1)
     assert footer_of(harness, 2).link.focusPolicy() is Qt.FocusPolicy.TabFocus
-    with qtbot.waitSignal(harness.view.notice_action_requested) as asked:
+    with qtbot.waitSignal(harness.view.context.notice_action_requested) as asked:
         footer_of(harness, 2).link.click()
     assert asked.args == [2, NoticeAction.TURN_OFF_PAIR]
 
@@ -325,7 +326,7 @@ def test_versions_are_always_in_sight_at_the_edge_that_their_message_has(open_tr
     assert footer.buttons["earlier"].x() == 0
     above = footer_of(harness, 1)
     assert above.buttons["later"].geometry().right() == above.width() - 1
-    with qtbot.waitSignal(harness.view.sibling_requested) as asked:
+    with qtbot.waitSignal(harness.view.context.sibling_requested) as asked:
         footer.buttons["earlier"].click()
     assert asked.args == [2, -1]
     harness.model.change(2, sibling=3)

@@ -254,10 +254,10 @@ def test_nothing_moves_under_the_pointer_while_text_grows(open_transcript: Opene
 def test_links_still_open_and_a_drag_over_one_does_not(open_transcript: Opener, qtbot: QtBot) -> None:
     harness = open_transcript([reply(1, "see [the page](https://example.com/x) there")])
     at = point(harness, "page")
-    with qtbot.waitSignal(harness.view.link_requested) as asked:
+    with qtbot.waitSignal(harness.view.context.link_requested) as asked:
         mouse(harness, "mouseClick", at)
     assert asked.args == ["https://example.com/x"]
-    with qtbot.assertNotEmitted(harness.view.link_requested):
+    with qtbot.assertNotEmitted(harness.view.context.link_requested):
         drag(harness, point(harness, "the page"), point(harness, "page", behind=True) - QPoint(2, 0))
     assert lit(harness) in (["the page"], ["the pag"])
 

@@ -75,10 +75,10 @@ class AttachmentActions(QObject):
         for image in (self.drop_target.image_dropped, window.composer.edit.image_given):
             image.connect(self._take_image)
         window.menu.attach.triggered.connect(self.choose_where_typed)
-        transcript.attachment_requested.connect(self._open_sent)
-        transcript.picture_requested.connect(partial(self._show_picture, can_remove=False))
-        transcript.notice_action_requested.connect(self._follow)
-        transcript.link_requested.connect(self._show_cited)
+        transcript.context.attachment_requested.connect(self._open_sent)
+        transcript.context.picture_requested.connect(partial(self._show_picture, can_remove=False))
+        transcript.context.notice_action_requested.connect(self._follow)
+        transcript.context.link_requested.connect(self._show_cited)
         chats.tools.changed.connect(lambda: transcript.context.cite(chats.tools.documents()))
         attached.refused.connect(self._show_refused)
         for gone_on in (chats.current_chat_changed, chats.asking.message_sent):

@@ -408,9 +408,9 @@ class MainWindow(Translated, ShellWindow):
         from app.views.transcript import TranscriptView
 
         view = self.transcript = TranscriptView(self._theme, chats.transcript, self)
-        view.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
+        view.context.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
         MessageActions(view, chats, self._theme, self)
-        view.notice_action_requested.connect(self._follow_in_chat)
+        view.context.notice_action_requested.connect(self._follow_in_chat)
         self.find_bar = FindBar(self._theme, view, chats, self.sidebar.chats, self.menu)
         self.inspector.bind(chats, models, view)
         self.overlay = OverlayMenu(self, self._settings, self._theme, chats, view)

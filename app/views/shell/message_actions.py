@@ -34,12 +34,12 @@ class MessageActions(QObject):
         self._window = window
         self._chat_id = chats.chat_id
         self._question_shown: ConsentView | None = None
-        view.regenerate_requested.connect(chats.asking.regenerate)
-        view.continue_requested.connect(chats.asking.continue_reply)
-        view.sibling_requested.connect(self._show_version)
-        view.edit_requested.connect(lambda message_id: self._begin(message_id, EditKind.EDIT))
-        view.delete_requested.connect(chats.edits.delete)
-        view.act_requested.connect(self._act)
+        view.context.regenerate_requested.connect(chats.asking.regenerate)
+        view.context.continue_requested.connect(chats.asking.continue_reply)
+        view.context.sibling_requested.connect(self._show_version)
+        view.context.edit_requested.connect(lambda message_id: self._begin(message_id, EditKind.EDIT))
+        view.context.delete_requested.connect(chats.edits.delete)
+        view.context.act_requested.connect(self._act)
         chats.chat_left.connect(lambda chat_id: chats.places.put(chat_id, view.place()))
         chats.current_chat_changed.connect(self._on_chat)
         editing = view.editing
@@ -50,10 +50,10 @@ class MessageActions(QObject):
         editing.saved.connect(lambda message_id, then: chats.edits.save(message_id, Then(then)))
         chats.edits.saved.connect(self._on_saved)
         chats.edits.went_on.connect(editing.focus)
-        view.consent_shown.connect(self._on_question)
-        view.consent_answered.connect(chats.exchanges.answer)
-        view.consent_answered.connect(lambda *_: window.composer.take_focus())
-        view.beginning_asked.connect(self._show_left_out)
+        view.context.consent_shown.connect(self._on_question)
+        view.context.consent_answered.connect(chats.exchanges.answer)
+        view.context.consent_answered.connect(lambda *_: window.composer.take_focus())
+        view.context.beginning_asked.connect(self._show_left_out)
         view.quote_requested.connect(self.quote)
         window.menu.quote.triggered.connect(self.quote)
         view.selection.changed.connect(self._judge_quote)

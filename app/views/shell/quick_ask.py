@@ -93,10 +93,11 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.close_button.clicked.connect(self.close)
         TypeAnywhere(self, self.edit).watch(self.answer)
         self.open_button.clicked.connect(lambda: self._go_on(self._chat_id))
-        self.answer.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
-        # Other actions on messages are in the chat.
-        for more in ("regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment"):
-            getattr(self.answer, f"{more}_requested").connect(lambda *_: self._go_on(self._chat_id))
+        asked = self.answer.context
+        asked.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
+        in_chat = asked.regenerate_requested, asked.edit_requested, asked.delete_requested, asked.continue_requested
+        for more in (*in_chat, asked.sibling_requested, asked.notice_action_requested, asked.attachment_requested):
+            more.connect(lambda *_: self._go_on(self._chat_id))
         for signal in (self.model.message_inserted, self.model.message_changed, self.model.was_reset):
             signal.connect(self._show_state)
         self._theme.changed.connect(self._restyle)

@@ -52,8 +52,8 @@ class SpeculationActions(QObject):
         inspector.race_requested.connect(self.open_race)
         speculation.opened.connect(self._open_reply)
         models.fixed_chosen.connect(self._tell_fixed)
-        view.notice_action_requested.connect(self._follow)
-        view.act_requested.connect(self._act)
+        view.context.notice_action_requested.connect(self._follow)
+        view.context.act_requested.connect(self._act)
         self.race = window.menu.add("chat", RACE_KEY)
         self.race.triggered.connect(lambda: self.open_race(self._shown_reply()))
         menu = window.menu.menus["chat"]

@@ -54,9 +54,6 @@ from app.views.widgets.held_keys import Menu, modifiers_of
 from app.views.widgets.translated import Translated
 
 _MOST_FREED = 2000  # items freed at a time
-_REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
-
-
 _SIDE_PX = 34
 _ABOVE_FOOT_PX = 14
 _BESIDE_PX = 56  # the room beside the messages that it is in the middle of
@@ -266,22 +263,9 @@ def _code_of(model: TranscriptModel, column: MessageColumn, part: Part) -> str:
 
 
 class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
-    """Shows a TranscriptModel. Its signals are requests, by message id."""
+    """Shows a TranscriptModel. The signals of its `context` are requests, by message id."""
 
     accessible_role = QAccessible.Role.Document
-    link_requested = Signal(str)
-    regenerate_requested = Signal(int)
-    edit_requested = Signal(int)
-    delete_requested = Signal(int)
-    continue_requested = Signal(int)
-    sibling_requested = Signal(int, int)  # message id, -1 or +1
-    notice_action_requested = Signal(int, object)  # message id, NoticeAction
-    act_requested = Signal(int, str)  # message id, one of those in message_footer.py
-    attachment_requested = Signal(int, int)  # message id, which of its attachments
-    picture_requested = Signal(object)  # an Attachment, of a tool's result
-    consent_answered = Signal(int, object, object)  # message id, Answer, the ConsentView that was seen
-    consent_shown = Signal(int, object)  # message id, and the button that refuses
-    beginning_asked = Signal(int, object)  # message id, and the line from which on the model reads
     quote_requested = Signal()  # of what is selected
     resized = Signal()
 
@@ -347,18 +331,12 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def _connect_context(self) -> None:
         context = self.context
-        for name in _REQUESTS:
-            getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
         context.fold_requested.connect(self.toggle_thinking)
         context.opening_requested.connect(self._toggle)
         context.act_requested.connect(self._on_act)
-        context.picture_requested.connect(self.picture_requested)
         bar = self.verticalScrollBar()
         context.begin_requested.connect(lambda y_px: bar.setValue(bar.value() + y_px))
-        context.consent_answered.connect(self.consent_answered)
-        context.consent_shown.connect(self.consent_shown)
-        context.beginning_asked.connect(self.beginning_asked)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._layout.let_go)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))

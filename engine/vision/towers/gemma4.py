@@ -67,24 +67,24 @@ def _block(
     base = real(object_at(config.vision, "rope_parameters"), "rope_theta", 100.0)
 
     def parts(at: slice) -> list[mx.array]:
-        normed = _norm(tensors, f"{name}.input_layernorm", states[at], eps)
+        normed = tensors.rms_norm(states[at], f"{name}.input_layernorm", eps)
         queries, keys, values = (
             _clipped(tensors, normed, f"{name}.self_attn.{part}_proj", config).reshape(normed.shape[0], number, -1)
             for part, number in (("q", heads), ("k", shared), ("v", shared))
         )
         turned = (
-            _turned(_norm(tensors, f"{name}.self_attn.{which}_norm", part, eps), (places[0][at], places[1][at]), base)
+            _turned(tensors.rms_norm(part, f"{name}.self_attn.{which}_norm", eps), (places[0][at], places[1][at]), base)
             for part, which in ((queries, "q"), (keys, "k"))
         )
         return [*turned, mx.fast.rms_norm(values, None, eps)]
 
     def rest(at: slice, seen: mx.array) -> mx.array:
         seen = _clipped(tensors, seen, f"{name}.self_attn.o_proj", config)
-        attended = states[at] + _norm(tensors, f"{name}.post_attention_layernorm", seen, eps)
-        inner = _norm(tensors, f"{name}.pre_feedforward_layernorm", attended, eps)
+        attended = states[at] + tensors.rms_norm(seen, f"{name}.post_attention_layernorm", eps)
+        inner = tensors.rms_norm(attended, f"{name}.pre_feedforward_layernorm", eps)
         gate, up = (_clipped(tensors, inner, f"{name}.mlp.{part}_proj", config) for part in ("gate", "up"))
         inner = _clipped(tensors, nn.gelu_approx(gate) * up, f"{name}.mlp.down_proj", config)
-        return attended + _norm(tensors, f"{name}.post_feedforward_layernorm", inner, eps)
+        return attended + tensors.rms_norm(inner, f"{name}.post_feedforward_layernorm", eps)
 
     return steps.block(states, parts, rest, scale=1.0)
 
@@ -107,7 +107,3 @@ def _clipped(tensors: Tensors, x: mx.array, name: str, config: VisionConfig) -> 
         return tensors.linear(x, f"{name}.linear")
     least, most, least_out, most_out = (tensors[f"{name}.{clip}"] for clip in _CLIPS)
     return mx.clip(tensors.linear(mx.clip(x, least, most), f"{name}.linear"), least_out, most_out)
-
-
-def _norm(tensors: Tensors, name: str, states: mx.array, eps: float) -> mx.array:
-    return mx.fast.rms_norm(states, tensors[f"{name}.weight"], eps)

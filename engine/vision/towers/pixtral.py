@@ -28,7 +28,7 @@ def rows_of(
     if kernel.shape[-1] == 3:  # MLX's order
         kernel = kernel.transpose(0, 3, 1, 2)
     flat = kernel.reshape(kernel.shape[0], -1)
-    states = _norm(tensors, "ln_pre", patches.astype(flat.dtype) @ flat.T)
+    states = tensors.rms_norm(patches.astype(flat.dtype) @ flat.T, "ln_pre", _EPS)
     turns = _angles(config, span, states.shape[-1] // heads)
     bend = nn.gelu if config.vision.get("hidden_act") == "gelu" else nn.silu
     for layer in range(depth):
@@ -47,14 +47,14 @@ def _block(
     bend: Callable[[mx.array], mx.array],
 ) -> Steps:
     def parts(at: slice) -> list[mx.array]:
-        normed = _norm(tensors, f"{name}.attention_norm", states[at])
+        normed = tensors.rms_norm(states[at], f"{name}.attention_norm", _EPS)
         maps = (tensors.linear(normed, f"{name}.attention.{part}_proj") for part in "qkv")
         queries, keys, values = (part.reshape(part.shape[0], heads, -1) for part in maps)
         return [*(rotated(part, turns[at]).astype(states.dtype) for part in (queries, keys)), values]
 
     def rest(at: slice, seen: mx.array) -> mx.array:
         attended = states[at] + tensors.linear(seen, f"{name}.attention.o_proj")
-        normed = _norm(tensors, f"{name}.ffn_norm", attended)
+        normed = tensors.rms_norm(attended, f"{name}.ffn_norm", _EPS)
         gate, up = (tensors.linear(normed, f"{name}.feed_forward.{part}_proj") for part in ("gate", "up"))
         return attended + tensors.linear(bend(gate) * up, f"{name}.feed_forward.down_proj")
 
@@ -68,10 +68,6 @@ def _rows(tensors: Tensors, states: mx.array) -> Steps:
         states.shape[0],
         2 * wide * (states.shape[1] + wide),
     )
-
-
-def _norm(tensors: Tensors, name: str, states: mx.array, eps: float = _EPS) -> mx.array:
-    return mx.fast.rms_norm(states, tensors[f"{name}.weight"], eps)
 
 
 def _angles(config: VisionConfig, span: PictureSpan, width: int) -> mx.array:
@@ -90,6 +86,6 @@ def _merged(tensors: Tensors, states: mx.array, config: VisionConfig, span: Pict
     """Patches of a square as one row, lane by lane."""
     merge = config.merge
     width = states.shape[-1]
-    normed = _norm(tensors, "norm", states, real(config.vision, "norm_eps", _EPS))
+    normed = tensors.rms_norm(states, "norm", real(config.vision, "norm_eps", _EPS))
     squares = normed.reshape(span.rows, merge, span.columns, merge, width).transpose(0, 2, 4, 1, 3)
     return tensors.linear(squares.reshape(-1, width * merge**2), "patch_merger.merging_layer")

@@ -19,8 +19,6 @@ from engine.vision.towers.steps import Steps
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
-_EPS = 1e-6
-
 
 @dataclass(frozen=True, slots=True)
 class _Windows:
@@ -42,7 +40,7 @@ def rows_of(
     for number in range(depth):
         within = None if number in whole else windows
         states = yield from _block(tensors, f"blocks.{number}", states, turns, heads, within)
-    return [(yield from merged(tensors, _norm(tensors, "merger.ln_q", states), config))]
+    return [(yield from merged(tensors, tensors.rms_norm(states, "merger.ln_q"), config))]
 
 
 def _windows(config: VisionConfig, span: PictureSpan) -> _Windows:
@@ -66,20 +64,16 @@ def _block(
     tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int, windows: _Windows | None
 ) -> Steps:
     def parts(at: slice) -> list[mx.array]:
-        normed = _norm(tensors, f"{name}.norm1", states[at])
+        normed = tensors.rms_norm(states[at], f"{name}.norm1")
         return turned(tensors.linear(normed, f"{name}.attn.qkv"), turns[at], heads)
 
     def rest(at: slice, seen: mx.array) -> mx.array:
         attended = states[at] + tensors.linear(seen, f"{name}.attn.proj")
-        normed = _norm(tensors, f"{name}.norm2", attended)
+        normed = tensors.rms_norm(attended, f"{name}.norm2")
         gate, up = (tensors.linear(normed, f"{name}.mlp.{part}_proj") for part in ("gate", "up"))
         return attended + tensors.linear(nn.silu(gate) * up, f"{name}.mlp.down_proj")
 
     return steps.block(states, parts, rest, attention=None if windows is None else partial(_within, windows))
-
-
-def _norm(tensors: Tensors, name: str, states: mx.array) -> mx.array:
-    return mx.fast.rms_norm(states, tensors[f"{name}.weight"], _EPS)
 
 
 def _within(windows: _Windows, queries: mx.array, keys: mx.array, values: mx.array, scale: float) -> mx.array:

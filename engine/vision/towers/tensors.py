@@ -73,3 +73,6 @@ class Tensors:
 
     def layer_norm(self, x: mx.array, name: str, eps: float = 1e-6) -> mx.array:
         return mx.fast.layer_norm(x, self[f"{name}.weight"], self[f"{name}.bias"], eps)
+
+    def rms_norm(self, x: mx.array, name: str, eps: float = 1e-6) -> mx.array:
+        return mx.fast.rms_norm(x, self[f"{name}.weight"], eps)
