@@ -1,4 +1,4 @@
-"""A reply of the main model for the app itself: behind the user's requests, neither from caches nor kept in them."""
+"""A reply of the main model for the app itself: after the user's requests, neither from caches nor kept in them."""
 
 from __future__ import annotations
 
