@@ -293,9 +293,6 @@ class ChatController(QObject):
 
         self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles, end_id), copied)
 
-    def delete_chat(self, chat_id: int) -> None:
-        self.delete_chats([chat_id])
-
     def delete_chats(self, chats: Sequence[int]) -> None:
         """To the Trash, where they stay for 30 days; undone as one."""
         opened = self.chat_id if self.chat_id in chats else 0

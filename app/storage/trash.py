@@ -38,12 +38,8 @@ class Trash:
     def __init__(self, database: Connection) -> None:
         self._db = database
 
-    def put_chat(self, chat_id: int) -> float:
-        """Move a chat to the Trash; returns the mark that restores it."""
-        return self.put_chats([chat_id])
-
     def put_chats(self, chats: Iterable[int]) -> float:
-        """Move chats to the Trash with one mark."""
+        """Move chats to the Trash; returns the mark that restores them."""
         mark = new_mark(self._db)
         sql = "UPDATE chats SET deleted_at = ?, unseen = 0 WHERE id = ? AND deleted_at IS NULL"
         self._db.connection.executemany(sql, [(mark, number) for number in chats])

@@ -111,7 +111,7 @@ def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> tuple[dict[str,
         taken["open"] = watch.act(lambda: controller.open_chat(3), lambda: True)
         taken["send"] = watch.act(lambda: controller.send("And?"), until_answered)
         harness.wait_until_quiet(qtbot)
-        taken["delete"] = watch.act(lambda: controller.delete_chat(5), until_answered)
+        taken["delete"] = watch.act(lambda: controller.delete_chats([5]), until_answered)
         taken["undo"] = watch.act(controller.deletions.undo, until_answered)
         application.storage.write(lambda stores: stores.trash.put_chats(range(10, 10 + chats // 2)), _ignore, _ignore)
         watch.act(lambda: None, until_answered)

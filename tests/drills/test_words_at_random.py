@@ -110,7 +110,7 @@ class Person:
         self._chats.edits.delete(self._any_message(), following=self.dice.random() < 0.5)
 
     def delete_chat(self) -> None:
-        self._chats.delete_chat(self._chats.chat_id)
+        self._chats.delete_chats([self._chats.chat_id])
 
     def undo(self) -> None:
         self._chats.deletions.undo()

@@ -60,7 +60,7 @@ class BusyApplication(application.Application):
         elif act == "search":
             chats.conversations.set_query(self.dice.choice(("question", "a", "")))
         elif act == "delete" and chats.chat_id:
-            chats.delete_chat(chats.chat_id)
+            chats.delete_chats([chats.chat_id])
         elif act == "settings":
             self.show_models("yours")
 

@@ -71,7 +71,7 @@ class Soak(QObject):
             1: lambda: chats.asking.regenerate(chats.transcript.messages[-1].id),
             2: lambda: chats.conversations.set_query(f"{turn % 9}"),
             3: lambda: chats.rename(chats.chat_id, f"chat {turn}"),
-            4: lambda: None if self._stays(turn // self._chat_turns) else chats.delete_chat(chats.chat_id),
+            4: lambda: None if self._stays(turn // self._chat_turns) else chats.delete_chats([chats.chat_id]),
         }
         acts.get(turn % self._chat_turns - self._chat_turns + CHAT_TURNS, lambda: None)()
         until(lambda: not chats.generating and not app.storage.pending)

@@ -364,7 +364,7 @@ def test_delete_of_a_generating_chat_stops_it_and_undo_keeps_its_text(harness: C
     harness.engine.gate.let_through(1)
     harness.wait_for_text("A draft ")
     chat_id = harness.chat.chat_id
-    harness.chat.delete_chat(chat_id)
+    harness.chat.delete_chats([chat_id])
     harness.qtbot.waitUntil(lambda: not any(row.status.under_way for row in harness.chat.requests.rows))
     harness.chat.deletions.undo()
     assert (harness.rows[-1].text, harness.rows[-1].status) == ("A draft ", ReplyStatus.STOPPED)
@@ -377,7 +377,7 @@ def test_deleted_things_can_be_brought_back_after_a_restart(tmp_path: Path, qtbo
         delete(harness, harness.rows[1].id)
         harness.chat.new_chat()
         harness.say("Gone")
-        harness.chat.delete_chat(harness.chat.chat_id)
+        harness.chat.delete_chats([harness.chat.chat_id])
     with open_harness(tmp_path, qtbot) as harness:
         assert (harness.titles(), harness.chat.deletions.can_undo) == (["Kept"], False)
         chat, message = harness.chat.deletions.latest()
@@ -393,7 +393,7 @@ def test_deleted_things_can_be_brought_back_after_a_restart(tmp_path: Path, qtbo
 
 def test_undo_goes_back_deletion_by_deletion(harness: ControllerHarness) -> None:
     harness.say("One")
-    harness.chat.delete_chat(harness.chat.chat_id)
+    harness.chat.delete_chats([harness.chat.chat_id])
     harness.say("Two")
     delete(harness, harness.rows[1].id)
     harness.chat.deletions.undo()
@@ -410,7 +410,7 @@ def test_undo_goes_back_deletion_by_deletion(harness: ControllerHarness) -> None
 def test_an_emptied_trash_cannot_be_undone(harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     harness.say("One")
     delete(harness, harness.rows[1].id)
-    harness.chat.delete_chat(harness.chat.chat_id)
+    harness.chat.delete_chats([harness.chat.chat_id])
     with monkeypatch.context() as listing:
         listing.setattr(Trash, "latest", lambda *_: pytest.fail("the whole Trash is read on the GUI thread"))
         harness.chat.deletions.empty()
@@ -418,7 +418,7 @@ def test_an_emptied_trash_cannot_be_undone(harness: ControllerHarness, monkeypat
     assert (harness.chat.deletions.latest(), harness.chat.deletions.can_undo) == ([], False)
     harness.say("Two")
     harness.chat.deletions.empty()
-    harness.chat.delete_chat(harness.chat.chat_id)  # after it was asked for, and before it is done
+    harness.chat.delete_chats([harness.chat.chat_id])  # after it was asked for, and before it is done
     harness.settle()
     assert harness.chat.deletions.can_undo
     harness.chat.deletions.undo()

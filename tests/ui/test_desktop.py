@@ -170,7 +170,7 @@ def test_the_dock_counts(harness: AppHarness, desktop: Desktop, qtbot: QtBot, mo
         harness.wait_until_quiet(qtbot)
     qtbot.waitUntil(lambda: shown[-1:] == [2])
     first, second = (each.id for each in harness.application.storage.read.chats.find())
-    harness.chats.delete_chat(second)
+    harness.chats.delete_chats([second])
     qtbot.waitUntil(lambda: shown[-1] == 1)
     harness.chats.open_chat(first)
     qtbot.waitUntil(lambda: shown[-1] == 0)

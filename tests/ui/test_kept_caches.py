@@ -26,7 +26,7 @@ def test_what_was_read_goes_with_its_chat_or_message(app: AppHarness, qtbot: QtB
     assert app.engine.kept == [frozenset()]  # once the main model was loaded: there is no chat yet
     first, second = (ask_in_new_chat(app, qtbot, text) for text in ("One", "Two"))
 
-    app.chats.delete_chat(int(first))
+    app.chats.delete_chats([int(first)])
     app.wait_until_stored(qtbot)
     assert app.engine.kept[1:] == [{second}]
     app.chats.deletions.undo()
@@ -45,7 +45,7 @@ def test_a_start_that_forgets_chats_for_good_tells_so_without_a_model_too(tmp_pa
     with open_app(tmp_path, qtbot) as app:
         first = ask_in_new_chat(app, qtbot, "A secret")
         second = ask_in_new_chat(app, qtbot, "Two")
-        app.chats.delete_chat(int(first))
+        app.chats.delete_chats([int(first)])
         app.wait_until_stored(qtbot)
     with closing(Database(app.paths.database)) as database:
         nearly_overdue(database)
@@ -59,6 +59,6 @@ def test_unsaved_chats_say_nothing_of_saved_ones(tmp_path: Path, qtbot: QtBot, m
     with open_app(tmp_path, qtbot) as app:
         app.ask(qtbot, "One")
         assert app.engine.requests[-1].conversation == UNSAVED
-        app.chats.delete_chat(app.chats.chat_id)
+        app.chats.delete_chats([app.chats.chat_id])
         app.wait_until_stored(qtbot)
         assert app.engine.kept == []

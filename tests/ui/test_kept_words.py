@@ -82,7 +82,7 @@ def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(harness
         if in_folder:
             chats.folders.delete(chats.folders.folder_of(chat_id) or 0, with_chats=True)
         else:
-            chats.delete_chat(chat_id)
+            chats.delete_chats([chat_id])
         press_return(harness)
         harness.wait_until_stored(qtbot)
         assert (chats.chat_id, composer.text(), len(harness.engine.requests)) == (0, "Second", asked)
@@ -102,7 +102,7 @@ def test_no_reply_is_written_where_its_chat_or_its_question_is_being_deleted(har
     harness.ask(qtbot, "First")
     for again in (chats.asking.regenerate, chats.asking.continue_reply):
         reply = chats.transcript.messages[1]
-        chats.delete_chat(chats.chat_id)
+        chats.delete_chats([chats.chat_id])
         assert again(reply.id)
         harness.wait_until_quiet(qtbot)
         assert len(harness.engine.requests) == 1
@@ -134,7 +134,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
         harness.ask(qtbot, name)
         numbers.append(chats.chat_id)
     for number in numbers:
-        chats.delete_chat(number)
+        chats.delete_chats([number])
         harness.wait_until_stored(qtbot)
     third, second, first = chats.deletions.latest()
     chats.deletions.forget([first])
@@ -148,7 +148,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
         hit = harness.window.childAt(banner.geometry().center())  # Qt raises the page that it shows
         assert hit is not None
         assert hit is banner or banner.isAncestorOf(hit)
-    chats.delete_chat(second.chat_id)
+    chats.delete_chats([second.chat_id])
     harness.wait_until_stored(qtbot)
     second = chats.deletions.latest()[0]
     chats.deletions.forget([second])
@@ -165,7 +165,7 @@ def test_undo_in_the_banner_brings_back_what_it_names(harness: AppHarness, qtbot
     moved = chats.deletions.last  # which stays for Undo
     folder, question = chats.folders.folder_of(chat_id) or 0, chats.transcript.messages[0].id
     for delete in (
-        partial(chats.delete_chat, chat_id),
+        partial(chats.delete_chats, [chat_id]),
         partial(chats.edits.delete, question),
         partial(chats.edits.delete, question, following=True),
         partial(chats.folders.delete, folder, with_chats=True),

@@ -254,14 +254,14 @@ def test_a_chat_is_deleted_and_brought_back_by_keys(harness: AppHarness, qtbot: 
     chat, composer = harness.chats.chat_id, harness.window.composer
     composer.set_text("")
     QTest.keyClicks(composer.edit, "a draft")
-    harness.chats.delete_chat(chat)
+    harness.chats.delete_chats([chat])
     harness.wait_until_stored(qtbot)
     for field in (composer.edit, harness.window.sidebar.search):
         field.setFocus()
         QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
         harness.wait_until_stored(qtbot)
         assert harness.chats.conversations.row_of(chat) is not None
-        harness.chats.delete_chat(chat)
+        harness.chats.delete_chats([chat])
         harness.wait_until_stored(qtbot)
     QTest.keyClicks(harness.window.sidebar.search, "x")
     QTest.keyClick(harness.window.sidebar.search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)

@@ -329,7 +329,7 @@ def test_pictures_go_with_the_last_chat_that_has_them(tmp_path: Path, qtbot: QtB
 
 
 def _forgotten(chat_id: int, trash: Trash) -> Purged:
-    trash.put_chat(chat_id)
+    trash.put_chats([chat_id])
     return trash.empty()
 
 
@@ -446,7 +446,7 @@ def test_a_picture_in_the_trash_stays_over_a_restart_and_comes_back_with_its_cha
     with profile(tmp_path, qtbot) as app:
         paste(app, qtbot, image(40, 20))
         send(app, qtbot)
-        app.chats.delete_chat(app.chats.chat_id)
+        app.chats.delete_chats([app.chats.chat_id])
         app.wait_until_stored(qtbot)
     with profile(tmp_path, qtbot) as app:
         app.wait_until_stored(qtbot)

@@ -120,7 +120,7 @@ def test_a_chat_that_is_stored_takes_its_documents_along_and_ends_with_them(
     documents.add_text(PROJECT, "more", "More about zebras.")
     qtbot.waitUntil(lambda: documents.places_of(chat_id, PROJECT) == (-chat_id, PROJECT))
     assert len(search(documents, qtbot, "zebras", PROJECT, -chat_id)) == 2
-    harness.chat.delete_chat(chat_id)
+    harness.chat.delete_chats([chat_id])
     assert documents.database(-chat_id).exists()
     harness.chat.deletions.empty()
     qtbot.waitUntil(lambda: not documents.database(-chat_id).exists())

@@ -127,7 +127,7 @@ def test_those_selected_stay_selected_and_no_other_where_rows_move(app: AppHarne
     assert chosen(app) == ["A", "C"]
     change(app, qtbot, lambda stores: stores.chats.pin(numbers["A"], False))
     assert chosen(app) == ["C", "A"]
-    change(app, qtbot, lambda stores: stores.trash.put_chat(numbers["C"]))
+    change(app, qtbot, lambda stores: stores.trash.put_chats([numbers["C"]]))
     assert chosen(app) == []
     chats_of(app).setFocus()
     QTest.keyClick(chats_of(app), Qt.Key.Key_Backspace)

@@ -173,7 +173,7 @@ def test_chats_are_opened_and_renamed(harness: AppHarness, qtbot: QtBot) -> None
     before = field.geometry()
     harness.chats.pin(one, True)  # which takes its row to the top
     qtbot.waitUntil(lambda: field.geometry() == place_of(harness, one) != before)
-    harness.chats.delete_chat(one)
+    harness.chats.delete_chats([one])
     qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)
     assert harness.chats.conversations.rows[-1].title == "Two"
 
@@ -267,7 +267,7 @@ def test_a_second_run_has_its_windows_where_they_were(tmp_path: Path, qtbot: QtB
         settings.resize(700, 555)
         settings.close()
         first.ask(qtbot, "R&D")
-        first.chats.delete_chat(first.chats.chat_id)
+        first.chats.delete_chats([first.chats.chat_id])
         first.wait_until_stored(qtbot)
     assert not first.paths.database.with_name("chats.db-wal").exists()
     with open_app(tmp_path, qtbot) as second:
@@ -430,7 +430,7 @@ def test_an_empty_composer_has_nothing_to_undo(harness: AppHarness, qtbot: QtBot
     )
     harness.wait_until_stored(qtbot)
     assert not edit.document().isUndoAvailable()
-    chats.delete_chat(1)
+    chats.delete_chats([1])
     qtbot.waitUntil(lambda: conversations.row_of(1) is None)
     QTest.keyClicks(edit, "a")
     QTest.keyClick(edit, Qt.Key.Key_Backspace)

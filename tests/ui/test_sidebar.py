@@ -527,7 +527,7 @@ def test_a_long_list_stays_where_it_is_when_a_chat_moves(app: AppHarness, qtbot:
 def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None:
     chats = make_chats(app, qtbot, "One", "Two", "Three")
     for chat in chats:
-        app.chats.delete_chat(chat)
+        app.chats.delete_chats([chat])
         app.wait_until_stored(qtbot)
     trash = app.window.sidebar.show_trash()
     shown = [trash.list.model().index(row, 0).data() for row in range(3)]
@@ -536,7 +536,7 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     app.wait_until_stored(qtbot)
     assert (listed(app), app.chats.chat_id) == (["Today", "Three"], chats[2])
     for way in ("return", "double click"):
-        app.chats.delete_chat(chats[2])
+        app.chats.delete_chats([chats[2]])
         app.wait_until_stored(qtbot)
         assert listed(app) == []
         first = trash.list.visualRect(trash.list.model().index(0, 0)).center()

@@ -204,7 +204,7 @@ def test_long_names_do_not_widen_the_menus(harness: AppHarness, qtbot: QtBot) ->
     harness.wait_until_stored(qtbot)
     (folder_id,) = chats.conversations.tree.folders
     chats.folders.rename(folder_id, "C&D " * 120)
-    chats.delete_chat(chats.chat_id)
+    chats.delete_chats([chats.chat_id])
     harness.wait_until_stored(qtbot)
     chats.open_chat(1)
     assert chats.chat_id == 1

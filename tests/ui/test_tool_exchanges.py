@@ -401,7 +401,7 @@ def test_what_is_deleted_while_a_call_runs_ends(exchange: Exchange, gone: str) -
     exchange.answer(Answer.ONCE)
     exchange.harness.qtbot.waitUntil(lambda: bool(exchange.servers.waiting))
     if gone == "chat":
-        exchange.chat.delete_chat(exchange.chat.chat_id)
+        exchange.chat.delete_chats([exchange.chat.chat_id])
     else:
         exchange.chat.edits.delete(exchange.row.id)
     exchange.harness.wait_until_quiet()

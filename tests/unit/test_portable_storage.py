@@ -171,7 +171,7 @@ def test_our_own_chats_are_known_until_they_are_deleted(tmp_path: Path) -> None:
         assert (Known(stores).may_have(exported.origin), Known(stores).has(exported)) == (True, True)
         assert not Known(stores).has(replace(exported, origin=exported.origin + "0"))
         assert run(stores, spool(tmp_path, exported)).skipped == 1
-        stores.trash.put_chat(number)
+        stores.trash.put_chats([number])
         assert len(run(stores, spool(tmp_path, exported)).ids) == 1
         assert run(stores, spool(tmp_path, exported)).skipped == 1
 

@@ -69,7 +69,7 @@ def test_what_was_deleted_is_forgotten_after_thirty_days(stores: Stores) -> None
     exchange(stores, gone, None, "q", "a")
     _, deleted = exchange(stores, kept, None, "q", "deleted answer")
     stores.messages.delete_below(deleted)
-    stores.trash.put_chat(gone)
+    stores.trash.put_chats([gone])
     nearly_overdue(stores.database)
     purged = stores.trash.purge()
     assert (purged.chats, purged.messages) == ((gone,), (deleted,))
@@ -87,7 +87,7 @@ def test_deletions_of_one_moment_are_taken_back_one_by_one(stores: Stores, monke
     marks = [
         stores.messages.delete_one(answered),
         stores.messages.delete_below(asked),
-        stores.trash.put_chat(other),
+        stores.trash.put_chats([other]),
         put_in_trash(stores, [imported]),
         stores.folders.delete(folder, with_chats=True).mark or 0.0,
     ]
@@ -102,7 +102,7 @@ def test_deletions_of_one_moment_are_taken_back_one_by_one(stores: Stores, monke
 def test_the_latest_is_first_although_the_clock_was_set_back(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     chats = [stores.chats.create(name) for name in ("Old", "Other", "Pinned")]
     stores.chats.pin(chats[2], True)
-    deleted = stores.trash.put_chat(stores.chats.create("Deleted before"))
+    deleted = stores.trash.put_chats([stores.chats.create("Deleted before")])
     a_year_ago = time.time() - 365 * DAY_S
     monkeypatch.setattr("time.time", lambda: a_year_ago)
     exchange(stores, chats[0], None, "q", "a")
@@ -110,7 +110,7 @@ def test_the_latest_is_first_although_the_clock_was_set_back(stores: Stores, mon
     chats.append(stores.chats.create("New"))
     assert [chat.title for chat in stores.chats.listing(10).chats] == ["Pinned", "New", "Old", "Other"]
     assert found(stores, "e") == ["Pinned", "New", "Other"]
-    assert stores.trash.put_chat(chats[1]) > deleted
+    assert stores.trash.put_chats([chats[1]]) > deleted
     assert [each.title for each in stores.trash.latest()] == ["Other", "Deleted before"]
 
 

@@ -144,7 +144,7 @@ def test_what_is_deleted_for_good_leaves_nothing(stores: Stores) -> None:
     kept, gone = stores.chats.create("Kept"), stores.chats.create("Gone")
     for chat in (kept, gone):
         stores.messages.add_user(chat, None, "words")
-        stores.trash.put_chat(chat)
+        stores.trash.put_chats([chat])
     newest, older = stores.trash.latest()
     assert (newest.title, newest.messages, newest.words) == ("Gone", 1, "words")
     assert stores.trash.forget([newest]).chats == (gone,)

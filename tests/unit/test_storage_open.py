@@ -69,7 +69,7 @@ def test_a_damaged_file_that_cannot_be_deleted_is_in_nobody_s_way(tmp_path: Path
 def test_a_full_disk_keeps_what_is_overdue_and_no_start_out(tmp_path: Path, owner: Owner) -> None:
     with closing(Database(owner.storage.path)) as database:
         stores = Stores(database)
-        stores.trash.put_chat(stores.chats.create("gone"))
+        stores.trash.put_chats([stores.chats.create("gone")])
         nearly_overdue(database)  # open, so that there is room for SQLite's own index
         with failing(Fault(frozenset({"pwrite64"}), at=1, number=errno.ENOSPC, persistent=True), tmp_path) as fault:
             assert isinstance(owner.open(), Opened)

@@ -205,7 +205,7 @@ def test_what_was_deleted_for_good_and_is_still_in_the_copy_does_not_come_back(t
     copy_if_due(path)
     with closing(Database(path)) as database:
         stores = Stores(database)
-        stores.trash.put_chat(1)
+        stores.trash.put_chats([1])
         stores.trash.empty()
     turned_round(path, root(path, "messages"))
     assert look(path).titles == (f"{SECRET} chat 2",)

@@ -497,7 +497,7 @@ def test_what_is_deleted_for_good_is_in_no_file(owner: Owner, path: Path) -> Non
     owner.write(lambda stores: chat_of(stores, "other words", title="Kept"))
     owner.storage.settle()  # makes a copy and the index
     owner.settle()
-    owner.write(lambda stores: stores.trash.put_chat(1))
+    owner.write(lambda stores: stores.trash.put_chats([1]))
     owner.storage.forget(lambda trash: trash.empty(), owner.done, owner.done)
     owner.settle()
     assert not index_path(path).exists()
@@ -515,7 +515,7 @@ def test_what_a_run_that_was_killed_has_deleted_for_good_leaves_the_copies_at_th
     first.storage.close()
     with closing(Database(path)) as database:
         stores = Stores(database)
-        stores.trash.put_chat(1)
+        stores.trash.put_chats([1])
         stores.trash.empty()
     assert files_with(path, "zanzibar")
     second = Owner(path)
