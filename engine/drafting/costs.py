@@ -9,10 +9,10 @@ import math
 from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import fmean, median
 
 from engine.api.types import MAX_DRAFT_TOKENS, ForwardTimes
-from engine.drafting.pass_ratio import PassRatios, depth_of, tokens_at
+from engine.drafting.pass_ratio import BAD_LUCK, PassRatios, depth_of, tokens_at
 
 MAX_WIDTH = MAX_DRAFT_TOKENS + 1
 _PADDING_GAIN = 0.97  # a forward is padded only if that takes at most this share of the time
@@ -28,6 +28,7 @@ _LIKE = 2.0  # models within this factor of the size are comparable
 # Of a draft's time, what is spent on each row by itself. MEASURED: for four rows small drafts take 1.4 to 2.1 times as
 # long as for one, where forwards take 1.1 times as long.
 _APART = 0.25
+_CLOCK_NOISE = 0.2  # one standard error of a round's seconds, as a share
 _DRAFT = "draft"
 # Largest correction by one round, in logs, without and with a calibration: a round of four times its price shows that
 # something else ran meanwhile.
@@ -169,13 +170,12 @@ class RoundCosts:
     def in_plain_rounds(
         self, rounds: Mapping[RoundKind, int], reading_s: float = 0.0, context_tokens: int = 0
     ) -> TimeInPlainRounds:
-        """The time of these rounds and of `reading_s` of draft prefill, in plain rounds at the same context.
+        """The time of these rounds and of `reading_s` of draft prefill, in plain rounds at the same context. Only with a
+        calibration.
 
         drafted round = max(1, calibrated price / calibrated plain price * exp(excess of its source and depth)).
         """
         error = passes = 0.0
-        if not self._recent and not self.calibrated:
-            return TimeInPlainRounds()
         total = reading_s / (self._now * self._calibrated_s("", 0, context_tokens))
         for (source, drafted, depth), count in rounds.items():
             if not drafted:
@@ -282,6 +282,8 @@ class ReplyTime:
         self._rounds: Counter[RoundKind] = Counter()  # since the draft last changed
         self._context_tokens = 0  # at the latest round
         self._before = TimeInPlainRounds()
+        # before there is a calibration: seconds of rounds without a draft, and with one
+        self._timed: dict[bool, list[float]] = {False: [], True: []}
 
     def count(self, source: str, drafted: int, context_tokens: int = 0) -> RoundKind:
         self._context_tokens = context_tokens
@@ -292,10 +294,17 @@ class ReplyTime:
     def time(self, kind: RoundKind, began_at: float, ended_at: float) -> None:
         """Seconds of a typical round, from the previous reply token to its own last token."""
         self._costs.observe_pass(kind, began_at, ended_at)
+        if not self._costs.calibrated:
+            self._timed[bool(kind[1])].append(ended_at - began_at)
 
     def total(self, reading_s: float) -> TimeInPlainRounds:
         """`reading_s`: seconds that the present draft has prefilled in this reply."""
-        now = self._costs.in_plain_rounds(self._rounds, reading_s, self._context_tokens)
+        known = self._costs.calibrated
+        now = (
+            self._costs.in_plain_rounds(self._rounds, reading_s, self._context_tokens)
+            if known
+            else self._by_clock(reading_s)
+        )
         before = self._before
         if not now.plain_rounds and self._rounds:
             return TimeInPlainRounds()
@@ -311,7 +320,24 @@ class ReplyTime:
         if total.plain_rounds:
             self._before = total
             self._rounds.clear()
+            self._timed = {False: [], True: []}
         self._costs = costs
+
+    def _by_clock(self, reading_s: float) -> TimeInPlainRounds:
+        """drafted round = mean of those that were timed / median of the plain ones"""
+        plain, drafted = self._timed[False], self._timed[True]
+        count = sum(rounds for (_, length, _), rounds in self._rounds.items() if length)
+        others = self._rounds.total() - count
+        if not count and not reading_s:
+            return TimeInPlainRounds(others)
+        if not plain or not drafted:
+            return TimeInPlainRounds()
+        cost = count * max(1.0, fmean(drafted) / median(plain))
+        total = others + cost + reading_s / median(plain)
+        error = math.hypot(
+            _CLOCK_NOISE * math.sqrt(1 / len(plain) + 1 / len(drafted)), BAD_LUCK / math.sqrt(1 + len(plain))
+        )
+        return TimeInPlainRounds(total, error * cost / total, len(plain))
 
 
 # The predicted speed-up of a draft that was never loaded here: from measured forward times and published accept rates.

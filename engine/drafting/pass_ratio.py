@@ -32,7 +32,7 @@ _DEEPER = 0.05  # standard deviation of the excess between a depth and its doubl
 _LEAST_DEPTH_TOKENS = 2048  # depth 0: up to so many tokens, where depth hardly matters
 # Added to the error for one plain pass, in logs: few of them may all be slow because of other programs. MEASURED:
 # without it one of 200 replies on a busy machine is reported a gain that is a loss.
-_BAD_LUCK = 0.15
+BAD_LUCK = 0.15
 _RACE_ERROR = 0.03  # one standard error of a race's figure
 _MOST_WRONG = 4.0  # times; a race that says more is not believed
 _MEMORY_PASSES = 1000.0  # time constant of `plain_passes`
@@ -57,7 +57,7 @@ class PassRatio:
     @property
     def error(self) -> float:
         """One standard error of a drafted pass's time in plain passes, as a share."""
-        return math.sqrt(self.variance + _BAD_LUCK**2 / (1 + self.plain_passes))
+        return math.sqrt(self.variance + BAD_LUCK**2 / (1 + self.plain_passes))
 
     def rest(self, seconds: float) -> None:
         """Add the load's drift over `seconds` without a pass."""

@@ -37,7 +37,9 @@ def test_the_interval_says_how_certain_it_is() -> None:
 
 
 def test_nothing_is_said_while_nothing_is_known() -> None:
-    assert RoundCosts().in_plain_rounds({("draft", 4, 0): 10}) == TimeInPlainRounds()
+    account = ReplyTime(RoundCosts())
+    account.time(account.count("draft", 4), 0.0, 1.0)
+    assert account.total(0.0) == TimeInPlainRounds()
     assert RequestStats(generated_tokens=101, rounds=51, drafted=100, accepted=50).speed_up is None
     assert RequestStats(generated_tokens=101, rounds=51, drafted=100, accepted=50).break_even is None
 
@@ -120,19 +122,18 @@ def test_a_race_corrects_what_passes_have_told() -> None:
 
 
 def test_without_a_calibration_passes_of_both_kinds_bring_certainty() -> None:
-    passes = Passes(RoundCosts())
-    passes.see("", 0, 1.0)
-    errors = [passes.took().error]
-    for _ in range(6):
-        passes.see("draft", 2, 1.2)
-        passes.see("", 0, 1.0)
-        errors.append(passes.took().error)
-
+    account = ReplyTime(RoundCosts())
+    errors = []
+    for _ in range(7):
+        for source, drafted, seconds in (("", 0, 1.0), ("draft", 2, 1.2)):
+            account.time(account.count(source, drafted), 0.0, seconds)
+        took = account.total(0.0)
+        errors.append(took.error)
     assert errors == sorted(errors, reverse=True)
-    assert errors[0] == pytest.approx(0.5, rel=0.03)
-    assert errors[-1] < 0.13
-    assert passes.took().plain_rounds == pytest.approx(12, rel=0.05)
-    assert passes.took().plain_passes == pytest.approx(7, abs=0.1)
+    assert errors[0] > 0.15
+    assert errors[-1] < 0.07
+    assert (took.plain_rounds, took.plain_passes) == pytest.approx((7 * 2.2, 7))
+    assert account.total(0.5).plain_rounds == pytest.approx(7 * 2.2 + 0.5)
 
 
 def test_what_is_measured_is_more_certain_than_a_guess_and_passes_of_both_kinds_make_it_more_so() -> None:
