@@ -170,8 +170,8 @@ class RoundCosts:
     def in_plain_rounds(
         self, rounds: Mapping[RoundKind, int], reading_s: float = 0.0, context_tokens: int = 0
     ) -> TimeInPlainRounds:
-        """The time of these rounds and of `reading_s` of draft prefill, in plain rounds at the same context. Only with a
-        calibration.
+        """With a calibration: the time of these rounds and of `reading_s` of draft prefill, in plain rounds at the same
+        context.
 
         drafted round = max(1, calibrated price / calibrated plain price * exp(excess of its source and depth)).
         """
