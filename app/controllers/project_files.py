@@ -279,6 +279,8 @@ class ProjectFilesController(QObject):
 
     def search(self, places: Sequence[int], question: str, limit: int, done: Callable[[list[Passage]], None]) -> None:
         """The best passages of all these places, with the names of `by_name`."""
+        if self._waits(places, partial(self.search, places, question, limit, done)):
+            return
         paths = {place: self.database(place) for place in places}
         named = self.by_name(places) if len(places) > 1 else {}
         names = {(paths[place], file.id): name for name, (place, file) in named.items() if name != file.name}
@@ -296,6 +298,8 @@ class ProjectFilesController(QObject):
 
     def text(self, place: int, file_id: int, done: Callable[[str], None], page: int | None = None) -> None:
         """All of a file, or a page of it; "" if it is not there."""
+        if self._waits((place,), partial(self.text, place, file_id, done, page)):
+            return
         path = self.database(place)
 
         def read() -> str:
@@ -355,15 +359,20 @@ class ProjectFilesController(QObject):
     def _read(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
         ask_once("project search", self._storage.deliver, job, done, failed)
 
+    def _waits(self, places: Sequence[int], again: Callable[[], None]) -> bool:
+        """Whether nothing may open one of these databases: then `again` follows."""
+        held = next((place for place in places if place in self._held), None)
+        if held is not None:
+            self._held[held].append(again)
+        return held is not None
+
     def _alone(self, places: Sequence[int], job: Callable[[], None], then: Callable[[], None] = lambda: None) -> None:
         """Does it once no thread has one of these databases open, `then` that; what is wanted of them meanwhile waits.
 
         INVARIANT: the last connection to a database that was deleted or renamed would take the files beside the new one
         for its own.
         """
-        held = next((place for place in places if place in self._held), None)
-        if held is not None:
-            self._held[held].append(partial(self._alone, places, job, then))
+        if self._waits(places, partial(self._alone, places, job, then)):
             return
         self._held |= {place: [] for place in places}
         for place in places:
@@ -403,8 +412,7 @@ class ProjectFilesController(QObject):
             failed()
             return
         self._known.setdefault(place, _NONE)
-        if place in self._held:
-            self._held[place].append(partial(self._change, asked, change, done, failed, again=again))
+        if self._waits((place,), partial(self._change, asked, change, done, failed, again=again)):
             return
         self._asked.append(asked)
 

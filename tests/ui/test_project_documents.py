@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from app.controllers.project_files import ProjectFilesController
 from app.documents.problems import WhyNot
 from app.storage.chats import ChatStore
 from app.storage.project_files import FileState, Passage, ProjectFile, ProjectFiles, open_files
+from app.system.worker import ignore
 from app.tools.builtin.offered import call as call_built_in
 from app.words.projects import file_words
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
@@ -113,7 +115,6 @@ def test_a_chat_that_is_stored_takes_its_documents_along_and_ends_with_them(
     qtbot.waitUntil(lambda: len(harness.rows) == 2)
     harness.wait_until_quiet()
     chat_id = harness.chat.chat_id
-    qtbot.waitUntil(lambda: documents.database(-chat_id).exists())
     assert documents.places_of(chat_id, None) == (-chat_id,)
     assert [each.name for each in search(documents, qtbot, "zebras", -chat_id)] == ["notes"]
     harness.change(lambda stores: stores.chats.summary(chat_id) and stores.folders.put_chats([chat_id], PROJECT))
@@ -152,6 +153,33 @@ def test_documents_go_with_their_chat_though_another_is_open_by_then(harness: Co
     chat_id = harness.controller.conversations.rows[-1].chat_id
     qtbot.waitUntil(lambda: [each.name for each in documents.files(-chat_id)] == ["notes"])
     harness.wait_until_quiet()
+
+
+def test_documents_are_read_and_searched_once_their_database_has_gone_with_its_chat(
+    harness: ControllerHarness, qtbot: QtBot
+) -> None:
+    """It has another name once no thread has it open, which takes a moment: what is clicked then opens after it."""
+    documents = harness.controller.documents
+    harness.load_pair()
+    documents.add_text(0, "notes", "About zebras.")
+    qtbot.waitUntil(lambda: documents.has_text(0))
+    free = threading.Event()
+    documents._reader.ask(lambda: free.wait(60), ignore, ignore)
+    harness.engine.scripts.append(Script(("Yes",)))
+    assert harness.controller.send("What about zebras?")
+    harness.wait_until_quiet()
+    ((chat_id, (file,)),) = documents.of_chats().items()
+    texts: list[str] = []
+    found: list[list[Passage]] = []
+    documents.text(-chat_id, file.id, texts.append)
+    documents.search((-chat_id,), "zebras", 5, found.append)
+    qtbot.wait(100)
+    assert not texts
+    assert not found
+    free.set()
+    qtbot.waitUntil(lambda: bool(texts) and bool(found))
+    assert texts == ["About zebras."]
+    assert [each.name for each in found[0]] == ["notes"]
 
 
 def test_a_copy_of_a_chat_has_its_documents(harness: ControllerHarness, qtbot: QtBot) -> None:
