@@ -9,11 +9,14 @@ from random import Random
 import mlx.core as mx
 import pytest
 
-from engine import DraftingState, Speculation
+from engine import DraftingState, Sampling, Speculation
 from engine.caches.kinds import CacheMisuse
 from engine.caches.merging import MergedCaches
+from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.drafting.plans import PLAIN
+from engine.drafting.plans import PLAIN, Plan
+from engine.drafting.proposers.base import Guarded, draft_together
+from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.drafting.proposers.rows import DraftRows
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
@@ -230,3 +233,26 @@ def test_who_waits_in_a_row_drafts_on_from_there(monkeypatch: pytest.MonkeyPatch
     harness.run_dry()
     for reply, one in zip(heard, asked, strict=True):
         assert reply.tokens == alone("qwen3", one).tokens
+
+
+def test_short_prompts_that_join_beside_rows_that_wait_are_drafted_alone() -> None:
+    """Of texts with nothing in their caches no rows are made, and then no row has anything to read."""
+    texts = [prompt(40, 1), prompt(44, 2), prompt(5, 3), prompt(6, 4)]
+    guarded = [Guarded(DraftModelProposer(draft(), PrefixStore())) for _ in texts]
+
+    def step(plans: list[Plan]) -> list[int]:
+        wanted = []
+        for each, text, plan in zip(guarded, texts, plans, strict=False):
+            while each.offer(text).behind:
+                each.read_on()
+            sampler = Sampler(Sampling(temperature=0), 0, draft().logit_width, text)
+            if (wants := each.wanted(text, plan, sampler)) is not None:
+                wanted.append(wants)
+        draft_together(wanted)
+        planned = [each for each in wanted if each.plan.length]
+        return [each.guarded.propose(each.tokens, each.plan, each.sampler).tokens.size for each in planned]
+
+    two = Plan("draft", 2)
+    assert step([two, two]) == [2, 2]
+    assert step([PLAIN, PLAIN, two, two]) == [2, 2]
+    assert not any(each.failed for each in guarded)

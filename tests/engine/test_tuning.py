@@ -141,7 +141,7 @@ def test_base_lines_outlive_a_run(main: LoadedModel, draft: LoadedModel, pair: P
     tuner = Tuner(pair)
     first, _ = tuned(tuner, main, draft)
     pending = [tuner.pending]
-    reply_of(first, passes=8)
+    reply_of(first, passes=3)
     pending.append(tuner.pending)  # a few passes are not worth a write
     reply_of(first)
     pending.append(tuner.pending)

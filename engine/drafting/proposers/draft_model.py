@@ -88,7 +88,7 @@ class DraftModelProposer:
         ours = [(each.proposer, each) for each in wanted if isinstance(each.proposer, DraftModelProposer)]
         rows = next((one.rows for one, _ in ours if one.rows is not None), None) or DraftRows(self._model)
         joined = [(one, each, sequence) for one, each in ours if (sequence := one.join(rows, each)) is not None]
-        if not joined:
+        if not any(each.plan.length for _, each, _ in joined):
             return
         rows.hold([sequence for *_, sequence in joined])
         logits = self._for_main(rows.read([bool(each.plan.length) for _, each, _ in joined]))
