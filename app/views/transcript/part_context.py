@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent, QTextDocument
-from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.markup.block import Block
 from app.markup.document import DocumentBuilder
@@ -19,12 +19,7 @@ from app.view_models.attached import AttachedModel
 from app.view_models.transcript import TranscriptMessage
 from app.views.transcript.code_colors import SharedSlice
 from app.views.transcript.parts import Part
-
-if TYPE_CHECKING:
-    Area = QAbstractScrollArea
-else:
-    Area = object  # a mixin: it comes before the Qt class
-
+from app.views.widgets.mixins import BeforeArea
 
 # What follows when an edit is saved; the words of the controller's `Then`.
 NOTHING = "nothing"
@@ -39,7 +34,7 @@ class Pointer(Protocol):
         """Act on an event of the widget; True if it is consumed."""
 
 
-class Pointed(Area):
+class Pointed(BeforeArea):
     """Comes before the Qt class of a scroll area, whose viewport the events are of."""
 
     pointer: Pointer | None = None

@@ -40,7 +40,7 @@ from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_footer import SHOW_JSON, add_message_acts
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.message_keys import Highlights, MessageKeys
-from app.views.transcript.part_context import Area, PartContext, Pointed
+from app.views.transcript.part_context import PartContext, Pointed
 from app.views.transcript.parts import Part, as_widget
 from app.views.transcript.reading_places import ReadingPlace, ReadingPlaces
 from app.views.transcript.selection import TranscriptSelection
@@ -49,7 +49,7 @@ from app.views.transcript.status_parts import NoticePart
 from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from app.views.transcript.visible_parts import VisibleParts
 from app.views.widgets.buttons import PaintedButton
-from app.views.widgets.focus import FocusRing
+from app.views.widgets.focus import FocusRing, PaintsFocus
 from app.views.widgets.held_keys import Menu, modifiers_of
 from app.views.widgets.translated import Translated
 
@@ -146,7 +146,7 @@ def _bar_of(part: Part) -> QScrollBar | None:
     return text.horizontalScrollBar() if isinstance(text, ReadOnlyText) else None
 
 
-class Ringed(FocusRing, Area):
+class Ringed(FocusRing, PaintsFocus):
     """Shows a focus ring in its viewport after keyboard focus, until a click. A mixin before the Qt class."""
 
     def entered_from_behind(self) -> None:
@@ -154,13 +154,8 @@ class Ringed(FocusRing, Area):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self.viewport().update()
         if event.reason() == Qt.FocusReason.BacktabFocusReason:
             self.entered_from_behind()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._by_key = False

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from app.views.widgets.mixins import BeforeWidget
+from app.views.widgets.mixins import BeforeArea, BeforeWidget
 
 _BY_KEY = (
     Qt.FocusReason.TabFocusReason,
@@ -45,6 +45,18 @@ class FocusRing(BeforeWidget):
         if event.reason() not in _FOR_A_WHILE:
             self._by_key = False
         super().focusOutEvent(event)
+
+
+class PaintsFocus(BeforeArea):
+    """Comes before the Qt class of an area whose viewport shows whether it has the focus."""
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
 
 
 class FocusBefore:

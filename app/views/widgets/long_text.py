@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, QRectF, Qt
-from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPalette, QPen, QTextCursor, QTextOption
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QPen, QTextCursor, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.markup import long_lines
 from app.theme import CODE_PX, RADIUS_ROW, Theme
 from app.views.widgets.clipboard import safe_mime_data
+from app.views.widgets.focus import PaintsFocus
 from app.views.widgets.scrolling import ThinScrollBars
 
 
@@ -74,7 +75,7 @@ class ShownText(LongText):
         self.setFont(self._theme.mono_font(CODE_PX))
 
 
-class FramedText(ShownText):
+class FramedText(PaintsFocus, ShownText):
     """In a frame, whose edge shows the focus."""
 
     MARGIN_PX = 8
@@ -89,14 +90,6 @@ class FramedText(ShownText):
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
         self.setPalette(palette)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colors = self._theme.palette

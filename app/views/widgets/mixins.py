@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QAbstractButton, QListView, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QListView, QWidget
 
 if TYPE_CHECKING:
     BeforeWidget = QWidget
+    BeforeArea = QAbstractScrollArea
     BeforeButton = QAbstractButton
     BeforeList = QListView
 else:
-    BeforeWidget = BeforeButton = BeforeList = object
+    BeforeWidget = BeforeArea = BeforeButton = BeforeList = object

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
-from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QLinearGradient, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QColor, QLinearGradient, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QScrollBar, QStyle, QWidget
 
 from app.theme import Theme
-from app.views.widgets.focus import FocusRing
+from app.views.widgets.focus import FocusRing, PaintsFocus
 from app.views.widgets.painting import paint_row_ground
 
 _FADE_PX = 10
@@ -129,7 +129,7 @@ def set_up_scroll_area(area: QScrollArea, theme: Theme, content: QWidget) -> Non
     ThinScrollBars(area, theme)
 
 
-class ScrolledText(FocusRing, QScrollArea):
+class ScrolledText(FocusRing, PaintsFocus, QScrollArea):
     """Arrow keys scroll it where it has the focus."""
 
     accessible_role = QAccessible.Role.Document
@@ -137,14 +137,6 @@ class ScrolledText(FocusRing, QScrollArea):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
