@@ -325,7 +325,8 @@ class ReplyTime:
 
     def _by_clock(self, reading_s: float) -> TimeInPlainRounds:
         """drafted round = mean of those that were timed / median of the plain ones"""
-        plain, drafted = self._timed[False], self._timed[True]
+        plain = self._timed[False]
+        drafted = self._timed[True]
         count = sum(rounds for (_, length, _), rounds in self._rounds.items() if length)
         others = self._rounds.total() - count
         if not count and not reading_s:
