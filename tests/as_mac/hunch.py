@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -71,13 +72,15 @@ def _open(profile: Path) -> int:
 
 class _Server(BaseHTTPRequestHandler):
     profile: Path
+    measuring = threading.Lock()
 
     def do_GET(self) -> None:
         self._send({"data": []})
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self._measure()
+        with self.measuring:
+            self._measure()
         drafts = asked.get("speculation") != "off"
         differs = FAULT == "texts" and drafts and asked["temperature"] > 0
         timings = {"predicted_n": 40, "predicted_ms": 100 if drafts else 200, "draft_n": 9 * drafts}

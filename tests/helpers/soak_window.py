@@ -3,7 +3,7 @@
 python -m tests.helpers.soak_window FOLDER TURNS: prints a JSON line at each tenth of the turns with what the process
 holds, all in exact counts but the resident pages. With `--keep N` the last of each N chats is not deleted. Each chat
 has five turns, or `--chat-turns`. After each fifth turn a hub of this machine is searched, and a model is
-installed from it and deleted.
+installed from it and deleted. Before each turn it rests for `--pause` seconds: 1440 turns of 20 are eight hours.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.view_models.hub import DiscoverFilter, DiscoverState
 from app.view_models.model_list import PairState
-from tests.helpers.event_loop import until
+from tests.helpers.event_loop import after, until
 from tests.helpers.model_folders import model_files, safetensors
 from tests.helpers.stillness import still
 from tests.helpers.tiny_models import make_pair
@@ -38,7 +38,7 @@ REPO = "org/tiny-4bit"
 
 
 class Soak(QObject):
-    def __init__(self, application: Application, hub: TinyHub, turns: int, keep: int, chat_turns: int) -> None:
+    def __init__(self, application: Application, hub: TinyHub, turns: int, keep: int, chat_turns: int, pause: int) -> None:
         """`keep`: of so many chats one stays; 0: none."""
         super().__init__()
         self._application = application
@@ -46,12 +46,14 @@ class Soak(QObject):
         self._turns = turns
         self._keep = keep
         self._chat_turns = chat_turns
+        self._pause = pause
 
     def run(self) -> None:
         app = self._application
         until(lambda: app.models.pair.state is PairState.READY and app.models.pair.draft_state != "loading")
         draw(FormulaKey("x", 16, "#000000", display=False))  # some reply has one: its library has 170,000 blocks
         for turn in range(self._turns):
+            after(1000 * self._pause)
             self._turn(turn)
             if turn % (self._turns // 10) == self._turns // 10 - 1:
                 self._tell(turn + 1)
@@ -124,7 +126,7 @@ class Soak(QObject):
         }
 
 
-def main(folder: Path, turns: int, keep: int, chat_turns: int) -> int:
+def main(folder: Path, turns: int, keep: int, chat_turns: int, pause: int) -> int:
     make_pair(folder / "starter")
     hub = TinyHub()
     hub.add(REPO, model_files() | {"model.safetensors": safetensors({"a.weight": ("F32", (512, 512))})})
@@ -132,7 +134,7 @@ def main(folder: Path, turns: int, keep: int, chat_turns: int) -> int:
     application = Application(Paths.for_user(folder / "profile"), starter=folder / "starter")
     application.settings.max_tokens = ANSWER_TOKENS
     application.settings.hub_endpoint = hub.endpoint
-    soak = Soak(application, hub, turns, keep, chat_turns)
+    soak = Soak(application, hub, turns, keep, chat_turns, pause)
     application.opened.connect(lambda: QTimer.singleShot(0, soak.run))
     application.ended.connect(qt.quit)
     application.show()
@@ -145,4 +147,5 @@ if __name__ == "__main__":
     parser.add_argument("turns", type=int)
     parser.add_argument("--keep", type=int, default=0)
     parser.add_argument("--chat-turns", type=int, default=CHAT_TURNS)
+    parser.add_argument("--pause", type=int, default=0)
     sys.exit(main(**vars(parser.parse_args())))
