@@ -38,7 +38,9 @@ REPO = "org/tiny-4bit"
 
 
 class Soak(QObject):
-    def __init__(self, application: Application, hub: TinyHub, turns: int, keep: int, chat_turns: int, pause: int) -> None:
+    def __init__(
+        self, application: Application, hub: TinyHub, turns: int, keep: int, chat_turns: int, pause: int
+    ) -> None:
         """`keep`: of so many chats one stays; 0: none."""
         super().__init__()
         self._application = application
