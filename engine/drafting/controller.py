@@ -300,6 +300,9 @@ class FixedController:
         length = offer.most if offer.certain else min(self._tokens, offer.most)
         return Plan(offer.source, length, offer.grade, sharpness=sharpness)
 
+    def expected(self, plan: Plan, length: int) -> PricedPlan | None:
+        return None
+
     def observe(self, plan: Plan, outcome: RoundOutcome) -> None:
         self._history.costs.context_tokens = self._context_tokens
         if outcome.seconds is not None:
@@ -396,6 +399,15 @@ class AutoController:
         elif chosen is None:
             chosen = self._try(options, plain_s)
         return PLAIN if chosen is None else chosen.plan
+
+    def expected(self, plan: Plan, length: int) -> PricedPlan | None:
+        """The latest plan with at most this length; None if it is not for the controller to shorten."""
+        if not plan.length:
+            return PricedPlan(plan, 1.0, self._costs.plain_s)
+        if self._only or (plan.stop is not None and plan.stop.floors):
+            return None
+        priced = self._choices[plan.source].of_length(min(length, plan.length))
+        return replace(priced, plan=replace(plan, length=priced.plan.length))
 
     def observe(self, plan: Plan, outcome: RoundOutcome) -> None:
         """Learn from the planned round. Without a plan the outcome's is PLAIN."""

@@ -17,7 +17,7 @@ from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.sequence import common_prefix
-from engine.drafting.controller import Controller
+from engine.drafting.controller import Controller, PricedPlan
 from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
 from engine.drafting.proposers.base import Guarded, Proposer, Wanted
 
@@ -96,6 +96,9 @@ class Drafting:
         self.state = self._state({offer.source for offer in offers if not offer.behind})
         self.source = plan.source or self.source
         return plan
+
+    def expected(self, plan: Plan, length: int) -> PricedPlan | None:
+        return self._controller.expected(plan, length)
 
     def begin(self, tokens: Sequence[int], replies: int) -> DraftingState:
         """Called in place of `plan` before the first token of a reply, which does not wait for a draft."""
@@ -256,6 +259,24 @@ class Drafting:
         if self._controller.parked:
             return DraftingState.PARKED
         return DraftingState.ACTIVE if offering & drafts.keys() else DraftingState.CATCHING_UP
+
+
+def evened(plans: Sequence[tuple[Drafting, Plan]]) -> Sequence[Plan]:
+    """The plans of a batch's replies, cut to the length that brings most tokens a second: all rows are as wide as the
+    widest.
+
+    As they are where they are alike, a request fixed one, or a draft stops by itself.
+    """
+    best, best_rate = [plan for _, plan in plans], 0.0
+    lengths = {plan.length for plan in best}
+    for longest in range(1, 1 + max(lengths)) if len(lengths) > 1 else ():
+        cut = [each for drafting, plan in plans if (each := drafting.expected(plan, longest)) is not None]
+        if len(cut) < len(plans):
+            break
+        rate = sum(each.tokens for each in cut) / max(each.seconds for each in cut)
+        if rate > best_rate:
+            best, best_rate = [each.plan for each in cut], rate
+    return best
 
 
 def _outcome(done: Round, seconds: float) -> RoundOutcome:

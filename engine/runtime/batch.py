@@ -22,6 +22,8 @@ from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round, Times, failure_of
 from engine.decoding.sequence import Sequence as Conversation
 from engine.decoding.sequence import within_vocabulary
+from engine.drafting.planner import evened
+from engine.drafting.plans import PLAIN
 from engine.drafting.proposers.base import draft_together
 from engine.runtime.reply import Reply
 from engine.vision.seeing import together
@@ -157,6 +159,9 @@ class Batch:
         count = len(self.replies)
         for reply in self.replies:
             reply.attempt(partial(reply.rounds.plan_draft, count, most))
+        rows = [reply.rounds for reply in self.replies]
+        for row, plan in zip(rows, evened([(row.drafting, row.shared_plan or PLAIN) for row in rows]), strict=True):
+            row.shared_plan = plan
         if together:
             wanted = [reply.rounds.wanted for reply in self.replies if not reply.ended]
             draft_together([each for each in wanted if each is not None])

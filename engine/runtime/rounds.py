@@ -125,7 +125,7 @@ class Rounds:
         self._history = history
         self.statistics = RoundStatistics(stats, history.costs)
         self.drafting = self._undrafted()
-        self._shared_plan: Plan | None = None  # for the current step of a batch with drafts
+        self.shared_plan: Plan | None = None  # for the current step of a batch with drafts
 
     def draft_with(self, drafting: Drafting, history: History, *, reading: bool) -> None:
         """Use this drafting of a pair from the next round on, if the request may draft.
@@ -200,22 +200,22 @@ class Rounds:
 
     def rest(self) -> None:
         """Called before a step of a batch without drafts."""
-        self._shared_plan = None
+        self.shared_plan = None
         self._stats.drafting = self.drafting.put_off(DraftingState.BATCHED)
         self.pass_hidden_states()
 
     def plan_draft(self, replies: int, most: int) -> None:
         """Called first in a step of a batch with drafts: plan at most `most` tokens; the batch has `replies`."""
-        self._shared_plan = self._plan(replies, most)
+        self.shared_plan = self._plan(replies, most)
 
     @property
     def wanted(self) -> Wanted | None:
         """For `draft_together`, after `plan_draft`."""
-        return self.drafting.wanted(self._shared_plan or PLAIN, self._sequence.tokens, self._sampler)
+        return self.drafting.wanted(self.shared_plan or PLAIN, self._sequence.tokens, self._sampler)
 
     def draft(self) -> Draft:
         """As `plan_draft` has planned."""
-        plan = self._shared_plan
+        plan = self.shared_plan
         if plan is None or not plan.length:
             return NO_DRAFT
         return self.drafting.propose(plan, self._sequence.tokens, self._sampler, wait=True)
@@ -239,8 +239,8 @@ class Rounds:
 
     def learn(self, done: Round) -> None:
         """Learn from the round that `receive` returned."""
-        if self._shared_plan is not None:
-            self.drafting.observe(self._shared_plan, done)
+        if self.shared_plan is not None:
+            self.drafting.observe(self.shared_plan, done)
 
     def _plan(self, replies: int = 1, most: int = MAX_DRAFT_TOKENS) -> Plan:
         """Which proposer drafts how many tokens; `replies` share the forward. The first token waits for no draft."""

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
+from app.controllers.library import accept_rate
 from engine import Speculation
 from engine.runtime.sharing import BatchWay, Sharing
 from tests.bench.drafters import inflate_drafter
@@ -71,17 +72,19 @@ def _rate(engine: Ours, groups: Sequence[Sequence[Sequence[int]]], way: BatchWay
 def company_first(setup: BenchSetup, runs: int) -> Row:
     """The first four replies after a start, at once: auto beside always and never drafting; 4 groups a run and draft.
 
-    The calibration is known, but no accept rate: those of the groups before are deleted.
+    As in the app after its first start: the calibration is known, and the accept rate that the starter was measured
+    with; no accept rate of its own, those of the groups before are deleted.
     """
     ratios: dict[str, list[float]] = {}
     equals: list[float] = []
+    questions = [question for question, _ in setup.questions(5)]
     for kind in ("draft", "dflash", "eagle3"):
         small = setup.starter / kind
         draft = small if kind == "draft" else inflate_drafter(small, setup.folder / kind)
         kept = setup.folder / f"kept-{kind}"
         Ours(setup.main, draft, kept=kept).close()
         for number in range(4 * runs):
-            group = [setup.guide[(4 * number + at) % len(setup.guide)] for at in range(4)]
+            group = [questions[(4 * number + at) % len(questions)] for at in range(4)]
             ratio, equal = _first_group(setup, draft, kept, group)
             ratios.setdefault(kind, []).append(ratio)
             equals.append(equal)
@@ -94,7 +97,7 @@ def company_first(setup: BenchSetup, runs: int) -> Row:
     return Row("engine.company.first", near, "share", "≥ 0.95", detail, each)
 
 
-def _first_group(setup: BenchSetup, draft: Path, kept: Path, group: Sequence[Sequence[int]]) -> tuple[float, float]:
+def _first_group(setup: BenchSetup, draft: Path, kept: Path, group: Sequence[str]) -> tuple[float, float]:
     """Auto, and a second reading of the best way, beside the best way: medians of readings in turns."""
     ways = (Speculation.auto(), Speculation.off(), Speculation.fixed(4), Speculation.fixed(7))
     rate = partial(_first_rate, setup, draft, kept, group)
@@ -105,10 +108,11 @@ def _first_group(setup: BenchSetup, draft: Path, kept: Path, group: Sequence[Seq
     return auto / best, again / best
 
 
-def _first_rate(setup: BenchSetup, draft: Path, kept: Path, group: Sequence[Sequence[int]], way: Speculation) -> float:
+def _first_rate(setup: BenchSetup, draft: Path, kept: Path, group: Sequence[str], way: Speculation) -> float:
     """With an engine of its own: a first reply is slower than a second one, whatever drafts."""
     shutil.rmtree(kept / "calibration" / "rates", ignore_errors=True)
-    engine = Ours(setup.main, draft, kept=kept)
+    accepted = accept_rate(setup.starter, str(setup.starter / "main"), "")
+    engine = Ours(setup.main, draft, kept=kept, accepted=accepted)
     rate = engine.run_together(group, _FIRST_LENGTH, way)
     engine.close()
     return rate

@@ -26,6 +26,8 @@ from engine import (
     Event,
     Failed,
     Finished,
+    Message,
+    MessageRole,
     ModelFailed,
     ModelReady,
     Request,
@@ -68,9 +70,10 @@ class Ours:
         rests: bool = True,
         plan: RankPlan | None = None,
         kept: Path | None = None,
+        accepted: float = 0.0,
     ) -> None:
-        """`kept`: the folder of calibrations and accept rates; None: neither is known."""
-        self.engine = Engine(kept, cache_memory_share=0.0)
+        """`kept`: the folder of calibrations and accept rates; None: neither is known. `accepted`: published rate."""
+        self.engine = Engine(kept, cache_memory_share=0.0, published=lambda *_: accepted)
         self._main, self._draft = main, draft
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.engine.load(main, self._events.put, draft, plan=plan)
@@ -131,15 +134,17 @@ class Ours:
                 return Run(event.tokens, first - asked, at - first, event.stats, forced)
 
     def run_together(
-        self, prompts: Sequence[Sequence[int]], length: int, speculation: Speculation | None = None
+        self, prompts: Sequence[Sequence[int] | str], length: int, speculation: Speculation | None = None
     ) -> float:
-        """Tokens per second over all prompts, submitted at once, from asking to the last end."""
+        """Tokens per second over all prompts, submitted at once, from asking to the last end. Texts are messages."""
         how = speculation or Speculation.auto()
         ends: queue.SimpleQueue[Event] = queue.SimpleQueue()
         asked = time.perf_counter()
         for prompt in prompts:
             greedy = Sampling(temperature=0)
-            request = Request(tokens=tuple(prompt), sampling=greedy, max_tokens=length, speculation=how)
+            messages = (Message(MessageRole.USER, prompt),) if isinstance(prompt, str) else ()
+            tokens = () if isinstance(prompt, str) else tuple(prompt)
+            request = Request(messages, tokens=tokens, sampling=greedy, max_tokens=length, speculation=how)
             self.engine.submit(request, lambda event: ends.put(event) if isinstance(event, Finished | Failed) else None)
         done = [ends.get(timeout=600) for _ in prompts]
         seconds = time.perf_counter() - asked

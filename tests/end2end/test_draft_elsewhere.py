@@ -26,6 +26,7 @@ from engine.drafting.controller import make_controller
 from engine.hub.repository import choose_files
 from engine.hub.staging import write_manifest
 from tests.end2end.person import Person, qt_pointer
+from tests.helpers.app_harness import open_page
 from tests.helpers.event_loop import until
 from tests.helpers.lent import free_port
 from tests.helpers.stations import await_stations
@@ -120,14 +121,6 @@ def station_threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name in ("station", "station sends")]
 
 
-def machines_page(person: Person) -> MachinesPage:
-    window = person.application.show_settings("machines")
-    assert window is not None
-    page = window.pages["machines"]
-    assert isinstance(page, MachinesPage)
-    return page
-
-
 def reply(person: Person) -> tuple[str, str]:
     """Its words, and who drafted."""
     person.application.come_to_front()
@@ -169,7 +162,7 @@ def test_the_other_app_drafts_until_it_is_lost_or_switched_off(
 ) -> None:
     app = person.application
     alone = reply(person)
-    page = machines_page(person)
+    page = open_page(person.application, MachinesPage)
     said = page.station.row.explanation
     pair(person, page, other, other.start())
     assert (page.station.machine.text(), other.stations()) == ("No other Mac", [])
@@ -221,7 +214,7 @@ def test_a_draft_that_the_other_app_lacks_is_copied_there(person: Person, other:
     """From this app, once its user wants that. The hub that it came from is out of reach for both."""
     app = person.application
     until(lambda: app.machines.station.source == HubSource(REPO, COMMIT))
-    page = machines_page(person)
+    page = open_page(person.application, MachinesPage)
     pair(person, page, other, other.start("main"))
     said: list[str] = []
     app.machines.station.changed.connect(lambda: said.append(page.station.row.explanation.text()))

@@ -19,6 +19,8 @@ from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
 from engine import LendingPhase, ModeChoice, RankMode
 from tests.end2end.person import Person, qt_pointer
+from tests.end2end.two_apps import is_ready
+from tests.helpers.app_harness import open_page
 from tests.helpers.event_loop import until
 from tests.helpers.lent import Lent, free_port
 from tests.helpers.ranks import rank_folder
@@ -52,10 +54,6 @@ def person(tmp_path: Path, qtbot: QtBot, lent: Lent) -> Iterator[Person]:
     made.leave()
 
 
-def is_ready(person: Person) -> bool:
-    return person.application.models.pair.state is PairState.READY
-
-
 def reply(person: Person) -> str:
     person.application.chats.new_chat()
     person.ask(QUESTION)
@@ -68,10 +66,7 @@ def reply(person: Person) -> str:
 def test_a_model_runs_over_two_paired_machines(mode: RankMode, person: Person, lent: Lent, qtbot: QtBot) -> None:
     app = person.application
     alone = reply(person)
-    window = app.show_settings("machines")
-    assert window is not None
-    page = window.pages["machines"]
-    assert isinstance(page, MachinesPage)
+    page = open_page(app, MachinesPage)
     lent.process.invite()
     code = lent.until(lambda state: state.code).code
     for field, words in ((page.pairing.address, lent.address), (page.pairing.code, code)):
@@ -112,10 +107,7 @@ def test_a_model_runs_over_two_paired_machines(mode: RankMode, person: Person, l
 @pytest.mark.slow
 def test_this_machine_lends_while_it_is_switched_on(person: Person) -> None:
     app = person.application
-    window = app.show_settings("machines")
-    assert window is not None
-    page = window.pages["machines"]
-    assert isinstance(page, MachinesPage)
+    page = open_page(app, MachinesPage)
     app.machines.lending.host, app.machines.lending.port = "127.0.0.1", free_port()
     person.click(page.lend.on)
     until(lambda: app.machines.lending.state.phase is LendingPhase.READY)

@@ -29,6 +29,7 @@ from engine import ModeChoice, RankMode, memory_fit
 from engine.models import fit, memory
 from engine.models.inspect import inspect_model
 from tests.end2end.person import Person, qt_pointer, x11_pointer
+from tests.helpers.app_harness import open_page
 from tests.helpers.event_loop import after, until
 from tests.helpers.lent import free_port
 from tests.helpers.ranks import rank_folder
@@ -63,14 +64,6 @@ def is_ready(person: Person) -> bool:
     return person.application.models.pair.state is PairState.READY
 
 
-def machines_page(person: Person) -> MachinesPage:
-    window = person.application.show_settings("machines")
-    assert window is not None
-    page = window.pages["machines"]
-    assert isinstance(page, MachinesPage)
-    return page
-
-
 def reply(person: Person) -> str:
     person.application.come_to_front()
     person.application.chats.new_chat()
@@ -86,7 +79,7 @@ def started(folder: Path, model: Path, port: int) -> subprocess.Popen[str]:
 def lend(folder: Path, model: Path, host: str, port: int) -> None:
     """Until it is killed."""
     person = person_with(folder, model)
-    page, lending = machines_page(person), person.application.machines.lending
+    page, lending = open_page(person.application, MachinesPage), person.application.machines.lending
     lending.host, lending.port = host, port
     if not lending.is_on:  # it was killed before
         person.click(page.lend.on)
@@ -108,7 +101,7 @@ def say(words: str) -> None:
 
 def pair(person: Person, port: int, code: str) -> MachinesPage:
     """As a person does it; returns once a plan is shown that fits."""
-    page, machines = machines_page(person), person.application.machines
+    page, machines = open_page(person.application, MachinesPage), person.application.machines
     for field, words in ((page.pairing.address, f"{LENDS_AT}:{port}"), (page.pairing.code, code)):
         person.click(field)
         QTest.keyClicks(field, words)

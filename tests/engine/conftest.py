@@ -132,6 +132,13 @@ def thinkers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]
 
 
 @pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """Of one layer."""
+    config = qwen3_config(num_hidden_layers=1)
+    return load_model(save(build(config), config, tmp_path_factory.mktemp("base")))
+
+
+@pytest.fixture(scope="module")
 def shared_engine(zoo: Zoo) -> Iterator[EngineClient]:
     engine = Engine()
     client = EngineClient(engine)

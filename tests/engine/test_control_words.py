@@ -22,8 +22,7 @@ from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
 from engine.models.vocabulary import MAX_TOKENS, is_control, read_table
 from tests.helpers.family_chats import FAMILIES, ORDINARY, as_family
-from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save, save_tokenizer
+from tests.helpers.tiny_models import byte_tokenizer, save_tokenizer
 
 PARTS = {
     "system": "Be brief.",
@@ -44,12 +43,6 @@ PARTS = {
     "question": "And the sea?",
 }
 CUTTING = ("</think>", "<|channel>", "<channel|>")  # where templates cut replies
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    config = qwen3_config(num_hidden_layers=1)
-    return load_model(save(build(config), config, tmp_path_factory.mktemp("base")))
 
 
 @pytest.fixture(scope="module")

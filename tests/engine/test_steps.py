@@ -49,12 +49,6 @@ def then(first: Request, *messages: Message, **changes: Any) -> Request:
     return replace(first, messages=(*first.messages, *messages), **changes)
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    config = qwen3_config(num_hidden_layers=1)
-    return load_model(save(build(config), config, tmp_path_factory.mktemp("base")))
-
-
 def family(base: LoadedModel, name: str) -> LoadedModel:
     model = as_family(base, name)
     ends = ENDS.get(name, FAMILIES[name].special[1:2])

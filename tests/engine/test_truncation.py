@@ -34,18 +34,11 @@ from tests.helpers.engine_client import EngineClient, Outcome
 from tests.helpers.family_chats import FAMILIES, as_family
 from tests.helpers.loading import load_model
 from tests.helpers.tiny_eyes import picture, save_seeing
-from tests.helpers.tiny_models import build, qwen3_config, save
 
 SYSTEM, USER, ASSISTANT, TOOL = MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT, MessageRole.TOOL
 LIMIT = 600
 NO_END = ((257, -100.0),)
 PLAIN = Speculation.off()
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    config = qwen3_config(num_hidden_layers=1)
-    return load_model(save(build(config), config, tmp_path_factory.mktemp("base")))
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -22,6 +22,7 @@ from app.view_models.model_list import PairState
 from app.views.models.view import ModelsView
 from app.views.settings.window import SettingsWindow
 from app.views.shell.main_window import MainWindow
+from app.views.transcript.message_footer import MessageMenu
 from app.views.transcript.view import TranscriptView
 from engine import EngineError, InstalledModel, ModelInfo, ModelLibrary, Sink
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
@@ -29,6 +30,7 @@ from tests.helpers.fake_model_store import FakeModelStore
 from tests.helpers.stillness import still
 
 _NEVER_MS = 2**31 - 1
+Shown = TypeVar("Shown", bound=QWidget)
 
 
 class AppHarness:
@@ -91,6 +93,16 @@ class AppHarness:
             window.show_page(page)
         return window
 
+    def open_page(self, kind: type[Shown]) -> Shown:
+        return open_page(self.application, kind)
+
+    def act(self, row: int, words: str) -> None:
+        """As chosen from the menu of the message."""
+        message = self.chats.transcript.messages[row]
+        menu = MessageMenu(self.transcript.copier.context, message, self.transcript)
+        next(action for action in menu.actions() if action.text() == words).trigger()
+        menu.deleteLater()
+
     def show_models(self, tab: str = "") -> ModelsView:
         self.application.show_models(tab)
         return self.window.models_view.view
@@ -135,6 +147,23 @@ class AppHarness:
         self._closed = True
         self.window.close_at_once()
         reset_process(self.application)
+
+
+def open_page(application: Application, kind: type[Shown]) -> Shown:
+    """A page of the settings."""
+    window = application.settings_window()
+    for name, page in window.pages.items():
+        if isinstance(page, kind):
+            window.show_page(name)
+            window.come_to_front()
+            return page
+    raise LookupError(kind)
+
+
+def focused() -> QWidget:
+    widget = QApplication.focusWidget()
+    assert widget is not None
+    return widget
 
 
 def reset_process(application: Application) -> None:

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.tools import ToolsController
 from app.tools.definitions import Answer
 from app.view_models.transcript import TranscriptMessage
 from app.views.shell.chat_tools import ChatToolsPanel
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness, focused, open_app
 from tests.helpers.fake_engine import MAIN, model_info
 from tests.helpers.fake_model_store import installed
 from tests.helpers.stillness import still
@@ -50,12 +49,6 @@ def panel(app: AppHarness, tools: ToolsController, qtbot: QtBot) -> ChatToolsPan
     qtbot.waitUntil(lambda: all(row.tokens for group in tools.chat_tools() for row in group.tools))
     still()
     return app.window.composer.tools_button.panel
-
-
-def focused() -> QWidget:
-    widget = QApplication.focusWidget()
-    assert widget is not None
-    return widget
 
 
 def tokens(tools: ToolsController, *ids: str) -> int:

@@ -95,8 +95,7 @@ def test_another_machine_drafts_from_the_choice_on_and_after_a_restart(
 
     with open_app(tmp_path, qtbot) as second:
         qtbot.waitUntil(lambda: second.engine.stations == [place(second)])
-        settings = second.show_settings("machines").pages["machines"]
-        assert isinstance(settings, MachinesPage)
+        settings = second.open_page(MachinesPage)
         qtbot.waitUntil(lambda: settings.station.machine.text() == "Studio")
         choose(settings, Qt.Key.Key_Up)
         assert second.engine.stations == [place(second), None]

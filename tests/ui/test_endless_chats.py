@@ -35,14 +35,6 @@ def talk(harness: AppHarness, qtbot: QtBot, *scripts: Script) -> None:
         harness.wait_until_quiet(qtbot)
 
 
-def act(harness: AppHarness, row: int, words: str) -> None:
-    """As chosen from the menu of the message."""
-    view, message = harness.transcript, harness.chats.transcript.messages[row]
-    menu = MessageMenu(view.copier.context, message, view)
-    next(action for action in menu.actions() if action.text() == words).trigger()
-    menu.deleteLater()
-
-
 def parts(harness: AppHarness, kind: PartKind) -> list[tuple[int, object]]:
     """(row, widget) of those in sight."""
     still()
@@ -111,7 +103,7 @@ def test_the_line_stays_though_its_message_is_deleted(harness: AppHarness, qtbot
 def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.options.put(Scope.CHAT, "system_prompt", "Be brief.")
     talk(harness, qtbot, *[Script()] * 3)
-    act(harness, 1, "Pin")
+    harness.act(1, "Pin")
     harness.wait_until_quiet(qtbot)
     assert ["Pinned" in footer.accessibleName() for footer in footers(harness)] == [False, True] + [False] * 4
     talk(harness, qtbot, Script(first=5))
@@ -132,7 +124,7 @@ def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> N
     choice(menu, "Ask me").trigger()
     menu.close()
     assert harness.chats.options.view(Scope.CHAT).own["long_chats"] == "ask"
-    act(harness, 1, "Unpin")
+    harness.act(1, "Unpin")
     harness.wait_until_quiet(qtbot)
     talk(harness, qtbot, Script())
     asked = harness.engine.requests[-1]

@@ -184,9 +184,7 @@ def harness(tmp_path: Path, qtbot: QtBot, others: Others) -> Iterator[AppHarness
 
 @pytest.fixture
 def page(harness: AppHarness) -> MachinesPage:
-    page = harness.show_settings("machines").pages["machines"]
-    assert isinstance(page, MachinesPage)
-    return page
+    return harness.open_page(MachinesPage)
 
 
 @pytest.fixture
@@ -328,8 +326,7 @@ def test_a_model_runs_over_two_machines_and_again_after_a_restart(
     harness.close()
     with open_app(tmp_path, qtbot) as second:
         assert second.engine.helping == [(helping,)]
-        settings = second.show_settings("machines").pages["machines"]
-        assert isinstance(settings, MachinesPage)
+        settings = second.open_page(MachinesPage)
         qtbot.waitUntil(settings.plan.alone.isVisible)
         settings.plan.alone.click()
         qtbot.waitUntil(lambda: second.models.pair.helper is None and second.models.pair.state is PairState.READY)
@@ -398,8 +395,7 @@ def test_the_mode_is_chosen_and_kept(
     harness.close()
     with open_app(tmp_path, qtbot) as second:
         assert second.engine.modes == [RankMode.TENSOR]
-        settings = second.show_settings("machines").pages["machines"]
-        assert isinstance(settings, MachinesPage)
+        settings = second.open_page(MachinesPage)
         qtbot.waitUntil(settings.plan.asked_mode.buttons[1].isChecked)
         settings.plan.alone.click()
         qtbot.waitUntil(lambda: second.engine.helping[-1] == ())

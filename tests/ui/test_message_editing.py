@@ -14,7 +14,6 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.editor_part import _REPORT_DELAY_MS, EditorPart
-from app.views.transcript.message_footer import MessageMenu
 from app.views.transcript.parts import PartKind
 from app.views.widgets.dialog import Dialog
 from engine import MessageRole
@@ -57,14 +56,6 @@ def editor(harness: AppHarness, row: int) -> EditorPart:
 def begin_edit(harness: AppHarness, row: int) -> EditorPart:
     harness.transcript.context.edit_requested.emit(id_of(harness, row))
     return editor(harness, row)
-
-
-def act(harness: AppHarness, row: int, words: str) -> None:
-    """As chosen from the menu of the message."""
-    view, message = harness.transcript, harness.chats.transcript.messages[row]
-    menu = MessageMenu(view.copier.context, message, view)
-    next(action for action in menu.actions() if action.text() == words).trigger()
-    menu.deleteLater()
 
 
 def type_anew(field: EditorPart, text: str) -> None:
@@ -219,20 +210,20 @@ def pause() -> None:
 
 def test_both_sides_can_be_written(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
-    act(harness, 0, "Insert Before")
+    harness.act(0, "Insert Before")
     field = editor(harness, 0)
     assert not field.save.isEnabled()
     QTest.keyClicks(field.field, "a greeting")
     field.roles.chosen.emit(True)
     editor(harness, 0).save.click()
     harness.wait_until_quiet(qtbot)
-    act(harness, 0, "Insert After")
+    harness.act(0, "Insert After")
     QTest.keyClicks(editor(harness, 0).field, "hello")
     editor(harness, 0).save.click()
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == ["a greeting", "hello", "Question", "one"]
     assert [message.from_user for message in harness.chats.transcript.messages] == [True, False, True, False]
-    act(harness, 3, "Insert After")
+    harness.act(3, "Insert After")
     QTest.keyClicks(editor(harness, 3).field, "And?")
     editor(harness, 3).other.click()
     harness.wait_until_quiet(qtbot)
@@ -242,15 +233,15 @@ def test_both_sides_can_be_written(harness: AppHarness, qtbot: QtBot) -> None:
 
     begin(harness)
     harness.ask(qtbot, "Question")
-    act(harness, 0, "Change to Model's Reply")
+    harness.act(0, "Change to Model's Reply")
     harness.wait_until_quiet(qtbot)
     assert [message.from_user for message in harness.chats.transcript.messages] == [False, False]
     assert words_as(harness) == [PartKind.TEXT, PartKind.TEXT]
-    act(harness, 0, "Change to My Message")
+    harness.act(0, "Change to My Message")
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[0].from_user
     assert words_as(harness) == [PartKind.BUBBLE, PartKind.TEXT]
-    act(harness, 1, "Change to My Message")
+    harness.act(1, "Change to My Message")
     harness.wait_until_quiet(qtbot)
     assert words_as(harness) == [PartKind.BUBBLE, PartKind.BUBBLE]
 
@@ -259,7 +250,7 @@ def test_messages_are_deleted_and_brought_back(harness: AppHarness, qtbot: QtBot
     for question in ("First", "Second"):
         harness.ask(qtbot, question)
     before, banner = texts(harness), harness.window.banner
-    act(harness, 1, "Delete")
+    harness.act(1, "Delete")
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == ["First", "Second", "two"]
     assert "deleted" in banner.accessibleName()
@@ -269,7 +260,7 @@ def test_messages_are_deleted_and_brought_back(harness: AppHarness, qtbot: QtBot
     assert texts(harness) == before == ["First", "one", "Second", "two"]
 
     for agrees in (False, True):
-        act(harness, 1, "Delete This and Later Messages…")
+        harness.act(1, "Delete This and Later Messages…")
         dialog = next(each for each in harness.window.findChildren(Dialog) if each.isVisible())
         assert "2" in dialog.title.text()
         (dialog.act_button if agrees else dialog.cancel_button).click()
@@ -285,7 +276,7 @@ def test_messages_are_deleted_and_brought_back(harness: AppHarness, qtbot: QtBot
     harness.engine.gate.hold()
     harness.window.composer.send("Second")
     qtbot.waitUntil(lambda: harness.chats.generating)
-    act(harness, 0, "Delete")
+    harness.act(0, "Delete")
     harness.wait_until_stored(qtbot)
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)

@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.words.notices import NoticeAction
 from engine import HubModel
-from tests.helpers.app_harness import AppHarness
+from tests.helpers.app_harness import AppHarness, focused
 
 
 def shown(harness: AppHarness) -> str:
@@ -23,12 +22,6 @@ def shown(harness: AppHarness) -> str:
     assert place.view.isVisible()
     assert not harness.window.composer.isVisible()
     return place.view.tab
-
-
-def focused() -> QWidget:
-    widget = QApplication.focusWidget()
-    assert widget is not None
-    return widget
 
 
 def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: AppHarness, qtbot: QtBot) -> None:

@@ -178,8 +178,7 @@ def test_a_draft_being_loaded_is_waited_for(harness: AppHarness, server: ServerC
 
 
 def test_by_itself_a_server_loads_no_other_model(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
-    page = harness.show_settings("server").pages["server"]
-    assert isinstance(page, ServerPage)
+    page = harness.open_page(ServerPage)
     page.others.choose(0)
     assert harness.application.settings.server_keep_min == 0
     assert [each.draft for each in server.shelf.models() if not each.chosen] == [None] * 4  # which take time to find

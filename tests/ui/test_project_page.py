@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,15 +12,9 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.chat_options import Scope
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
 from tests.helpers.stillness import still
-
-
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
 
 
 @pytest.fixture

@@ -65,9 +65,7 @@ def server(harness: AppHarness) -> ServerController:
 
 @pytest.fixture
 def page(harness: AppHarness) -> ServerPage:
-    page = harness.show_settings("server").pages["server"]
-    assert isinstance(page, ServerPage)
-    return page
+    return harness.open_page(ServerPage)
 
 
 def wait_for(server: ServerController, phase: ServerPhase, qtbot: QtBot) -> None:
@@ -350,8 +348,7 @@ def test_an_installed_model_that_can_serve_goes_first(tmp_path: Path, qtbot: QtB
     short = replace(able, folder="/models/Short-9B", name="Short-9B", context_tokens=AGENT_TOKENS - 1)
     here = [installed(model) for model in (MAIN, DRAFT, short, able)]
     with open_app(tmp_path, qtbot, installed=here) as app:
-        page = app.show_settings("server").pages["server"]
-        assert isinstance(page, ServerPage)
+        page = app.open_page(ServerPage)
         note = page.connect_card.note
         assert note.text().endswith("calls none. Agent 7B is installed and can serve it.")
 

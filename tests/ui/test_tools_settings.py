@@ -43,10 +43,8 @@ class Setup:
     def __init__(self, app: AppHarness) -> None:
         self.app = app
         self.servers = app.application.tool_servers
-        self.window = app.show_settings("tools")
-        page = self.window.pages["tools"]
-        assert isinstance(page, ToolsPage)
-        self.page = page
+        self.page = app.open_page(ToolsPage)
+        self.window = app.application.settings_window()
 
     def add(self, text: str = FILES) -> ServerCard:
         before = set(self.page.cards)
@@ -358,8 +356,7 @@ def test_from_adding_a_server_to_its_answer_in_a_chat(tmp_path: Path, qtbot: QtB
     noted = tmp_path / "noted"
     noted.mkdir()
     with open_app(tmp_path / "profile", qtbot, models=MODELS) as app:
-        page = app.show_settings("tools").pages["tools"]
-        assert isinstance(page, ToolsPage)
+        page = app.open_page(ToolsPage)
         page.add_card.field.insertPlainText(f"TOKEN=hush {sys.executable} {MALICIOUS} good {noted}")
         page.add_card.add_button.click()
         (server,) = page.cards

@@ -5,19 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QInputMethodQueryEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.views.transcript import TranscriptView
-from tests.helpers.app_harness import AppHarness
+from tests.helpers.app_harness import AppHarness, focused
 from tests.helpers.composing import compose
 from tests.helpers.fake_engine import Script
-
-
-def focused() -> QWidget:
-    widget = QApplication.focusWidget()
-    assert widget is not None
-    return widget
 
 
 def clicked_transcript(harness: AppHarness, qtbot: QtBot) -> TranscriptView:

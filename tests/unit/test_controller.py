@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import accumulate, product
+from operator import mul
 
 import pytest
 
@@ -18,6 +20,7 @@ from engine.drafting.controller import (
     make_controller,
 )
 from engine.drafting.costs import Calibration, RoundCosts
+from engine.drafting.planner import Drafting, evened
 from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
 
 FIXED_ONLY = Offer("draft", 16)
@@ -88,6 +91,31 @@ def test_a_draft_is_at_most_twice_its_longest_run() -> None:
     assert AutoController(known).plan([FIXED_ONLY]).length == 8
     known.learn(Plan("draft", 8), RoundOutcome(8, 8))
     assert AutoController(known).plan([FIXED_ONLY]).length == 16
+
+
+def test_a_batch_drafts_no_longer_than_pays_for_all_its_rows() -> None:
+    """Beside all lengths of all rows, with the price of the widest."""
+    known = history({1: 1.0, 33: 9.0})
+    for grade, share in enumerate((0.97, 0.6, 0.3)):
+        for drafted, accepted in rounds(share):
+            known.learn(Plan("draft", drafted, grade), RoundOutcome(drafted, accepted))
+    shared = known.shared_by(3)
+    planned = []
+    for grade in range(3):
+        controller = AutoController(known)
+        controller.share(3, 100)
+        planned.append((Drafting((), controller), controller.plan([Offer("draft", 16, grade)])))
+    seconds = shared.costs.prices_s("draft", 16)
+    chances = [known.rates_of("draft", grade).by_position(hopeful=True) for grade in range(3)]
+
+    def rate(*lengths: int) -> float:
+        tokens = sum(1 + sum(accumulate(chances[row][:length], mul)) for row, length in enumerate(lengths))
+        return float(tokens / seconds[max(lengths)])
+
+    alone = [range(1, 1 + plan.length) for _, plan in planned]
+    best = max(product(*alone), key=lambda lengths: rate(*lengths))
+    assert max(map(len, alone)) > max(best)
+    assert tuple(plan.length for plan in evened(planned)) == best
 
 
 def test_no_more_is_planned_than_is_offered() -> None:
