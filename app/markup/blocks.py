@@ -190,7 +190,7 @@ class Splitter:
             return
         self.blocks[self.frozen :] = self._placed(blocks)
         self.frozen = len(self.blocks)
-        self._tail = _without_lines(self._tail, lines)
+        self._tail = self._tail.split("\n", lines)[lines]
         self._joined = joined
         self._glue = "\n" if joined else APART
 
@@ -423,10 +423,6 @@ def _after_lines(text: str, lines: int, most_chars: int, start: int = 0) -> int:
         if not 0 < end <= most:
             return most
     return end
-
-
-def _without_lines(text: str, count: int) -> str:
-    return text.split("\n", count)[count]
 
 
 class LineFeeds:

@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
     try:
         messages = tuple(_messages(checked(found.get("messages"), list)))
         if not ours:
-            messages = tuple(with_files(each, _without_thumbnail) for each in messages)
+            messages = tuple(with_files(each, partial(replace, thumbnail="")) for each in messages)
         folder = [text_from_file(name)[:LONGEST_TITLE] for name in checked(found.get("folder", []), list)[:50]]
         shown = found.get("shown")
         return PortableChat(
@@ -143,10 +144,6 @@ def without_bytes(chat: PortableChat) -> set[str]:
     """Digests of the pictures left out by `with_bytes`."""
     pictures = [each for message in chat.messages for each in message.attachments if each.is_picture]
     return {each.digest for each in pictures} - {each.digest for each in pictures if each.text}
-
-
-def _without_thumbnail(attachment: Attachment) -> Attachment:
-    return replace(attachment, thumbnail="")
 
 
 def _messages(found: list[Any]) -> Iterator[PortableMessage]:

@@ -75,10 +75,6 @@ def _status_from_file(value: object) -> str:
     return ReplyStatus.DONE if status is ReplyStatus.STREAMING else status
 
 
-def _flag_from_row(value: object) -> bool:
-    return value == 1
-
-
 def _flag_from_file(value: object) -> bool:
     return value is True
 
@@ -120,7 +116,7 @@ COLUMNS: Mapping[str, Column] = {
     "drafting": _OBJECT,
     "parts": Column(parts_from_json, _parts_from_file, parts_to_json, _parts_to_file),
     "created_at": Column(as_time, time_from_file),
-    "pinned": Column(_flag_from_row, _flag_from_file, to_row=int),
+    "pinned": Column(bool, _flag_from_file, to_row=int),
 }
 
 

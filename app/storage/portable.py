@@ -340,16 +340,12 @@ FilesOf = Callable[[int], Sequence[str]]  # names of the files that a folder has
 TextsOf = Callable[[int], Mapping[str, str]]  # by name, a chat's documents that are in no file
 
 
-def _no_texts(_chat_id: int) -> Mapping[str, str]:
-    return {}
-
-
 def chats(
     database: Connection,
     numbers: Sequence[int],
     identity: str,
     files_of: FilesOf = lambda _folder_id: (),
-    texts_of: TextsOf = _no_texts,
+    texts_of: TextsOf = lambda _chat_id: {},
 ) -> Iterator[PortableChat]:
     """The chats, one at a time, without those deleted meanwhile."""
     from_elsewhere = origins(database)

@@ -269,11 +269,6 @@ def shown_drafting(stats: RequestStats) -> DraftingState:
     return DraftingState.ACTIVE if paused and tone_of(stats) is Tone.GAIN else stats.drafting
 
 
-def _is_copied(stats: RequestStats) -> bool:
-    """Whether drafted tokens came from the chat's own text rather than a model."""
-    return stats.proposer == _LOOKUP and stats.drafted > 0
-
-
 def is_company_why(stats: RequestStats) -> bool:
     """Whether sharing passes with other replies is why little or nothing was drafted."""
     if not stats.shared_rounds or stats.drafting in (DraftingState.NO_DRAFT, DraftingState.OFF):
@@ -297,7 +292,7 @@ def source_sentence(stats: RequestStats) -> str:
             "ReplyStats",
             "Answered together, so little was drafted.",
         )
-    if _is_copied(stats):
+    if stats.proposer == _LOOKUP and stats.drafted:
         return QCoreApplication.translate("ReplyStats", "Guesses come from this chat's text.")
     drafting = shown_drafting(stats)
     if drafting is DraftingState.PARKED and not _was_tried(stats):

@@ -351,12 +351,9 @@ def reserve_space(
     Else `record` writes the final size of the staging folder; the reservation lasts as long as its lock.
     """
     with alone_with_room(root, wait):
-        space.check(sum(_to_come(staging) for staging in under_way(root) if staging != space.staging))
+        others = [staging for staging in under_way(root) if staging != space.staging]
+        space.check(sum(max(0, recorded_bytes(each, "promised_bytes") - bytes_in(each)) for each in others))
         record(bytes_in(space.staging) + space.needed_bytes())
-
-
-def _to_come(staging: Path) -> int:
-    return max(0, recorded_bytes(staging, "promised_bytes") - bytes_in(staging))
 
 
 def free_bytes(folder: Path) -> int:

@@ -24,13 +24,11 @@ def _moment(text: str, zone: tzinfo | None) -> datetime:
         return datetime.now(UTC)
     try:
         found = datetime.fromisoformat(text)
-        return found.astimezone() if found.tzinfo is None and zone is None else _in_zone(found, zone)
+        if found.tzinfo is not None:
+            return found
+        return found.astimezone() if zone is None else found.replace(tzinfo=zone)
     except (ValueError, OverflowError, OSError):
         raise Refusal(f'"{text[:100]}" is no date and time; write "2026-11-28T15:00"') from None
-
-
-def _in_zone(found: datetime, zone: tzinfo | None) -> datetime:
-    return found if found.tzinfo is not None else found.replace(tzinfo=zone)
 
 
 def _run(arguments: Arguments, _reach: Reach) -> ToolResult:

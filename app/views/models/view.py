@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -13,14 +12,14 @@ from app.views.models.find import DiscoverPanel
 from app.views.models.yours import YoursPage
 from app.views.widgets.arrange import arrange
 from app.views.widgets.fields import Segments
-from app.views.widgets.focus import in_reading_order
+from app.views.widgets.focus import OwnFindKey, in_reading_order
 from app.views.widgets.translated import Translated
 
 YOURS = "yours"
 FIND = "find"
 
 
-class ModelsView(Translated, QWidget):
+class ModelsView(Translated, OwnFindKey, QWidget):
     def __init__(
         self, theme: Theme, settings: Settings, models: ModelController, parent: QWidget | None = None
     ) -> None:
@@ -63,25 +62,11 @@ class ModelsView(Translated, QWidget):
         """From a model's page to the list that it was opened from; False: there is nothing to go back from."""
         return self.tab == FIND and self.discover.go_back()
 
-    def event(self, event: QEvent) -> bool:
-        """The find key searches models here, not the chat."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_find(event):
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if _is_find(event):
-            self.show_tab(FIND)
-            self.discover.focus_search()
-        else:
-            super().keyPressEvent(event)
+    def begin_search(self) -> None:
+        self.show_tab(FIND)
+        self.discover.focus_search()
 
     def _retranslate(self) -> None:
         self.setAccessibleName(self.tr("Models"))
         self.tabs.setAccessibleName(self.tr("Models"))
         self.tabs.set_choices([(YOURS, self.tr("Yours")), (FIND, self.tr("Find"))])
-
-
-def _is_find(event: QKeyEvent) -> bool:
-    return event.matches(QKeySequence.StandardKey.Find)

@@ -204,7 +204,7 @@ class ServerCard(Translated, Card):
         for fold, show in ((self.offers, self._show_offers), (self.last_words, self._show_last_words)):
             fold.clicked.connect(lambda _checked=False, fold=fold: fold.set_opened(not fold.opened))
             fold.clicked.connect(show)
-        self.get_program.clicked.connect(self._open_page)
+        self.get_program.clicked.connect(lambda: ask_to_open(program_page(self._row.detail), self.theme, self))
         self.sign_in.clicked.connect(self._sign_in)
         self.restart.clicked.connect(lambda: servers.restart(self._row.id))
         self.remove.clicked.connect(lambda: servers.remove(self._row.id))
@@ -275,9 +275,6 @@ class ServerCard(Translated, Card):
         """And show what it offers."""
         if self._servers.confirm(row.id, row.place):
             self._servers.list_tools(row.id)
-
-    def _open_page(self) -> None:
-        ask_to_open(program_page(self._row.detail), self.theme, self)
 
     def _sign_in(self) -> None:
         match self._row.sign_in:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 from shiboken6 import isValid
 
@@ -31,7 +31,7 @@ from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
 from app.views.settings.tools import ToolsPage
 from app.views.widgets.cards import Page
-from app.views.widgets.focus import put_in_tab_order
+from app.views.widgets.focus import OwnFindKey, put_in_tab_order
 from app.views.widgets.page_list import SIDE_PX, PageEntry, PagesSide
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
@@ -66,7 +66,7 @@ class SettingsParts:
     paths: Paths
 
 
-class SettingsWindow(Translated, SideWindow):
+class SettingsWindow(Translated, OwnFindKey, SideWindow):
     elsewhere_requested = Signal(str)  # another window's place: a tab of the models, activity
 
     def __init__(self, theme: Theme, settings: Settings, parts: SettingsParts) -> None:
@@ -237,23 +237,13 @@ class SettingsWindow(Translated, SideWindow):
         narrow = self.width() < self._list_px + self._page_px()
         self._side.fold(narrow=narrow, list_px=self._list_px, finds=bool(self._found))
 
-    def event(self, event: QEvent) -> bool:
-        """The find key is this window's own here, and not the chat window's."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_find(event):
-            event.accept()
-            return True
-        return super().event(event)
-
     def focusNextPrevChild(self, forward: bool) -> bool:
         put_in_tab_order(self.list, self.pages[self.shown])
         return super().focusNextPrevChild(forward)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if _is_find(event):
-            self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            self.search.selectAll()
-        else:
-            super().keyPressEvent(event)
+    def begin_search(self) -> None:
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._settings.settings_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
@@ -262,10 +252,6 @@ class SettingsWindow(Translated, SideWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fold()
-
-
-def _is_find(event: QKeyEvent) -> bool:
-    return event.matches(QKeySequence.StandardKey.Find)
 
 
 def _reveal(spot: QWidget, page: QWidget) -> None:

@@ -220,16 +220,13 @@ class Picker(Translated, QWidget):
             members = list(of_group)
             both_kinds = len({choice.model.drafter is None for choice in members}) > 1
             for is_classic, of_kind in groupby(members, key=lambda choice: choice.model.drafter is None):
-                options += (
-                    [ListedOption(self._kind_text(is_classic=is_classic), is_sub_heading=True)] if both_kinds else []
-                )
+                if both_kinds:
+                    heading = self.tr("Chat models") if is_classic else self.tr("Drafters")
+                    options.append(ListedOption(heading, is_sub_heading=True))
                 options += [
                     self._draft_option(each, tell_apart=names[human_name(each.model.name)] > 1) for each in of_kind
                 ]
         return options
-
-    def _kind_text(self, *, is_classic: bool) -> str:
-        return self.tr("Chat models") if is_classic else self.tr("Drafters")
 
     def _draft_option(self, choice: DraftChoice, *, tell_apart: bool) -> ListedOption:
         if choice.error is not None:

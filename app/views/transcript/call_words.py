@@ -87,7 +87,9 @@ def _built_in(call: CallView) -> str:
     if call.server:
         return ""
     is_over = call.state is CallState.DONE
-    about = _about(call) or (_chosen_text() if call.tool == "list_folder" else "")
+    about = _about(call)
+    if not about and call.tool == "list_folder":
+        about = QCoreApplication.translate("Tools", "what you chose")
     if not about and call.tool != "time":
         return ""
     sentence = {
@@ -117,10 +119,6 @@ def _built_in(call: CallView) -> str:
         ),
     }.get(call.tool)
     return "" if sentence is None else formats.fill(sentence.done if is_over else sentence.to_do, about)
-
-
-def _chosen_text() -> str:
-    return QCoreApplication.translate("Tools", "what you chose")
 
 
 @dataclass(frozen=True, slots=True)

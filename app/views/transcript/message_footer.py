@@ -363,9 +363,8 @@ class MessageFooter(Hovered, Translated, QWidget):
         else:
             self._line = None
         set_tooltip(self, "\n".join(words for words in (content.model, footer.tooltip if footer else "") if words))
-        self.setAccessibleName(
-            SEPARATOR.join(filter(None, (footer.text if footer else "", content.model, self._pinned_words())))
-        )
+        pinned = self.tr("Pinned") if content.pinned else ""
+        self.setAccessibleName(SEPARATOR.join(filter(None, (footer.text if footer else "", content.model, pinned))))
         self.link.setText(footer.link if footer else "")
         self.link.setVisible(bool(self.link.text()))
         link_px = self.link.sizeHint().width() if footer and footer.link else 0
@@ -490,9 +489,6 @@ class MessageFooter(Hovered, Translated, QWidget):
                 self._paint_count(painter)
             if self._content.pinned and not self._content.highlighted:
                 self._paint_pin(painter)
-
-    def _pinned_words(self) -> str:
-        return self.tr("Pinned") if self._content.pinned else ""
 
     def _paint_pin(self, painter: QPainter) -> None:
         """Where the icons of a highlighted message end."""
