@@ -291,6 +291,11 @@ class ProjectFilesController(QObject):
 
         self._read(lambda: search_in(paths.values(), question, limit, self.hear_failed, names), done, failed)
 
+    def once_open(self, places: Sequence[int], then: Callable[[], None]) -> None:
+        """`then` at once, or as soon as these databases are where they belong."""
+        if not self._waits(places, partial(self.once_open, places, then)):
+            then()
+
     def hear_failed(self, path: Path, error: sqlite3.Error) -> None:
         """A database could not be read, on any thread: a damaged one is made again."""
         if (place := _place_of(path)) is not None:

@@ -328,7 +328,9 @@ class ToolsController(QObject):
             return self._servers.call(tool, arguments, done)
         from app.tools.builtin.offered import start
 
-        return start(tool.name, arguments, reach, lambda result: self._storage.deliver(partial(done, result)))
+        begin = partial(start, tool.name, arguments, reach, lambda result: self._storage.deliver(partial(done, result)))
+        self._documents.once_open(self.documents_of(reach.chat_id), begin)
+        return reach.stop.ask
 
     def keep_pictures(self, pictures: tuple[bytes, ...], done: Callable[[Attachments], None]) -> Cancel:
         """Decode and store pictures of a result."""

@@ -16,7 +16,9 @@ from app.documents.problems import WhyNot
 from app.storage.chats import ChatStore
 from app.storage.project_files import FileState, Passage, ProjectFile, ProjectFiles, open_files
 from app.system.worker import ignore
+from app.tools.builtin.offered import BY_NAME
 from app.tools.builtin.offered import call as call_built_in
+from app.tools.definitions import ToolResult
 from app.words.projects import file_words
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.documents import damage, read_all
@@ -24,6 +26,7 @@ from tests.helpers.fake_engine import MAIN, Script
 from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.tool_calls import MODELS, call, calls, says
 
+SEARCH = BY_NAME["search_files"].tool
 PROJECT = 1
 
 
@@ -173,11 +176,18 @@ def test_documents_are_read_and_searched_once_their_database_has_gone_with_its_c
     found: list[list[Passage]] = []
     documents.text(-chat_id, file.id, texts.append)
     documents.search((-chat_id,), "zebras", 5, found.append)
+    tools = harness.controller.tools
+    results: list[ToolResult] = []
+    cancel = tools.start(SEARCH, '{"query": "zebras"}', tools.reach(chat_id, frozenset()), results.append)
+    tools.start(SEARCH, '{"query": "zebras"}', tools.reach(chat_id, frozenset()), results.append)
+    cancel()
     qtbot.wait(100)
     assert not texts
     assert not found
+    assert not results
     free.set()
-    qtbot.waitUntil(lambda: bool(texts) and bool(found))
+    qtbot.waitUntil(lambda: bool(texts) and bool(found) and len(results) == 2)
+    assert {result.failed: "About zebras." in result.text for result in results} == {False: True, True: False}
     assert texts == ["About zebras."]
     assert [each.name for each in found[0]] == ["notes"]
 

@@ -20,27 +20,16 @@ _ALL: tuple[BuiltIn, ...] = (
 BY_NAME = {each.tool.name: each for each in _ALL}
 
 
-def start(name: str, arguments: str, reach: Reach, done: Callable[[ToolResult], None]) -> Callable[[], None]:
-    """`done` is called on another thread, unless the call is cancelled by what is returned."""
-    cancelled = threading.Event()
-
-    def run() -> None:
-        result = call(name, arguments, reach)
-        if not cancelled.is_set():
-            done(result)
-
-    def cancel() -> None:
-        cancelled.set()
-        reach.stop.ask()
-
-    threading.Thread(target=run, name=f"tool {name}", daemon=True).start()
-    return cancel
+def start(name: str, arguments: str, reach: Reach, done: Callable[[ToolResult], None]) -> None:
+    """`done` is called on another thread."""
+    threading.Thread(target=lambda: done(call(name, arguments, reach)), name=f"tool {name}", daemon=True).start()
 
 
 def call(name: str, arguments: str, reach: Reach) -> ToolResult:
     """Never raises."""
     began = time.monotonic()
     try:
+        reach.stop.check()  # while it waited to begin
         result = BY_NAME[name].run(json.loads(arguments), reach)
     except Refusal as refusal:
         result = ToolResult(f"Error: {refusal}", failed=True)
