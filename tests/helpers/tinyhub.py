@@ -59,6 +59,7 @@ class TinyHub:
         self.extra_entries: list[object] = []  # in every list of files
         self.listed: list[Any] = []  # in every list of models, as a hub would say it
         self.seen: list[Seen] = []
+        self.counting = threading.Lock()
         self.closing = threading.Event()
         self.holding = threading.Event()
         self.answered = threading.Semaphore(0)  # counts questions whose answers have been written
@@ -156,11 +157,12 @@ class _Handler(BaseHTTPRequestHandler):
         return bool(fault.soon)
 
     def _fault(self, key: str) -> Fault | None:
-        fault = self.hub.faults.get(key)
-        if fault is None or fault.times <= 0:
-            return None
-        fault.times -= 1
-        return fault
+        with self.hub.counting:  # several downloads ask at once
+            fault = self.hub.faults.get(key)
+            if fault is None or fault.times <= 0:
+                return None
+            fault.times -= 1
+            return fault
 
     def _search(self, fault: Fault) -> None:
         if fault.status:
