@@ -61,6 +61,7 @@ STARTER_EYES_NAME = f"{STARTER_NAME} Eyes"
 STARTER_EYES = f"{STARTER_FOLDER}/eyes/main"  # the tiny model beside it, which answers about pictures alone
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
+STARTER_MOST_TOKENS = 300  # its longest answer has half of that; asked what it does not know, it may never end
 SAVE_DELAY_MS = 250
 # What becomes of messages that do not fit the context: the oldest are left out, and summarised, or the user is asked.
 LONG_CHATS = ("oldest", "summary", "ask")

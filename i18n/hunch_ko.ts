@@ -7359,7 +7359,7 @@
     </message>
     <message>
         <source>Finds words in your chats and their attachments.</source>
-        <translation>채팅과 첨부 파일에서 말을 찾아요.</translation>
+        <translation>채팅과 첨부 파일에서 단어를 찾아요.</translation>
     </message>
     <message>
         <source>Read files</source>

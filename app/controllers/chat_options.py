@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.changes import KEEP_DELAY_MS, StorageChanges
 from app.controllers.projects import Projects
-from app.settings import Settings
+from app.settings import STARTER_MOST_TOKENS, Settings, comes_with_app
 from app.storage import Project, Storage
 from app.system.worker import ignore
 from app.view_models.chat_options import OptionsView, PresetView, Scope
@@ -159,6 +159,8 @@ def resolve(settings: Settings, *layers: Values, main: str = "") -> Generation:
     values = {name: getattr(settings, name) for name in OPTIONS} | {"temperature": settings.sampling(main).temperature}
     for layer in layers:
         values |= known(layer)
+    if values["max_tokens"] is None and comes_with_app(main or settings.main_folder):
+        values["max_tokens"] = STARTER_MOST_TOKENS
     return Generation(values)
 
 

@@ -27,9 +27,8 @@ from app.views.transcript.view import TranscriptView
 from engine import EngineError, InstalledModel, ModelInfo, ModelLibrary, Sink
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.fake_model_store import FakeModelStore
-from tests.helpers.stillness import still
+from tests.helpers.stillness import NEVER_MS, still
 
-_NEVER_MS = 2**31 - 1
 Shown = TypeVar("Shown", bound=QWidget)
 
 
@@ -57,7 +56,7 @@ class AppHarness:
             usual |= {"main_folder": MAIN.folder, "draft_folder": DRAFT.folder}
         self._prepare(usual | dict(put_settings or {}))
         self.application = Application(self.paths, lambda _, **__: self.engine, self._make_store, starter, machine)
-        self.application._opening.setInterval(_NEVER_MS)  # told by the clock; a busy machine is to change no test
+        self.application._opening.setInterval(NEVER_MS)  # told by the clock; a busy machine is to change no test
         self._closed = False
 
     def __enter__(self) -> Self:

@@ -8,6 +8,7 @@ import shiboken6
 from PySide6.QtCore import QAbstractAnimation, QAbstractEventDispatcher, QEventLoop, QTimer
 
 SHORT_MS = 50
+NEVER_MS = 2**31 - 1
 _PATIENCE_S = 60.0
 _QUIET_TURNS = 3  # of calls by timers of no object, each may make the next one
 _ALL = QEventLoop.ProcessEventsFlag.AllEvents

@@ -9,8 +9,18 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import TranscriptMessage
+from app.views.transcript import consent_part
+from app.views.widgets import banner
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.stillness import NEVER_MS
 from tests.helpers.transcript_harness import Opener, TranscriptHarness
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends after a moment lasts until a test ends it: a busy machine stands still for longer."""
+    monkeypatch.setattr(banner, "_BRIEF_MS", NEVER_MS)
+    monkeypatch.setattr(consent_part, "_EARLY_MS", NEVER_MS)
 
 
 @pytest.fixture

@@ -453,9 +453,10 @@ def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_pat
     wait_until_read(app, qtbot)
 
     app.ask(qtbot, "One?")
-    for sent in (True, False):
-        app.window.composer.edit.insertFromMimeData(files(app.paths.data))
-        qtbot.waitUntil(lambda: banner.isVisible() and "attached" in banner.title.text())
+    for sent in (True, False):  # of two, none comes back
+        for path, title in ((app.paths.data, "not attached"), (picture, "photo.png not attached")):
+            app.window.composer.edit.insertFromMimeData(files(path))
+            qtbot.waitUntil(lambda title=title: banner.isVisible() and title in banner.title.text())  # type: ignore[misc]
         app.ask(qtbot, "Two?") if sent else app.chats.new_chat()
         qtbot.waitUntil(lambda: banner.isHidden() or "attached" not in banner.title.text())
 

@@ -51,6 +51,17 @@ def panel(app: AppHarness, tools: ToolsController, qtbot: QtBot) -> ChatToolsPan
     return app.window.composer.tools_button.panel
 
 
+def test_no_ring_is_shown_where_it_was_opened_by_a_click(
+    panel: ChatToolsPanel, app: AppHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    button = app.window.composer.tools_button
+    assert panel.first.has_ring
+    panel.leave()
+    monkeypatch.setattr(button, "underMouse", lambda: True)
+    button.click()
+    assert (panel.first.hasFocus(), panel.first.has_ring) == (True, False)
+
+
 def tokens(tools: ToolsController, *ids: str) -> int:
     return sum(row.tokens for group in tools.chat_tools() for row in group.tools if row.id in ids)
 

@@ -393,6 +393,9 @@ def test_the_built_in_list_without_the_hub(harness: ModelsHarness, panel: Discov
     assert [model.repository for model in shown("draft-1b")] == ["org/Draft-1B"]
     assert (results.entries[0].installed, panel.again_button.isVisible()) == (True, True)
     assert "built-in list" in panel.status.text()
+    panel.search("nothing-like-this")
+    wait_for_rest(harness, qtbot)
+    assert panel.status.text().endswith("No results. Try fewer words or filters.")
     assert shown("qwen3")  # of the catalog
     assert all("qwen3.5" in model.name.casefold() for model in shown(family="Qwen3.5"))
     assert all(model.size_bytes <= 4 * 10**9 for model in shown(most_gigabytes=4))

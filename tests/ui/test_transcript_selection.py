@@ -19,7 +19,7 @@ from app.views.transcript.selection_keys import SelectionPointer
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.view import TranscriptMenu
 from tests.helpers.event_loop import after
-from tests.helpers.stillness import still
+from tests.helpers.stillness import NEVER_MS, still
 from tests.helpers.transcript_harness import (
     PARAGRAPH,
     Opener,
@@ -136,6 +136,8 @@ def test_a_drag_upwards_beside_the_text_and_with_shift(open_transcript: Opener) 
 
 def test_two_clicks_take_a_word_and_three_a_line(open_transcript: Opener) -> None:
     harness = open_transcript(CHAT)
+    assert isinstance(harness.view.pointer, SelectionPointer)
+    harness.view.pointer.third_click.setInterval(NEVER_MS)
     at = point(harness, "paragraph") + QPoint(6, 0)
     mouse(harness, "mousePress", at)
     mouse(harness, "mouseRelease", at)

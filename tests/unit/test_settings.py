@@ -12,7 +12,15 @@ from typing import Any, NoReturn
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.settings import STARTER_EYES, STARTER_TEMPERATURE, Settings, as_setting, from_setting
+from app.controllers.chat_options import resolve
+from app.settings import (
+    STARTER_EYES,
+    STARTER_MOST_TOKENS,
+    STARTER_TEMPERATURE,
+    Settings,
+    as_setting,
+    from_setting,
+)
 from app.storage.left_words import Left, LeftWords, UnsentFile
 from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
@@ -262,6 +270,9 @@ def test_what_comes_with_the_app_is_found_wherever_an_update_has_put_it(tmp_path
 def test_the_starter_pair_draws_with_little_chance_until_somebody_wants_more(tmp_path: Path) -> None:
     settings = make(tmp_path)
     assert settings.sampling().temperature == STARTER_TEMPERATURE
+    assert resolve(settings).values["max_tokens"] == STARTER_MOST_TOKENS
+    assert resolve(settings, {"max_tokens": 9}).values["max_tokens"] == 9
+    assert resolve(settings, main="/models/Other").values["max_tokens"] is None
     settings.temperature = 1.1
     assert settings.sampling().temperature == 1.1
     settings.reset("temperature")

@@ -220,16 +220,17 @@ class DiscoverPanel(Translated, QWidget):
     def _sentence(self) -> str:
         discover = self._discover
         found = len(discover.results.entries)
+        none = self.tr("No results. Try fewer words or filters.")
         instead = self.tr("Showing Hunch's built-in list.") if found and not discover.from_hub else ""
         if discover.error is not None:
-            return spoken(notice_for(discover.error).sentence, instead)
+            return spoken(notice_for(discover.error).sentence, instead if found or discover.from_hub else none)
         if discover.missing is not None:
             some = self.tr("%Ln models; others may be missing.", "", found)
             return spoken(some, notice_for(discover.missing).sentence)
         if discover.state is DiscoverState.READING:
             return spoken(self.tr("Searching…"), instead)
         if not found:
-            return self.tr("No results. Try fewer words or filters.")
+            return none
         return "" if discover.results.has_more else self.tr("%Ln models", "", found)
 
     def _retranslate(self) -> None:

@@ -66,7 +66,7 @@ class AttachmentActions(QObject):
         self._folder = str(Path.home())  # where files were chosen last
         self.drop_target = DropTarget(theme, window, lambda: window.shows_project or not window.composer.isHidden())
         self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
-        self._refused: Callable[[], BannerText] | None = None
+        self._refused: list[Callable[[], BannerText]] = []
         self._connect_composer()
         self._connect_fields(transcript.editing)
         self._connect_note(find_model)
@@ -243,11 +243,11 @@ class AttachmentActions(QObject):
         search = partial(self._attached.search_in_file, path)
         attach_end = partial(self._attached.add_files, [path], only_end=True)
         self._banner.show_warning(text, *([search] if searches else []), *([attach_end] if ends else []))
-        self._refused = text
+        self._refused.append(text)
 
     def _withdraw_refused(self) -> None:
-        if self._refused is not None:
-            self._banner.withdraw(self._refused)
+        while self._refused:
+            self._banner.withdraw(self._refused.pop())
 
     def _connect_note(self, find_model: Callable[[], None]) -> None:
         models = self._models

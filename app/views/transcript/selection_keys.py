@@ -226,7 +226,7 @@ class SelectionPointer(QObject):
         self._unit = Unit.CHARACTER
         self._at = QPoint()
         self.is_pressed = False
-        self._third_click = QTimer(self, singleShot=True, interval=QApplication.doubleClickInterval())
+        self.third_click = QTimer(self, singleShot=True, interval=QApplication.doubleClickInterval())
         self._scroll = QTimer(self, interval=_SCROLL_MS)
         self._scroll.timeout.connect(self._scroll_on)
         context.pointer = self
@@ -248,16 +248,16 @@ class SelectionPointer(QObject):
 
     def press(self, at: QPoint, *, extend: bool) -> None:
         """`extend` the selection that there is, as with Shift."""
-        is_third = self._third_click.isActive() and (at - self._at).manhattanLength() < QApplication.startDragDistance()
+        is_third = self.third_click.isActive() and (at - self._at).manhattanLength() < QApplication.startDragDistance()
         self._unit = Unit.LINE if is_third else Unit.CHARACTER
-        self._third_click.stop()
+        self.third_click.stop()
         self.is_pressed = True
         self._at = at
         self._select(extend=extend)
 
     def double_click(self, at: QPoint) -> bool:
         self._unit = Unit.WORD
-        self._third_click.start()
+        self.third_click.start()
         self.is_pressed = True
         self._at = at
         self._select(extend=False)

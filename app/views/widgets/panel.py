@@ -56,7 +56,8 @@ class Panel(QWidget):
         self.show()
         self.raise_()
         put_in_tab_order(anchor, self)
-        self.first.setFocus(Qt.FocusReason.TabFocusReason)
+        clicked = anchor.underMouse()
+        self.first.setFocus(Qt.FocusReason.OtherFocusReason if clicked else Qt.FocusReason.TabFocusReason)
 
     def place_at(self, anchor: QWidget) -> None:
         """Below the button, or above it where there is more room."""
