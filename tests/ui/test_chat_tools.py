@@ -14,6 +14,7 @@ from app.controllers.tools import ToolsController
 from app.tools.definitions import Answer
 from app.view_models.transcript import TranscriptMessage
 from app.views.shell.chat_tools import ChatToolsPanel
+from app.views.widgets.focus import FocusRing
 from tests.helpers.app_harness import AppHarness, focused, open_app
 from tests.helpers.fake_engine import MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -55,11 +56,13 @@ def test_no_ring_is_shown_where_it_was_opened_by_a_click(
     panel: ChatToolsPanel, app: AppHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     button = app.window.composer.tools_button
-    assert panel.first.has_ring
+    first = panel.first
+    assert isinstance(first, FocusRing)
+    assert first.has_ring
     panel.leave()
     monkeypatch.setattr(button, "underMouse", lambda: True)
     button.click()
-    assert (panel.first.hasFocus(), panel.first.has_ring) == (True, False)
+    assert (first.hasFocus(), first.has_ring) == (True, False)
 
 
 def tokens(tools: ToolsController, *ids: str) -> int:
