@@ -80,7 +80,7 @@ class EmptyChat(Translated, QScrollArea):
         if not self.isVisible() or (content := self.widget()) is None or (layout := content.layout()) is None:
             return
         first, *others = self.questions
-        kept: list[QWidget] = [first, self.offer_reason, self.line, *others, self.mark]
+        kept: list[QWidget] = [self.offer_reason, first, self.line, *others, self.mark]
         silent = [*(() if self._asks else self.questions), *(() if self._offers else (self.offer_reason,))]
         shown = [each for each in kept if each not in silent]
         for count in range(len(shown), -1, -1):
