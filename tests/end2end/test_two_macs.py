@@ -19,14 +19,12 @@ from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
 from engine import LendingPhase, ModeChoice, RankMode
 from tests.end2end.person import Person, qt_pointer
-from tests.end2end.two_apps import is_ready
+from tests.end2end.two_apps import QUESTION, is_ready
 from tests.helpers.app_harness import open_page
 from tests.helpers.event_loop import until
 from tests.helpers.lent import Lent, free_port
 from tests.helpers.ranks import rank_folder
 from tests.helpers.tiny_models import VOCABULARY
-
-QUESTION = "What is a draft model?"
 
 
 @pytest.fixture

@@ -236,29 +236,6 @@ def of(part: Schema) -> Schema:
     return {"type": "object", "properties": {"at": part}, "required": ["at"], "$defs": {"place": PLACE}}
 
 
-@pytest.mark.parametrize(
-    ("parser", "part"),
-    [
-        ("qwen3_coder", {"type": ["string", "null"]}),
-        ("qwen3_coder", {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
-        ("qwen3_coder", {"enum": [1, 2]}),
-        ("qwen3_coder", {"type": "string", "enum": ["null", "none"]}),
-        ("qwen3_coder", {"enum": ["[x]"]}),
-        ("glm47", {"type": "string", "enum": [" x"]}),
-        *((parser, {"type": "string", "pattern": "x"}) for parser in NEW),
-        *((parser, {"type": "string", "contentEncoding": "base64"}) for parser in NEW),
-        *((parser, {"$ref": "#/$defs/nowhere"}) for parser in NEW),
-        *((parser, {"type": "object", "propertyNames": {"pattern": "^a"}}) for parser in NEW),
-        ("gemma4", {"type": "object", "properties": {"a-b": {}}}),
-        ("gemma4", {"enum": [[1]]}),
-        ("gemma4", {"allOf": [{"type": "string"}]}),
-    ],
-)
-def test_a_schema_whose_values_would_be_read_as_others_is_refused(parser: str, part: Schema) -> None:
-    with pytest.raises(InvalidRequest):
-        grammar_for(model_of(parser, True), of(part))
-
-
 NESTED: Schema = {}
 for _ in range(6):
     NESTED = {"type": ["object"] * 6, "properties": {"a": NESTED}}
@@ -277,10 +254,26 @@ BAD: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("parser", NEW)
-@pytest.mark.parametrize("part", BAD, ids=range(len(BAD)))
-def test_a_schema_that_is_none_or_too_much_is_refused(parser: str, part: Any) -> None:
-    """It comes from a tool's server."""
+@pytest.mark.parametrize(
+    ("parser", "part"),
+    [
+        ("qwen3_coder", {"type": ["string", "null"]}),
+        ("qwen3_coder", {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        ("qwen3_coder", {"enum": [1, 2]}),
+        ("qwen3_coder", {"type": "string", "enum": ["null", "none"]}),
+        ("qwen3_coder", {"enum": ["[x]"]}),
+        ("glm47", {"type": "string", "enum": [" x"]}),
+        *((parser, {"type": "string", "pattern": "x"}) for parser in NEW),
+        *((parser, {"type": "string", "contentEncoding": "base64"}) for parser in NEW),
+        *((parser, {"$ref": "#/$defs/nowhere"}) for parser in NEW),
+        *((parser, {"type": "object", "propertyNames": {"pattern": "^a"}}) for parser in NEW),
+        ("gemma4", {"type": "object", "properties": {"a-b": {}}}),
+        ("gemma4", {"enum": [[1]]}),
+        ("gemma4", {"allOf": [{"type": "string"}]}),
+        *((parser, part) for parser in NEW for part in BAD),  # a tool's server may send anything
+    ],
+)
+def test_a_schema_that_is_none_or_whose_values_would_be_read_as_others_is_refused(parser: str, part: Any) -> None:
     with pytest.raises(InvalidRequest):
         grammar_for(model_of(parser, True), of(part))
 

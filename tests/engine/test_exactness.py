@@ -29,6 +29,7 @@ from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.loading import load_model
 from tests.helpers.samples import sampled
+from tests.helpers.tiny_models import number
 
 PROMPTS = [tuple(range(40, 80)), (5,), (200, 3, 3, 3, 90, 41, 5, 250, 18)]
 LENGTH = 20
@@ -64,12 +65,6 @@ def by_definition(model: LoadedModel, prompt: Sequence[int], length: int, penalt
         logits = model.network(mx.array([tokens]))[:, -1, :]
         tokens.append(int(number(mx.argmax(processor(mx.array(tokens), logits)))))
     return tuple(tokens[len(prompt) :])
-
-
-def number(array: mx.array) -> float:
-    value = array.item()
-    assert isinstance(value, (int, float))
-    return value
 
 
 def up_to_end(tokens: Sequence[int], model: LoadedModel) -> tuple[int, ...]:

@@ -17,18 +17,13 @@ import engine.models.loading  # noqa: F401  as in the engine, nothing is compile
 from engine import Acceptance, Sampling
 from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.sampling import Sampler, filtered, gumbel_noise, keyed_uniform
+from tests.helpers.tiny_models import number
 
 VOCABULARY, DRAWS = 6, 20_000
 # 20,000 honest draws of 6 tokens differ by less than half of this from their distribution.
 BOUND = 0.015
 SCALES = (1.0, 2.0, 4.0)
 SAMPLED = Sampling(temperature=1.0)
-
-
-def number(array: mx.array) -> float:
-    value = array.item()
-    assert isinstance(value, (int, float))
-    return value
 
 
 def logprobs_of(seed: int, vocabulary: int = VOCABULARY) -> mx.array:

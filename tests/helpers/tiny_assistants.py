@@ -11,7 +11,7 @@ from mlx.utils import tree_flatten, tree_map_with_path
 from mlx_lm import utils as mlx_utils
 from mlx_lm.models.gemma4_text import DecoderLayer, ModelArgs
 
-from tests.helpers.tiny_drafters import block_weights, gemma_block_config, save_drafter
+from tests.helpers.tiny_drafters import block_weights, gemma_block_config, random_weight, save_drafter
 from tests.helpers.tiny_families import scaled
 from tests.helpers.tiny_models import VOCABULARY, save
 
@@ -101,7 +101,7 @@ def assistant_weights(config: dict[str, Any], seed: int = 9) -> Weights:
     weights = Weights()
     for index in range(sizes.num_hidden_layers):
         parts: Weights = dict(tree_flatten(DecoderLayer(sizes, index).parameters()))
-        weights |= {f"model.layers.{index}.{name}": _random(name, part.shape) for name, part in parts.items()}
+        weights |= {f"model.layers.{index}.{name}": random_weight(name, part.shape) for name, part in parts.items()}
     width, rows = sizes.hidden_size, sizes.vocab_size
     for name, shape in {
         "model.embed_tokens.weight": (rows, width),
@@ -109,12 +109,12 @@ def assistant_weights(config: dict[str, Any], seed: int = 9) -> Weights:
         "pre_projection.weight": (width, 2 * wide),
         "post_projection.weight": (wide, width),
     }.items():
-        weights[name] = _random(name, shape)
+        weights[name] = random_weight(name, shape)
     if config["use_ordered_embeddings"]:
-        weights["masked_embedding.centroids.weight"] = _random("", (config["num_centroids"], width))
+        weights["masked_embedding.centroids.weight"] = random_weight("", (config["num_centroids"], width))
         weights["masked_embedding.token_ordering"] = mx.random.permutation(rows).astype(mx.int64)
     elif not config["tie_word_embeddings"]:
-        weights["lm_head.weight"] = _random("", (rows, width))
+        weights["lm_head.weight"] = random_weight("", (rows, width))
     return weights
 
 
@@ -128,10 +128,3 @@ def save_block(family: str, folder: Path) -> Path:
     sizes = {key: MAINS[family][key] for key in ("hidden_size", "num_attention_heads")}
     config = gemma_block_config(**sizes, num_target_layers=MAINS[family]["num_hidden_layers"], target_layer_ids=[1, 4])
     return save_drafter(folder, config, block_weights(config))
-
-
-def _random(name: str, shape: tuple[int, ...]) -> mx.array:
-    values = mx.random.normal(shape)
-    if "norm" in name or "scalar" in name:
-        return 1 + 0.3 * values
-    return mx.array(1.5 / shape[-1] ** 0.5) * values

@@ -235,7 +235,7 @@ def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
     shapes = {name: part.shape for name, part in parts}
     reduced = shapes.pop("d2t", None)
     mx.random.seed(seed)
-    weights = {_published(name, config): _random(name, shape) for name, shape in shapes.items()}
+    weights = {_published(name, config): random_weight(name, shape) for name, shape in shapes.items()}
     return weights | (_reduction(*reduced) if reduced is not None else {})
 
 
@@ -289,7 +289,7 @@ def peagle_served_config(**changes: Any) -> dict[str, Any]:
 
 def peagle_weights(config: dict[str, Any], seed: int = 5, *, head_norms: bool = False) -> dict[str, mx.array]:
     weights, flat = eagle_weights(config, seed, head_norms=head_norms), config.get("transformer_layer_config", config)
-    weights["embed_tokens.weight"] = _random("embed_tokens", (flat["vocab_size"], flat["hidden_size"]))
+    weights["embed_tokens.weight"] = random_weight("embed_tokens", (flat["vocab_size"], flat["hidden_size"]))
     weights["mask_hidden"] = mx.random.normal((1, 1, weights["fc.weight"].shape[1]))
     return weights
 
@@ -315,7 +315,7 @@ def eagle_weights(config: dict[str, Any], seed: int = 5, *, head_norms: bool = F
         shapes |= {f"fc_norm.{part}.weight": (read,) for part in range(3)}
     if width != read:
         shapes["embed_tokens.weight"] = (flat["vocab_size"], width)
-    weights = {name: _random(name, shape) for name, shape in shapes.items()}
+    weights = {name: random_weight(name, shape) for name, shape in shapes.items()}
     weights["lm_head.weight"] = 3 * weights["lm_head.weight"]
     return weights | (_reduction(drafted, flat["vocab_size"]) if drafted != flat["vocab_size"] else {})
 
@@ -348,7 +348,7 @@ def _layer_shapes(at: str, flat: dict[str, Any], fed: int, *, head_norms: bool) 
     return shapes
 
 
-def _random(name: str, shape: tuple[int, ...]) -> mx.array:
+def random_weight(name: str, shape: tuple[int, ...]) -> mx.array:
     values = mx.random.normal(shape)
     if "norm" in name or "scalar" in name:
         return 1 + 0.3 * values

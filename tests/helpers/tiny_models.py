@@ -114,3 +114,9 @@ def make_pair(folder: Path, noise: float = 0.05, **changes: Any) -> tuple[Path, 
     main = save(network, config, folder / "main")
     draft = save(noised(network, config, noise), config, folder / "draft")
     return main, draft
+
+
+def number(array: mx.array) -> float:
+    value = array.item()
+    assert isinstance(value, (int, float))
+    return value

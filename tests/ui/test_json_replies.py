@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QAction
@@ -21,13 +19,6 @@ from tests.helpers.stillness import still
 
 pytestmark = pytest.mark.usefixtures("qapp")
 TABLE = [{"name": "a|*b*", "price": -2.5}, {"name": "=1+1", "price": None}]
-
-
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
-        yield harness
 
 
 def answer(app: AppHarness, qtbot: QtBot, text: str) -> None:

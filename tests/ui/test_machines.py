@@ -563,10 +563,8 @@ def test_a_model_that_is_too_large_leads_to_two_machines(tmp_path: Path, qtbot: 
         assert [option.value for option in options if reason in option.detail] == [whole.folder]
         harness.window.picker.close()
         rows[huge.folder].machines_button.click()
-        window = harness.application.settings_window()
-        assert window.shown == "machines"
-        page = window.pages["machines"]
-        assert isinstance(page, MachinesPage)
+        assert harness.application.settings_window().shown == "machines"
+        page = harness.open_page(MachinesPage)
         qtbot.waitUntil(page.plan.run.isEnabled)
         assert page.plan.model.text() == "Huge 4T"
 

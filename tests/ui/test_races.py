@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -22,7 +20,7 @@ from app.views.activity.race_window import RaceWindow, figure_text, race_sentenc
 from app.views.transcript.message_footer import RACE
 from app.words.replies import factor_text
 from engine import ContextTooLong, DraftingState, Request, RequestStats, SpeculationMode
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, ROUND_S, Script
 from tests.helpers.stillness import still
@@ -32,9 +30,9 @@ LAPS = 1 + 2 * LEAST_PAIRS  # the first is not timed
 
 
 @pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot, put_settings={"overlay_explained": True}) as harness:
-        yield harness
+def app(app: AppHarness) -> AppHarness:
+    app.application.settings.overlay_explained = True
+    return app
 
 
 def race_of(app: AppHarness, qtbot: QtBot) -> Race:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -21,13 +19,6 @@ from tests.helpers.tooltips import tooltip_text
 
 pytestmark = pytest.mark.usefixtures("qapp")
 CHAT = Scope.CHAT
-
-
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
-        yield harness
 
 
 def field_of(app: AppHarness) -> SchemaField:

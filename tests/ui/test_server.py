@@ -33,6 +33,7 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
 from tests.helpers.gui_waits import gui_waits
+from tests.helpers.lent import free_port
 from tests.helpers.picture_files import rgb_png
 from tests.helpers.served import PATIENCE_S, Asked, chat_body, listens
 from tests.helpers.stillness import still
@@ -40,11 +41,6 @@ from tests.helpers.window_pages import SETTINGS_PAGES
 
 SAYS_HOW_IT_WAS_STARTED = "import json, os, sys\nprint(json.dumps([sys.argv, dict(os.environ)]))\n"
 WRITTEN = "A draft guesses, the main model checks."
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 @pytest.fixture

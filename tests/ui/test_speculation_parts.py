@@ -28,9 +28,9 @@ LOSS = Script(pieces=("a loss ",) * 12, round_s=0.4)
 
 
 @pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> AppHarness:  # type: ignore[misc]
-    with open_app(tmp_path, qtbot, put_settings={"overlay_explained": True}) as harness:
-        yield harness
+def app(app: AppHarness) -> AppHarness:
+    app.application.settings.overlay_explained = True
+    return app
 
 
 def page_of(app: AppHarness, qtbot: QtBot) -> ActivityWindow:

@@ -13,14 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.chat_options import resolve
-from app.settings import (
-    STARTER_EYES,
-    STARTER_MOST_TOKENS,
-    STARTER_TEMPERATURE,
-    Settings,
-    as_setting,
-    from_setting,
-)
+from app.settings import STARTER_EYES, STARTER_MOST_TOKENS, STARTER_TEMPERATURE, Settings, as_setting, from_setting
 from app.storage.left_words import Left, LeftWords, UnsentFile
 from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
