@@ -16,6 +16,7 @@ from app.words.model_names import human_name
 from engine import HubSilence, HubUnreachable
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.figures import read
+from tests.helpers.stillness import still
 
 
 @pytest.fixture
@@ -38,6 +39,10 @@ def test_the_best_pair_is_offered_until_it_is_installed(harness: AppHarness, emp
     assert empty.install_button.isVisible()
     assert human_name(offer.main_name) in empty.install_button.accessibleName()
     assert human_name(offer.main_name) in empty.offer_reason.text()
+    harness.window.resize(harness.window.minimumSize())
+    harness.application.settings.text_scale = 2.0
+    still()
+    assert (empty.offer_reason.isVisible(), empty.questions[0].isVisible()) == (True, False)
     for half in (offer.main, offer.draft):
         harness.store.failures[half] = HubUnreachable(half, "https://hub.test", "", HubSilence.NAME)
     empty.install_button.click()

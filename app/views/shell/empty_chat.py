@@ -76,14 +76,14 @@ class EmptyChat(Translated, QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        """In a low window hide the least important parts first, the card last."""
+        """In a low window hide the least important parts first; never the card, and what it offers."""
         if not self.isVisible() or (content := self.widget()) is None or (layout := content.layout()) is None:
             return
         first, *others = self.questions
         kept: list[QWidget] = [self.offer_reason, first, self.line, *others, self.mark]
         silent = [*(() if self._asks else self.questions), *(() if self._offers else (self.offer_reason,))]
         shown = [each for each in kept if each not in silent]
-        for count in range(len(shown), -1, -1):
+        for count in range(len(shown), int(self._offers) - 1, -1):
             for each in kept:
                 each.setVisible(each in shown[:count])
             self.card.column.activate()
