@@ -267,7 +267,8 @@ def evened(plans: Sequence[tuple[Drafting, Plan]]) -> Sequence[Plan]:
 
     As they are where they are alike, a request fixed one, or a draft stops by itself.
     """
-    best, best_rate = [plan for _, plan in plans], 0.0
+    best = [plan for _, plan in plans]
+    best_rate = 0.0
     lengths = {plan.length for plan in best}
     for longest in range(1, 1 + max(lengths)) if len(lengths) > 1 else ():
         cut = [each for drafting, plan in plans if (each := drafting.expected(plan, longest)) is not None]
@@ -275,7 +276,8 @@ def evened(plans: Sequence[tuple[Drafting, Plan]]) -> Sequence[Plan]:
             break
         rate = sum(each.tokens for each in cut) / max(each.seconds for each in cut)
         if rate > best_rate:
-            best, best_rate = [each.plan for each in cut], rate
+            best = [each.plan for each in cut]
+            best_rate = rate
     return best
 
 
