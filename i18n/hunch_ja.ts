@@ -828,7 +828,7 @@
         <translation>ツールを管理…</translation>
     </message>
     <message>
-        <source>Find One That Can</source>
+        <source>Find one that can</source>
         <translation>使えるモデルを探す</translation>
     </message>
 </context>
@@ -6296,10 +6296,6 @@
         <translation>チャット</translation>
     </message>
     <message>
-        <source>Models</source>
-        <translation>モデル</translation>
-    </message>
-    <message>
         <source>State</source>
         <translation>状態</translation>
     </message>
@@ -7690,7 +7686,7 @@
         <translation>最初の回答のあとに表示されます。</translation>
     </message>
     <message>
-        <source>Clear Statistics…</source>
+        <source>Clear statistics…</source>
         <translation>統計を消去…</translation>
     </message>
 </context>
@@ -7907,7 +7903,7 @@
         <translation>%1 をインストール</translation>
     </message>
     <message>
-        <source>Find One That Can</source>
+        <source>Find one that can</source>
         <translation>認識できるモデルを探す</translation>
     </message>
 </context>

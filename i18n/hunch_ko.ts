@@ -828,7 +828,7 @@
         <translation>도구 관리…</translation>
     </message>
     <message>
-        <source>Find One That Can</source>
+        <source>Find one that can</source>
         <translation>쓸 수 있는 모델 찾기</translation>
     </message>
 </context>
@@ -6296,10 +6296,6 @@
         <translation>채팅</translation>
     </message>
     <message>
-        <source>Models</source>
-        <translation>모델</translation>
-    </message>
-    <message>
         <source>State</source>
         <translation>상태</translation>
     </message>
@@ -7690,7 +7686,7 @@
         <translation>첫 답변이 끝나면 합계가 나와요.</translation>
     </message>
     <message>
-        <source>Clear Statistics…</source>
+        <source>Clear statistics…</source>
         <translation>통계 지우기…</translation>
     </message>
 </context>
@@ -7907,7 +7903,7 @@
         <translation>%1 설치</translation>
     </message>
     <message>
-        <source>Find One That Can</source>
+        <source>Find one that can</source>
         <translation>볼 수 있는 모델 찾기</translation>
     </message>
 </context>

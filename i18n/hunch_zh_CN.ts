@@ -828,7 +828,7 @@
         <translation>管理工具…</translation>
     </message>
     <message>
-        <source>Find One That Can</source>
+        <source>Find one that can</source>
         <translation>查找可用的模型</translation>
     </message>
 </context>
@@ -6296,10 +6296,6 @@
         <translation>对话</translation>
     </message>
     <message>
-        <source>Models</source>
-        <translation>模型</translation>
-    </message>
-    <message>
         <source>State</source>
         <translation>状态</translation>
     </message>
@@ -7690,7 +7686,7 @@
         <translation>首次回复后显示合计。</translation>
     </message>
     <message>
-        <source>Clear Statistics…</source>
+        <source>Clear statistics…</source>
         <translation>清除统计…</translation>
     </message>
 </context>
@@ -7907,7 +7903,7 @@
         <translation>安装 %1</translation>
     </message>
     <message>
-        <source>Find One That Can</source>
+        <source>Find one that can</source>
         <translation>查找可识别的模型</translation>
     </message>
 </context>

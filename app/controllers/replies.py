@@ -6,6 +6,7 @@ tools is several requests, its steps; between two of them `exchange` has it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -287,7 +288,8 @@ class RunningReplies(QObject):
         reply.speculation = request.speculation
         reply.status = ReplyStatus.QUEUED
         reply.stats = reply.earlier
-        self._table.put(RequestRow(reply.request, title, pair, chat_id=reply.chat_id, message_id=message_id))
+        row = RequestRow(reply.request, title, pair, chat_id=reply.chat_id, message_id=message_id, at_s=time.time())
+        self._table.put(row)
         self.save_timer.start()
         self.figures_timer.start()
 

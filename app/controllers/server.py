@@ -299,7 +299,7 @@ class ProgramRequests(QObject):
     def _new_row(self, request: RequestId) -> RequestRow:
         state = self._engine.state()
         names = [model.name for model in (state.main, state.draft) if model is not None]
-        return RequestRow(request, "", ARROW.join(names), of_program=True)
+        return RequestRow(request, "", ARROW.join(names), of_program=True, at_s=time.time())
 
     def _show(self) -> None:
         pauses = bool(self._engine.state().foreground)

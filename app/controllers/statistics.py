@@ -115,8 +115,16 @@ def _page(requests: RequestStore, before: int) -> tuple[list[StoredRequest], int
 def _row(stored: StoredRequest) -> RequestRow:
     """Keys are positive for requests of this run, negative for earlier ones."""
     names = f"{stored.main_name} ← {stored.draft_name}" if stored.draft_name else stored.main_name
-    chat_id = stored.chat_id if stored.title else 0
-    return RequestRow(-stored.id, stored.title, names, stored.status, stored.stats, chat_id, stored.message_id)
+    return RequestRow(
+        key=-stored.id,
+        chat=stored.title,
+        pair=names,
+        status=stored.status,
+        stats=stored.stats,
+        chat_id=stored.chat_id if stored.title else 0,
+        message_id=stored.message_id,
+        at_s=stored.at_s,
+    )
 
 
 class Inspector(QObject):

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.markup.kinds import kind_of
-from app.storage.codec import LARGEST, as_text, as_title, stats_from_json, stats_to_json
+from app.storage.codec import LARGEST, as_text, as_time, as_title, stats_from_json, stats_to_json
 from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText
 from engine import MAX_DRAFT_TOKENS, RequestStats
@@ -47,6 +47,7 @@ class StoredRequest:
     draft_name: str
     status: ReplyStatus
     stats: RequestStats
+    at_s: float  # when it ended
 
 
 class Grouping(StrEnum):
@@ -200,4 +201,5 @@ def _stored(row: sqlite3.Row) -> StoredRequest | None:
         draft_name=as_text(row["draft_name"]),
         status=ReplyStatus.stored(row["status"]),
         stats=stats,
+        at_s=as_time(row["created_at"]),
     )

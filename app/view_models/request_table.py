@@ -9,8 +9,9 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app.storage import ReplyStatus
+from app.words.formats import moment
 from app.words.model_names import ARROW, pair_name
-from app.words.replies import footer_line
+from app.words.replies import SEPARATOR, footer_line
 from app.words.requests import (
     RequestColumn,
     another_program,
@@ -43,6 +44,7 @@ class RequestRow:
     message_id: int = 0
     of_program: bool = False  # another program's, over the server
     pauses: bool = False  # for the user's requests
+    at_s: float = 0.0  # when it was asked, or of an earlier run: when it ended
 
 
 class RequestTableModel(QAbstractTableModel):
@@ -120,10 +122,11 @@ class RequestTableModel(QAbstractTableModel):
 
 
 def _text(row: RequestRow, column: RequestColumn) -> str:
-    names = {RequestColumn.CHAT: _chat(row), RequestColumn.PAIR: pair_name(*row.pair.split(ARROW))}
+    if column is RequestColumn.CHAT:
+        return _chat(row)
     if column is RequestColumn.STATE and row.pauses:
         return paused_text()[0]
-    return names[column] if column in names else cell_text(column, row.status, row.stats)
+    return cell_text(column, row.status, row.stats)
 
 
 def _chat(row: RequestRow) -> str:
@@ -133,6 +136,8 @@ def _chat(row: RequestRow) -> str:
 
 
 def _second_line(row: RequestRow, column: RequestColumn) -> str:
+    if column is RequestColumn.CHAT:
+        return SEPARATOR.join(filter(None, (moment(row.at_s), pair_name(*row.pair.split(ARROW)))))
     pauses = row.pauses and column is RequestColumn.STATE
     return paused_text()[1] if pauses else second_line(column, row.stats)
 
@@ -145,5 +150,5 @@ def _spoken(row: RequestRow, column: RequestColumn) -> str:
 
 
 def _alignment(column: RequestColumn) -> Qt.AlignmentFlag:
-    words = column in (RequestColumn.CHAT, RequestColumn.PAIR, RequestColumn.STATE)
+    words = column in (RequestColumn.CHAT, RequestColumn.STATE)
     return (Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight) | Qt.AlignmentFlag.AlignVCenter

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from unicodedata import east_asian_width
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _ENDS = ".!?…。！？"
@@ -74,6 +74,13 @@ def times(factor: float) -> str:
 def exact_times(factor: float, decimals: int = 2) -> str:
     """ "1.62×" """
     return fill(QCoreApplication.translate("Formats", "%1×"), number(factor, decimals))
+
+
+def moment(when_s: float) -> str:
+    """The time of today, else the day; "" for 0."""
+    when = QDateTime.fromSecsSinceEpoch(int(when_s))
+    shown = when.time() if when.date() == QDate.currentDate() else when.date()
+    return QLocale().toString(shown, QLocale.FormatType.ShortFormat) if when_s else ""
 
 
 def number(value: float, decimals: int = 0) -> str:

@@ -23,21 +23,19 @@ _WITHOUT_MODEL = {"", "forced", "prediction"}
 
 class RequestColumn(IntEnum):
     CHAT = 0
-    PAIR = 1
-    STATE = 2
-    SPEED_UP = 3
-    ACCEPT_RATE = 4
-    TOKENS_PER_PASS = 5
-    POSITIONS = 6
-    OVER_TIME = 7
-    TIME = 8
-    SPEED = 9
+    STATE = 1
+    SPEED_UP = 2
+    ACCEPT_RATE = 3
+    TOKENS_PER_PASS = 4
+    POSITIONS = 5
+    OVER_TIME = 6
+    TIME = 7
+    SPEED = 8
 
 
 def column_name(column: RequestColumn) -> str:
     return {
         RequestColumn.CHAT: QCoreApplication.translate("Requests", "Chat"),
-        RequestColumn.PAIR: QCoreApplication.translate("Requests", "Models"),
         RequestColumn.STATE: QCoreApplication.translate("Requests", "State"),
         RequestColumn.SPEED_UP: QCoreApplication.translate("Requests", "Speed-up"),
         RequestColumn.ACCEPT_RATE: QCoreApplication.translate("Requests", "Accept rate"),
@@ -50,7 +48,7 @@ def column_name(column: RequestColumn) -> str:
 
 
 def cell_text(column: RequestColumn, status: ReplyStatus, stats: RequestStats) -> str:
-    """Of the columns after the names; the chat and the pair are names and need no words."""
+    """Of the columns after the chat, whose name needs no words."""
     return {
         RequestColumn.STATE: lambda: status_text(status),
         RequestColumn.SPEED_UP: lambda: speed_up_text(stats),

@@ -230,6 +230,7 @@ def test_a_newcomer_is_offered_what_comes_with_the_app_and_one_that_knows_more(t
         app.models.use(str(root / "eyes" / "main"))
         qtbot.waitUntil(lambda: note.isVisible() and app.is_settled())
         assert note.words.text() == "Eyes 4B only answers about pictures."
+        assert app.window.composer.edit.placeholderText() == "Ask about a shape or a digit"
         assert [button.isVisible() for button in buttons(note)] == [True, False, False]
         note.use_button.click()
         qtbot.waitUntil(lambda: not note.isVisible() and app.is_settled())

@@ -110,7 +110,7 @@ def test_it_is_off_until_somebody_turns_it_on(
     table = harness.chats.requests
     cells = {column: table.data(table.index(0, column)) for column in RequestColumn}
     assert cells[RequestColumn.CHAT] == "Another program"
-    assert cells[RequestColumn.PAIR] == "Main 8B ← Draft 1B"
+    assert table.index(0, RequestColumn.CHAT).data(RequestRole.SECOND_LINE).endswith(" · Main 8B ← Draft 1B")
     assert cells[RequestColumn.ACCEPT_RATE] == "63%"
     harness.ask(qtbot, "Question")  # the person's own are rows as before
     assert [row.of_program for row in table.rows] == [False, True]

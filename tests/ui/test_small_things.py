@@ -128,9 +128,7 @@ def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) ->
         still()
         seen, least = all_state_words(), QFontMetrics(table.font()).horizontalAdvance
         assert max(map(least, seen)) <= table.columnWidth(RequestColumn.STATE) - 14, language
-        assert not [each for each in RequestColumn if table.isColumnHidden(each) and each != RequestColumn.PAIR], (
-            language
-        )
+        assert not [each for each in RequestColumn if table.isColumnHidden(each)], language
         for stats in (RequestStats(), STATS):
             shown = {
                 cell_text(RequestColumn.STATE, ReplyStatus.DONE, stats),

@@ -105,6 +105,7 @@ def test_requests_are_kept_and_shown_page_by_page(
         qtbot.waitUntil(lambda: len(rows) == 2)
         row = rows[0]
         assert (row.chat, row.pair, row.status, row.stats) == ("0?", live.pair, live.status, live.stats)
+        assert 0 <= row.at_s - live.at_s < 3600
         assert page.more_button.text() == "Show more (1 older)"
         page.more_button.click()
         qtbot.waitUntil(lambda: len(rows) == 3)

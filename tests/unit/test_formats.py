@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QDate, QDateTime, QLocale, QTime
 
-from app.words import pairs
-from app.words.formats import labelled, listed, quoted, sentences, size, spoken
+from app.words import formats, pairs
+from app.words.formats import labelled, listed, moment, quoted, sentences, size, spoken
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -43,6 +43,15 @@ def test_a_size_has_three_digits_at_most_and_stays_beside_its_unit(size_bytes: i
 def test_a_size_is_written_as_the_language_has_it(usual_locale: None, language: str, words: str) -> None:
     QLocale.setDefault(QLocale(language))
     assert size(8_812_000_000) == words.replace(" ", NBSP)
+
+
+def test_a_moment_of_today_is_a_time_and_another_a_day(usual_locale: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    QLocale.setDefault(QLocale("ko"))
+    at = QDateTime(QDate(2026, 3, 9), QTime(14, 32))
+    for today, words in ((at.date(), "오후 2:32"), (at.date().addDays(1), "26. 3. 9.")):
+        monkeypatch.setattr(formats, "QDate", SimpleNamespace(currentDate=lambda today=today: today))
+        assert moment(at.toSecsSinceEpoch() + 0.9) == words
+    assert moment(0.0) == ""
 
 
 @pytest.mark.parametrize(("sentence", "words"), [("%1-bit", "4\u2011bit"), ("%1 ビット", f"4{NBSP}ビット")])

@@ -198,10 +198,11 @@ def cells(table: RequestTableModel, row: int) -> list[str]:
 
 def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel) -> None:
     by_position = "position 1: 80%, position 2: 60%, position 3: 30%, position 4: 20%"
-    new = ["New", "Main ← Draft", "Writing", "1.4×", "48%", "2.9", by_position, "", "–", "29.0"]
+    new = ["New", "Writing", "1.4×", "48%", "2.9", by_position, "", "–", "29.0"]
     assert cells(table, 0) == new
-    assert cells(table, 1) == ["Old", "Main", "Done", "–", "–", "–", "", "", "–", "–"]
+    assert cells(table, 1) == ["Old", "Done", "–", "–", "–", "", "", "–", "–"]
     assert table.index(0, RequestColumn.SPEED_UP).data(RequestRole.SECOND_LINE) == "0.4 s saved"
+    assert table.index(0, RequestColumn.CHAT).data(RequestRole.SECOND_LINE) == "Main ← Draft"
     assert table.index(0, 0).data(RequestRole.RUNNING) is True
 
 
@@ -217,4 +218,4 @@ def test_put_of_a_known_request_changes_its_row(table: RequestTableModel) -> Non
     table.put(row)
     assert changed == []
     table.put(replace(row, status=ReplyStatus.DONE))
-    assert (len(changed), table.rowCount(), cells(table, 0)[2]) == (1, 2, "Done")
+    assert (len(changed), table.rowCount(), cells(table, 0)[1]) == (1, 2, "Done")

@@ -80,7 +80,6 @@ class RequestTable(Translated, QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
-        self.setColumnHidden(RequestColumn.PAIR, True)
 
     def _set_header(self) -> None:
         header = RequestHeader(self)
@@ -235,10 +234,10 @@ class RequestDelegate(QStyledItemDelegate):
 
     def _paint_names(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
         colors = self._table.theme.palette
-        pair = index.model().index(index.row(), RequestColumn.PAIR).data()
+        below = index.data(RequestRole.SECOND_LINE)
         metrics = QFontMetrics(painter.font())
         half = place.height() // 2
-        for text, color, top in ((index.data(), colors.text, 4), (pair, colors.secondary, half - 1)):
+        for text, color, top in ((index.data(), colors.text, 4), (below, colors.secondary, half - 1)):
             painter.setPen(color)
             shown = metrics.elidedText(str(text), Qt.TextElideMode.ElideRight, place.width())
             line = QRect(place.left(), place.top() + top, place.width(), half - 3)

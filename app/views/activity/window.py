@@ -242,7 +242,7 @@ class Totals(Translated, QWidget):
         self.groups.set_choices(tuple((grouping, grouping_name(grouping)) for grouping in Grouping))
         self.groups.setAccessibleName(self.tr("Totals"))
         self.nothing.setText(self.tr("Totals appear after the first reply."))
-        self.clear_button.setText(self.tr("Clear Statistics…"))
+        self.clear_button.setText(self.tr("Clear statistics…"))
         self._show()
 
 

@@ -280,7 +280,7 @@ class ChatToolsPanel(Translated, Panel):
         self.setAccessibleName(self.title.text())
         self.close_button.set_name(self.tr("Close"))
         self.settings_button.setText(self.tr("Manage Tools…"))
-        self.find_button.setText(self.tr("Find One That Can"))
+        self.find_button.setText(self.tr("Find one that can"))
         self.show_tools()
 
 

@@ -753,6 +753,6 @@ class UnseenNote(Translated, QWidget):
         if offer is not None:
             self.install_button.setAccessibleName(coming or fill(self.tr("Install %1"), human_name(offer.name)))
             set_tooltip(self.install_button, offer.repository)
-        self.find_button.setText(self.tr("Find One That Can"))
+        self.find_button.setText(self.tr("Find one that can"))
         self.find_button.setVisible(not folder and not only_sees)
         self._place_buttons()

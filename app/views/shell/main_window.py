@@ -316,7 +316,7 @@ class MainWindow(Translated, ShellWindow):
         self.chat_settings = ChatSettingsButton(self, theme)
         self.tools = WindowTools(self, theme, settings)
         if settings.main_folder:
-            self._show_pair(PairView(_pair_name(settings.main_folder), state=PairState.LOADING))
+            self._show_pair(PairView(_pair_name(settings.main_folder), state=PairState.LOADING), settings.main_folder)
         if settings.window_geometry:
             self.restoreGeometry(QByteArray.fromBase64(settings.window_geometry.encode()))
         self.setWindowTitle("Hunch")
@@ -462,13 +462,12 @@ class MainWindow(Translated, ShellWindow):
         assert self._chats is not None
         assert self._models is not None
         self.composer.ring.set_room(*self._models.context_room(self._chats.options.kv_bits))
-        self._show_pair(self._chats.options.pair_here(self._models.pair))
+        self._show_pair(self._chats.options.pair_here(self._models.pair), self._models.main_setting)
         able = self._models.keeps_forms or not self._chats.options.schema
         self.composer.unable_to_keep_form = "" if able else human_name(self._models.pair.main_name)
 
-    def _show_pair(self, pair: PairView) -> None:
-        """Show the pair in the chip, the composer and an empty chat."""
-        folder = self._settings.main_folder
+    def _show_pair(self, pair: PairView, folder: str) -> None:
+        """Show the pair in the chip, the composer and an empty chat; `folder` is named as in the settings."""
         has_model = pair.state != PairState.NO_MODEL
         self.header.chip.set_pair(pair)
         self.composer.show_for(folder if has_model else "")
