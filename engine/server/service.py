@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _GRACE_S = 5  # for connections to close, once every reply was ended
+_KEEP_ALIVE_S = 75  # longer than clients keep theirs: httpx and Node use one again until it was idle for 5 s
 _BACKLOG = 128
 _CONNECT_S = 0.5
 _TRIES = 20  # for a port that is free at both addresses
@@ -141,6 +142,7 @@ class Server:
             proxy_headers=False,
             server_header=False,
             timeout_graceful_shutdown=_GRACE_S,
+            timeout_keep_alive=_KEEP_ALIVE_S,
             h11_max_incomplete_event_size=MOST_HEADER_BYTES,
         )
         config.load()

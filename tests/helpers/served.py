@@ -55,6 +55,11 @@ class Served:
             self.states.get(timeout=PATIENCE_S)
 
 
+def client_of(address: str) -> httpx2.Client:
+    """Without TLS here, and reading the certificates for it takes longer than all else of a start."""
+    return httpx2.Client(base_url=address, timeout=PATIENCE_S, trust_env=False, verify=False)
+
+
 def listens(port: int) -> bool:
     """Whether a program answers there; one that is closing may refuse the connection or reset it."""
     try:
@@ -124,8 +129,7 @@ def serving(
         pass
     assert state.phase is ServerPhase.RUNNING, state
     try:
-        # Without TLS here, and reading the certificates for it takes longer than all else of a start.
-        with httpx2.Client(base_url=state.addresses[0], timeout=PATIENCE_S, trust_env=False, verify=False) as http:
+        with client_of(state.addresses[0]) as http:
             yield Served(server, states, http)
     finally:
         assert server.stop(PATIENCE_S)

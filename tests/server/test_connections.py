@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from engine.api.connections import gives_way, machine_of
 from engine.server import connections
 from tests.architecture.project import ROOT
 from tests.helpers.fake_engine import FakeEngine
-from tests.helpers.served import PATIENCE_S, Served, chat_body, post_bytes, serving
+from tests.helpers.served import PATIENCE_S, Served, chat_body, client_of, post_bytes, serving
 
 KEY = "a-key-of-a-test"
 HOLDER = {"authorization": f"Bearer {KEY}"}
@@ -55,15 +55,15 @@ class Child:
         return pages * resource.getpagesize()
 
     def ask(self, host: str = "127.0.0.1") -> None:
-        """As a holder of the key, on a new connection; twice if need be, as clients do: where this process stands still
-        between connecting and asking, it may give way to a crowd that comes meanwhile.
+        """As a holder of the key, on a new connection; a few times if need be, as clients do: where this process stands
+        still between connecting and asking, it may give way to a crowd that comes meanwhile.
         """
-        address = f"http://{host}:{self.port}/v1/models"
-        try:
-            answer = httpx2.get(address, headers=HOLDER, timeout=PATIENCE_S, trust_env=False)
-        except httpx2.RemoteProtocolError:
-            answer = httpx2.get(address, headers=HOLDER, timeout=PATIENCE_S, trust_env=False)
-        assert answer.status_code == 200
+        with client_of(f"http://{host}:{self.port}") as http:
+            for _ in range(4):
+                with suppress(httpx2.RemoteProtocolError, httpx2.ReadError):
+                    assert http.get("/v1/models", headers=HOLDER).status_code == 200
+                    return
+        raise AssertionError("it gave way every time")
 
 
 @pytest.fixture

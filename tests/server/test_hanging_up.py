@@ -11,13 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-import httpx2
 import pytest
 
 from engine import FinishReason, OutOfMemory, PromptFits, PromptProgress, Request, RequestId, Sink, TemplateFailed
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import MAIN, FakeEngine, Script, _Counters, _Job
-from tests.helpers.served import PATIENCE_S, chat_body, post_bytes, serving
+from tests.helpers.served import PATIENCE_S, chat_body, client_of, post_bytes, serving
 
 CHAT = "/v1/chat/completions"
 E = TypeVar("E", bound="Reading | Counting")
@@ -222,5 +221,5 @@ def test_a_server_can_be_started_again(scripted: FakeEngine) -> None:
         served.server.start()
         while not served.server.state.addresses:
             served.states.get(timeout=PATIENCE_S)
-        with httpx2.Client(base_url=served.server.state.addresses[0], trust_env=False, verify=False) as http:
+        with client_of(served.server.state.addresses[0]) as http:
             assert http.get("/health").status_code == 200

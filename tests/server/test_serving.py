@@ -20,7 +20,7 @@ from app.documents.sent_pictures import Decoder
 from engine.__main__ import main
 from engine.server.command import decoder_of
 from tests.architecture.project import ROOT
-from tests.helpers.served import PATIENCE_S, chat_body
+from tests.helpers.served import PATIENCE_S, chat_body, client_of
 from tests.helpers.tiny_models import build, qwen3_config, save
 from tests.server.conftest import STARTER
 
@@ -42,7 +42,7 @@ def test_a_signal_ends_it_in_the_middle_of_a_reply() -> None:
     body = chat_body("x", stream=True, logit_bias={"2": -100})
     with (
         serving() as (process, address),
-        httpx2.Client(base_url=address, timeout=PATIENCE_S, trust_env=False, verify=False) as http,
+        client_of(address) as http,
         http.stream("POST", "/v1/chat/completions", json=body) as answer,
     ):
         lines = answer.iter_lines()

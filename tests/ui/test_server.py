@@ -35,7 +35,7 @@ from tests.helpers.fake_model_store import installed
 from tests.helpers.gui_waits import gui_waits
 from tests.helpers.lent import free_port
 from tests.helpers.picture_files import rgb_png
-from tests.helpers.served import PATIENCE_S, Asked, chat_body, listens
+from tests.helpers.served import PATIENCE_S, Asked, chat_body, client_of, listens
 from tests.helpers.stillness import still
 from tests.helpers.window_pages import SETTINGS_PAGES
 
@@ -77,7 +77,7 @@ def ask(
     server: ServerController, key: str = "", path: str = "/v1/chat/completions", content: object = "Hello"
 ) -> httpx2.Response:
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    with httpx2.Client(base_url=server.reached.address, timeout=PATIENCE_S, trust_env=False, verify=False) as http:
+    with client_of(server.reached.address) as http:
         return http.post(path, json=chat_body(content), headers=headers)
 
 
@@ -115,12 +115,12 @@ def test_it_is_off_until_somebody_turns_it_on(
     harness.ask(qtbot, "Question")  # the person's own are rows as before
     assert [row.of_program for row in table.rows] == [False, True]
 
-    with httpx2.Client(base_url=server.reached.address, trust_env=False, verify=False) as http:
+    with client_of(server.reached.address) as http:
         listed = http.get("/v1/models").json()["data"][0]
     assert (listed["id"], listed["context_length"]) == (server.reached.model, server.reached.context_tokens)
 
     for host, status in ((f"host.docker.internal:{server.port}", 200), ("host.example", 403)):
-        with httpx2.Client(base_url=server.reached.address, trust_env=False, verify=False) as http:
+        with client_of(server.reached.address) as http:
             assert http.get("/v1/models", headers={"host": host}).status_code == status
 
     harness.models.eject()
