@@ -25,6 +25,7 @@ from engine.decoding.sequence import within_vocabulary
 from engine.drafting.planner import evened
 from engine.drafting.plans import PLAIN
 from engine.drafting.proposers.base import draft_together
+from engine.drafting.proposers.rows import HeadRows
 from engine.runtime.reply import Reply
 from engine.vision.seeing import together
 
@@ -341,16 +342,32 @@ def try_batching(model: LoadedModel) -> Trial:
     caches = model.make_caches()
     if type(model.network).__module__ in _UNEVEN or caches.others is not None or not can_merge(caches.layers):
         return Batching()
-    if not (yield from _agrees(model)) or not (yield from _agrees(model.with_eight_bits())):
+    for one in (model, model.with_eight_bits()):
+        if not (yield from _agrees(one, _rows_agree(one))):
+            return Batching()
+    return Batching(shares=True, drafts=(yield from _agrees(model, _rows_agree(model, after=[3, 1]), "draft")))
+
+
+def try_draft_rows(draft: LoadedModel) -> Trial:
+    """The same for a draft: `drafts` if it can draft for several replies in the same forwards."""
+    if draft.info.drafter is None:
+        return (yield from try_batching(draft))
+    models = (draft, draft.with_eight_bits())
+    if not hasattr(draft.network.proposer, "draft_rows") or not all(
+        can_merge(one.make_caches().layers) for one in models
+    ):
         return Batching()
-    return Batching(shares=True, drafts=(yield from _agrees(model, after=[3, 1])))
+    for one in models:
+        if not (yield from _agrees(one, _head_rows_agree(one), "draft")):
+            return Batching()
+    return Batching(drafts=True)
 
 
-def _agrees(model: LoadedModel, after: Sequence[int] = ()) -> Generator[None, None, bool]:
+def _agrees(model: LoadedModel, trial: Generator[None, None, bool], to_do: str = "run") -> Generator[None, None, bool]:
     try:
-        return (yield from _rows_agree(model, after))
+        return (yield from trial)
     except Exception:  # noqa: BLE001  a network may raise anything; its replies can take turns
-        _log.warning("%s cannot %s in a batch", model.info.model_type, "draft" if after else "run", exc_info=True)
+        _log.warning("%s cannot %s in a batch", model.info.model_type, to_do, exc_info=True)
         return False
 
 
@@ -378,6 +395,40 @@ def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> Generator[None
     yield
     uncached = [text[row.caches.position : end + 1] for row, text, end in zip(rows, texts, ends, strict=True)]
     alone = mx.concatenate([row.feed(mx.array(tokens))[-1:] for row, tokens in zip(rows, uncached, strict=True)])
+    return _is_near(together, alone)
+
+
+def _head_rows_agree(drafter: LoadedModel) -> Generator[None, None, bool]:
+    """Whether a head's states of two texts of different lengths are the same in a batch as alone, but for rounding."""
+    head = drafter.network
+    texts = []
+    for length in (6, 3):
+        tokens = mx.arange(1, length + 1, dtype=mx.uint32)
+        states = mx.sin(mx.arange(length * head.reads_width)).reshape(length, -1)
+        row = Conversation(drafter, tokens.tolist())  # type: ignore[arg-type]
+        mx.eval(head.read(tokens[:-2], states[:-2], row.caches))
+        yield
+        texts.append((row, tokens, states))
+    alone = []
+    for row, tokens, states in texts:
+        before = row.caches.position
+        row.caches.keep_rollback_points()
+        state = head.read(tokens[-2:], states[-2:], row.caches)[-1:]
+        alone.append(head.step(tokens[-1:], state, row.caches))
+        mx.eval(alone[-1])
+        row.caches.roll_back(before)
+        yield
+    rows = HeadRows(head)
+    rows.hold([row for row, *_ in texts])
+    read = rows.read([(tokens[-2:], states[-2:]) for _, tokens, states in texts])
+    assert read is not None
+    together = rows.step(mx.concatenate([tokens[-1:] for _, tokens, _ in texts]), read)
+    mx.eval(together)
+    yield
+    return _is_near(together, mx.concatenate(alone))
+
+
+def _is_near(together: mx.array, alone: mx.array) -> bool:
     tolerance = 1e-3 if alone.dtype == mx.float32 else 0.05
     difference = mx.abs(together - alone).max() / (alone.max() - alone.min())
     return bool((difference <= tolerance).item())

@@ -26,7 +26,7 @@ from engine.drafting.text_kind import KindReader
 from engine.models.fit import LEAST_CONTEXT_TOKENS, takes_eight_bits
 from engine.models.memory import is_short, lacks, most_bytes, set_limits
 from engine.prefix.memory import PrefixStore
-from engine.runtime.batch import Batching, Trial, try_batching
+from engine.runtime.batch import Batching, Trial, try_batching, try_draft_rows
 from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
 from engine.runtime.sharing import Sharing
@@ -84,7 +84,7 @@ class LoadedPair:
         main = self._with_eight_bits[0]
         self._with_eight_bits = main, draft if draft is None or main is self.main else draft.with_eight_bits()
         self._recall_costs()
-        self._draft_trial = None if draft is None or draft.info.drafter is not None else try_batching(draft)
+        self._draft_trial = None if draft is None else try_draft_rows(draft)
         self._tell_station()
         for reply in replies:
             self.draft_for(reply)

@@ -118,10 +118,10 @@ class BlockProposer(FeatureProposer):
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         """Computes a whole block, as in training, and samples `plan.length` tokens of it."""
-        self._context.follow(tokens)
-        self._context.read()
+        self.context.follow(tokens)
+        self.context.read()
         newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
-        states = self._network.block(newest, self._context.caches)
+        states = self._network.block(newest, self.context.caches)
         walk = self._network.walk(states, plan.length)
         draft = draft_rows(walk, newest, len(tokens), plan, sampler)
         sure = self._network.confidence(states[: plan.length], mx.concatenate([newest, draft.tokens[:-1]]))

@@ -9,6 +9,7 @@ and never to more than `SEEN_ROWS` unless some layers have windows of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
 
 from engine.caches.base import CacheSet
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, rehearsed
+from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, RowChainProposer, rehearsed
 from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, normed_layers, rotated_otherwise
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
@@ -63,7 +64,7 @@ class EagleDrafter(OwnLayers):
 
     reads_next_token = True
     tokens = REHEARSED_TOKENS
-    proposer = ChainProposer
+    proposer: type[ChainProposer] = RowChainProposer
 
     def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
         super().__init__(config)
@@ -96,7 +97,7 @@ class EagleDrafter(OwnLayers):
         return super().sanitize({name.replace(_FIRST_LAYER, "layers.0."): weight for name, weight in weights.items()})
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        return self._forward(tokens, self._fused(states), caches)
+        return self._forward(tokens, self.fused(states), caches)
 
     def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
         return self._forward(token, state, caches)
@@ -121,29 +122,29 @@ class EagleDrafter(OwnLayers):
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
         return rehearsed(self, self._main.precision, length, caches)
 
-    def _fused(self, states: mx.array) -> mx.array:
-        """The main model's states (n, layers × width) fused into one a row (n, width)."""
+    def fused(self, states: mx.array) -> mx.array:
+        """The main model's states (…, layers × width) fused into one a row (…, width)."""
         config = self._config
         if config.norms_of_layers:
             states = normed_layers(self.fc_norm, states)
         return self.fc(self.input_norm(states) if config.norm_before_fc else states)
 
-    def _mask(self, layer: int, rows: int, cache: KVCache) -> Any:
+    def rows(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
+        embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
+        masks = [self._mask(layer, tokens.shape[1], cache) for layer, cache in enumerate(layers)]
+        rows = self.layers[0].first(embedded, states, self._rope, masks[0], layers[0])
+        for layer, mask, cache in zip(self.layers[1:], masks[1:], layers[1:], strict=True):
+            rows = layer(rows, self._rope, mask, cache)
+        return self.norm(rows) if self._config.feeds_back_normed else rows
+
+    def _mask(self, layer: int, rows: int, cache: Any) -> Any:
         context = self._config.backbone.context_tokens
         windows = self._config.windows
         window = min(context, windows[layer] or context)
-        return cache.make_mask(rows, window_size=window if cache.offset + rows > window else None, return_array=False)
+        longest = max(getattr(cache, "lengths", [cache.offset]))  # of a batch's texts
+        return cache.make_mask(rows, window_size=window if longest + rows > window else None, return_array=False)
 
     def _forward(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
-
-        def run() -> mx.array:
-            masks = [self._mask(layer, tokens.size, cache) for layer, cache in enumerate(caches.layers)]
-            rows = self.layers[0].first(embedded[None], states[None], self._rope, masks[0], caches.layers[0])
-            for layer, mask, cache in zip(self.layers[1:], masks[1:], caches.layers[1:], strict=True):
-                rows = layer(rows, self._rope, mask, cache)
-            return self.norm(rows)[0] if self._config.feeds_back_normed else rows[0]
-
-        made = caches.forward(tokens.size, run)
+        made = caches.forward(tokens.size, lambda: self.rows(tokens[None], states[None], caches.layers))
         caches.commit(tokens.size)
-        return made
+        return made[0]

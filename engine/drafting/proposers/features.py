@@ -7,6 +7,7 @@ computed again a chunk at a time, if the controller thinks it worth its time.
 from __future__ import annotations
 
 from collections.abc import Sequence as Tokens
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,9 +16,11 @@ import mlx.core as mx
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import copy_beginning, needs_checkpoints
+from engine.caches.window import SLACK_TOKENS
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
+from engine.drafting.proposers.rows import HeadRows
 from engine.models.memory import is_short
 from engine.prefix.memory import PrefixStore
 from engine.vision.values import readable
@@ -42,6 +45,15 @@ class StateNetwork(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a forward reads: the states at tokens up to position `end`, and the token after each of them."""
+
+    following: mx.array  # (n,)
+    states: mx.array  # (n, layers × width)
+    end: int
+
+
 class Context:
     """For one reply. Row i is computed from the main model's state at token i; the newest token has no state yet."""
 
@@ -61,11 +73,12 @@ class Context:
         self._again: tuple[Sequence, HiddenStates] | None = None  # computes missing states by prefilling the chat again
         self._known_on_disk = -1, 0  # (rows cached, position up to which the disk has the main model's caches)
         self.last_state: mx.array | None = None  # of the last row, if it was computed in this reply
+        self.rows: HeadRows | None = None  # that hold the caches, in a batch
         self._last_read: tuple[int, mx.array] | None = None  # (position, main model's state) of the last row
 
     @property
     def caches(self) -> CacheSet:
-        return self._following.caches
+        return self.following.caches
 
     @property
     def _owner(self) -> str:
@@ -195,29 +208,57 @@ class Context:
 
     def read(self) -> None:
         """Compute rows of all waiting states, up to the first that is missing."""
-        tokens = self._tokens
-        waiting = _joined(self.waiting)
+        self.leave_rows()
+        while (part := self.next_part()) is not None:
+            rows = self._reader.read(part.following, part.states, self.caches)
+            self.note_read(part, rows[-1:])
+            if part.states.shape[0] == PREFILL_CHUNK_TOKENS:
+                self.caches.evaluate()
+            if part.end == self.turn_end:
+                self.following.keep_checkpoint()
+
+    def prepare_row(self) -> bool:
+        """Read what a forward over rows of a batch cannot; returns whether this can be one of them."""
+        part = self.next_part()
+        if not self.caches.position or (part is not None and not self._is_short_and_last(part)):
+            self.read()
+            part = None
+        return self.caches.position > 0 and (part is not None or self.last_state is not None)
+
+    def _is_short_and_last(self, part: Part) -> bool:
+        return part.states.shape[0] <= SLACK_TOKENS and part.end == len(self._tokens) - 1 != self.turn_end
+
+    def note_read(self, part: Part, last_state: mx.array) -> None:
+        """Its rows are computed; the last of them has this state (1, width)."""
+        self.last_state = last_state
+        self._last_read = part.end - 1, part.states[-1:]
+
+    def leave_rows(self) -> None:
+        """Take the caches out of a batch's rows."""
+        if self.rows is not None and self.sequence is not None and self.sequence in self.rows:
+            self.rows.release(self.sequence)
+        self.rows = None
+
+    def next_part(self) -> Part | None:
+        """The waiting states right after the rows, up to where a forward ends; None: they are missing, or all read."""
+        self.waiting = _joined(self.waiting)
         held = self.caches.position
-        end = len(tokens) - 1
-        while waiting and waiting[0][0] <= held:
-            position, states = waiting.pop(0)
+        end = len(self._tokens) - 1
+        part = None
+        while self.waiting and self.waiting[0][0] <= held and part is None:
+            position, states = self.waiting[0]
             last = min(position + states.shape[0], end)
-            while held < last:
+            if held < last:
                 stop = self._part_end(held, last)
-                following = mx.array(readable(tokens[held + 1 : stop + 1], self.main.vision), dtype=mx.uint32)
-                rows = self._reader.read(following, states[held - position : stop - position], self.caches)
-                self.last_state = rows[-1:]
-                self._last_read = stop - 1, states[stop - 1 - position : stop - position]
-                if stop - held == PREFILL_CHUNK_TOKENS:
-                    self.caches.evaluate()
-                held = stop
-                if held == self.turn_end:
-                    self._following.keep_checkpoint()
-            if position + states.shape[0] > end:  # the newest token's row may depend on the next token
-                waiting.insert(0, (end, states[max(0, end - position) :]))
+                tokens = readable(self._tokens[held + 1 : stop + 1], self.main.vision)
+                part = Part(mx.array(tokens, dtype=mx.uint32), states[held - position : stop - position], stop)
+            elif position + states.shape[0] > end:  # the newest token's row may depend on the next token
+                self.waiting[0] = end, states[max(0, end - position) :]
                 break
-        self.waiting = waiting
-        self._waiting_bytes = sum(states.nbytes for _, states in waiting)
+            else:
+                self.waiting.pop(0)
+        self._waiting_bytes = sum(states.nbytes for _, states in self.waiting)
+        return part
 
     def _part_end(self, start: int, last: int) -> int:
         """End of the next forward: a chunk, or the end of the turn where a checkpoint is needed there."""
@@ -240,7 +281,7 @@ class Context:
         self._waiting_bytes = 0
 
     @property
-    def _following(self) -> Sequence:
+    def following(self) -> Sequence:
         if self.sequence is None:
             raise RuntimeError("nothing is followed yet")
         return self.sequence
@@ -276,35 +317,35 @@ class FeatureProposer:
         self.name = drafter.source
         self.layers = layers
         self.reads_next_token: bool = drafter.network.reads_next_token
-        self._context = Context(drafter, main, store, layers)
+        self.context = Context(drafter, main, store, layers)
         self._longest = MAX_DRAFT_TOKENS
         self._room = drafter.info.context_tokens
         self._missing = 0
 
     def begin(self, turn_end: int, tokens: Tokens[int] = (), chat: Sequence | None = None) -> None:
         """The prompt's tokens, the position where the turn before the reply ends, and the main model's sequence."""
-        self._context.begin(turn_end, tokens, chat)
+        self.context.begin(turn_end, tokens, chat)
 
     def receive_states(self, position: int, states: mx.array) -> None:
-        self._context.receive(position, states)
+        self.context.receive(position, states)
 
     def offer(self, tokens: Tokens[int]) -> Offer:
-        self._context.follow(tokens)
+        self.context.follow(tokens)
         room = self._room - len(tokens)
-        self._missing = missing = self._context.missing() if room > 0 else 0
+        self._missing = missing = self.context.missing() if room > 0 else 0
         most = 0 if missing else max(0, min(self._longest, room))
         return Offer(self.name, most, has_probabilities=True, behind=missing)
 
     def read_on(self) -> None:
         """Prefill states that were missing at the last offer; those of the latest round arrive later."""
         if self._missing:
-            self._context.read_again()
+            self.context.read_again()
 
     def commit(self, emitted: Tokens[int]) -> None:
         """Nothing to do: drafting changes no cache, and the next offer appends what was emitted."""
 
     def close(self) -> None:
-        self._context.close()
+        self.context.close()
 
 
 def _most_waiting_bytes() -> int:

@@ -20,7 +20,7 @@ Part = Callable[[mx.array], mx.array]
 
 
 class Projections(nn.Module):
-    """Queries, keys and values of rows (1, n, read_width), by head; `norms`: of queries and keys."""
+    """Queries, keys and values of rows (texts, n, read_width), by head; `norms`: of queries and keys."""
 
     def __init__(self, sizes: Backbone, read_width: int, *, norms: bool) -> None:
         super().__init__()
@@ -36,16 +36,16 @@ class Projections(nn.Module):
             self.q_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
             self.k_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
 
-    def _queries(self, rows: mx.array, rope: Any, position: int) -> mx.array:
+    def _queries(self, rows: mx.array, rope: Any, position: Any) -> mx.array:
         queries = self._heads(self.q_proj(rows), self._sizes.heads)
         turned: mx.array = rope(self.q_norm(queries) if self._normed else queries, offset=position)
         return turned
 
-    def _keys_values(self, rows: mx.array, rope: Any, position: int) -> tuple[mx.array, mx.array]:
+    def _keys_values(self, rows: mx.array, rope: Any, position: Any) -> tuple[mx.array, mx.array]:
         keys = self.k_proj(rows)
         return self._turned(keys, keys if self._sizes.values_are_keys else self.v_proj(rows), rope, position)
 
-    def _turned(self, keys: mx.array, values: mx.array, rope: Any, position: int) -> tuple[mx.array, mx.array]:
+    def _turned(self, keys: mx.array, values: mx.array, rope: Any, position: Any) -> tuple[mx.array, mx.array]:
         """Keys and values by head, from their projections."""
         sizes = self._sizes
         keys = self._heads(keys, sizes.kv_heads)
@@ -65,15 +65,15 @@ class Projections(nn.Module):
         sinks: mx.array | None = None,
         gates: mx.array | None = None,
     ) -> mx.array:
-        """`gates`: (1, n, heads), by which each head's part of a row is multiplied."""
+        """`gates`: (texts, n, heads), by which each head's part of a row is multiplied."""
         scale = 1.0 if self._sizes.is_gemma else self._sizes.head_width**-0.5
         mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask, sinks=sinks)
         rows = mixed.transpose(0, 2, 1, 3)
         rows = rows if gates is None else rows * gates[..., None]
-        return self.o_proj(rows.reshape(1, queries.shape[2], -1))
+        return self.o_proj(rows.flatten(2))
 
     def _heads(self, rows: mx.array, heads: int) -> mx.array:
-        return rows.reshape(1, rows.shape[1], heads, -1).transpose(0, 2, 1, 3)
+        return rows.reshape(*rows.shape[:2], heads, -1).transpose(0, 2, 1, 3)
 
 
 class MLP(nn.Module):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from engine.caches.base import CacheSet
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
 from engine.drafting.proposers.assistant import AssistantDrafter
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, rehearsed
+from engine.drafting.proposers.chain import REHEARSED_TOKENS, RowChainProposer, rehearsed
 from engine.drafting.proposers.layers import rotated_otherwise
 from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import BODY, AssistantConfig, MtpConfig
@@ -41,7 +42,7 @@ class MtpDrafter(nn.Module):
 
     reads_next_token = True
     tokens = REHEARSED_TOKENS
-    proposer = ChainProposer
+    proposer = RowChainProposer
 
     def __init__(self, config: MtpConfig, main: ModelAccess) -> None:
         super().__init__()
@@ -76,7 +77,7 @@ class MtpDrafter(nn.Module):
     def row_bytes(self) -> int:
         """Bytes of one token's rows; from shapes, nothing is computed."""
         caches = self.make_cache()
-        self._rows(mx.zeros((1, self.reads_width), self._main.precision), caches)
+        self.rows(mx.zeros((1, 1), mx.uint32), mx.zeros((1, 1, self.reads_width), self._main.precision), caches)
         kept = (array for leaf in leaves(caches) for array in arrays_in(leaf.state))
         return sum(array.nbytes // array.shape[-2] for array in kept)
 
@@ -105,12 +106,9 @@ class MtpDrafter(nn.Module):
         return named
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
-        parts = [self.token_norm(embedded), self.state_norm(states)]
-        joined = self.join(mx.concatenate(parts[::-1] if self._family.state_first else parts, axis=-1))
-        made = caches.forward(tokens.size, lambda: self._rows(joined, caches.layers))
+        made = caches.forward(tokens.size, lambda: self.rows(tokens[None], states[None], caches.layers))
         caches.commit(tokens.size)
-        return made
+        return made[0]
 
     def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
         return self.read(token, state, caches)
@@ -143,16 +141,21 @@ class MtpDrafter(nn.Module):
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
         return rehearsed(self, self._main.precision, length, caches)
 
-    def _rows(self, joined: mx.array, caches: list[Any]) -> mx.array:
-        rows = joined[None]
-        cache = next(leaves(caches))
+    def fused(self, states: mx.array) -> mx.array:
+        return states
+
+    def rows(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
+        embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
+        parts = [self.token_norm(embedded), self.state_norm(states)]
+        rows = self.join(mx.concatenate(parts[::-1] if self._family.state_first else parts, axis=-1))
+        cache = next(leaves(layers))
         window = self._window or None
         mask = create_attention_mask(rows, cache, window_size=window, return_array=self._family.mask_array)
-        kept = iter(caches)
+        kept = iter(layers)
         for layer in self.layers:
             rows = layer(rows, mask, next(kept) if _keeps_rows(layer) else None)
         made: mx.array = rows if self._family.before_norm else self.norm(rows)
-        return made[0]
+        return made
 
 
 def _keeps_rows(layer: Any) -> bool:

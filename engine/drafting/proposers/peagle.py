@@ -35,7 +35,7 @@ class PEagleProposer(ChainProposer):
         self._longest = min(self._longest, self._network.tokens)
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
-        logits = self._network.logits(self._network.ahead(self._read(tokens), plan.length, self._context.caches))
+        logits = self._network.logits(self._network.ahead(self._read(tokens), plan.length, self.context.caches))
         newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
         draft = draft_rows(lambda row, before: logits[row : row + 1], newest, len(tokens), plan, sampler)
         return shortened(draft, plan)
@@ -63,7 +63,7 @@ class PEagleDrafter(EagleDrafter):
             return state
         position = caches.position
         masks = length - 1
-        fused = mx.broadcast_to(self._fused(self.mask_hidden[0]), (masks, state.shape[-1]))
+        fused = mx.broadcast_to(self.fused(self.mask_hidden[0]), (masks, state.shape[-1]))
         made = self._forward(mx.full((masks,), self._config.mask_token, dtype=mx.uint32), fused, caches)
         caches.roll_back(position)
         return mx.concatenate([state, made])

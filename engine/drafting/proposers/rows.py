@@ -1,9 +1,10 @@
-"""Texts of a draft model as rows of one batch: one forward reads or drafts a token of each."""
+"""Texts of a draft as rows of one batch: one forward reads or drafts a token of each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence as Rows
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from collections.abc import Sequence as Tokens
+from typing import TYPE_CHECKING, Protocol
 from weakref import ref
 
 import mlx.core as mx
@@ -15,24 +16,23 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 
-class DraftRows:
+class Rows:
     """Meanwhile the caches of a sequence are empty and only count its tokens; `release` fills them again.
 
     Tokens after their `position` are dropped before the next forward. A sequence that has no other owner any more
     is no row after the next `hold`.
     """
 
-    def __init__(self, model: LoadedModel) -> None:
-        self._model = model
+    def __init__(self) -> None:
+        self.steps = 0  # since all that was not cached was read
         self._caches = MergedCaches()
         self._members: list[ref[Sequence]] = []
         self._lengths: list[int] = []  # cached tokens of each row
-        self.steps = 0  # since `read`
 
     def __contains__(self, sequence: object) -> bool:
         return any(member() is sequence for member in self._members)
 
-    def hold(self, sequences: Rows[Sequence]) -> None:
+    def hold(self, sequences: Tokens[Sequence]) -> None:
         """Make these the rows, in this order, and release all others. Each has cached tokens, but not all are."""
         self._drop_rejected()
         for member in [member() for member in self._members]:
@@ -45,7 +45,7 @@ class DraftRows:
         for sequence in fresh:
             self._members.append(ref(sequence))
             self._lengths.append(sequence.caches.position)
-            sequence.caches = self._model.make_caches()
+            sequence.caches = sequence.model.make_caches()
             sequence.caches.position = self._lengths[-1]
         self._keep([[*held, *fresh].index(sequence) for sequence in sequences])
 
@@ -56,41 +56,30 @@ class DraftRows:
         self._caches.extract(row, sequence.caches, sequence.caches.position, back=False)
         self._keep([other for other in range(len(self._members)) if other != row])
 
-    def read(self, wanted: Rows[bool]) -> mx.array:
-        """Read what is not cached of each row that is `wanted`; logits (rows, vocabulary) after its last token."""
-        self._drop_rejected()
-        self.steps = 0
-        held = [member() for member in self._members]
-        tails = [
-            sequence.tokens[sequence.caches.position :] if sequence is not None and reads else []
-            for sequence, reads in zip(held, wanted, strict=True)
-        ]
-        counts = [len(tail) for tail in tails]
-        width = max(counts)
-        logits = self._forward(mx.array([[*tail, *[0] * (width - len(tail))] for tail in tails], dtype=mx.uint32))
+    def _read(self, counts: list[int], run: Callable[[], mx.array]) -> mx.array:
+        """Run a forward of which row i keeps `counts[i]` tokens; its output (rows, 1, width) at the last of them."""
+        made = self._caches.forward(max(counts), run)
         self._caches.commit(counts)
-        self._caches.keep_rollback_points(len(tails))
-        self._lengths = [length + count for length, count in zip(self._lengths, counts, strict=True)]
-        for sequence, length in zip(held, self._lengths, strict=True):
-            if sequence is not None:
-                sequence.caches.position = length
+        self._begin_steps(counts)
         last = mx.array([max(0, count - 1) for count in counts])
-        return mx.take_along_axis(logits, last[:, None, None], axis=1)[:, 0]
+        return mx.take_along_axis(made, last[:, None, None], axis=1)
 
-    def step(self, tokens: mx.array) -> mx.array:
-        """Read one more token of each row (rows,); logits (rows, vocabulary). A `position` has to count it, or it is
-        dropped.
-        """
-        logits = self._forward(tokens[:, None])
-        self._caches.commit([1] * tokens.size)
+    def _begin_steps(self, counts: list[int]) -> None:
+        """So many tokens of each row were read; steps can follow."""
+        self._caches.keep_rollback_points(len(counts))
+        self.steps = 0
+        self._lengths = [length + count for length, count in zip(self._lengths, counts, strict=True)]
+        for member, length in zip(self._members, self._lengths, strict=True):
+            if (sequence := member()) is not None:
+                sequence.caches.position = length
+
+    def _step(self, run: Callable[[], mx.array]) -> mx.array:
+        """Run a forward of a token a row. A `position` has to count it, or it is dropped."""
+        made = self._caches.forward(1, run)
+        self._caches.commit([1] * len(self._members))
         self._lengths = [length + 1 for length in self._lengths]
         self.steps += 1
-        return logits[:, -1]
-
-    def _forward(self, tokens: mx.array) -> mx.array:
-        inputs = within_vocabulary(tokens, self._model)
-        network = self._model.network
-        return self._caches.forward(tokens.shape[1], lambda: network(inputs, cache=self._caches.layers))
+        return made
 
     def _drop_rejected(self) -> None:
         held = [member() for member in self._members]
@@ -108,3 +97,73 @@ class DraftRows:
             self._caches.keep(rows)
             self._members = [self._members[row] for row in rows]
             self._lengths = [self._lengths[row] for row in rows]
+
+
+class DraftRows(Rows):
+    """Of a draft model."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        super().__init__()
+        self._model = model
+
+    def read(self, wanted: Tokens[bool]) -> mx.array:
+        """Read what is not cached of each row that is `wanted`; logits (rows, vocabulary) after its last token."""
+        self._drop_rejected()
+        held = [member() for member in self._members]
+        tails = [
+            sequence.tokens[sequence.caches.position :] if sequence is not None and reads else []
+            for sequence, reads in zip(held, wanted, strict=True)
+        ]
+        counts = [len(tail) for tail in tails]
+        width = max(counts)
+        tokens = mx.array([[*tail, *[0] * (width - len(tail))] for tail in tails], dtype=mx.uint32)
+        return self._read(counts, lambda: self._logits(tokens))[:, 0]
+
+    def step(self, tokens: mx.array) -> mx.array:
+        """Read one more token of each row (rows,); logits (rows, vocabulary)."""
+        return self._step(lambda: self._logits(tokens[:, None]))[:, 0]
+
+    def _logits(self, tokens: mx.array) -> mx.array:
+        logits: mx.array = self._model.network(within_vocabulary(tokens, self._model), cache=self._caches.layers)
+        return logits
+
+
+class RowHead(Protocol):
+    """A head that reads and drafts for several texts in one forward."""
+
+    def fused(self, states: mx.array) -> mx.array:
+        """The main model's states (…, layers × width) as its rows get them (…, width)."""
+
+    def rows(self, tokens: mx.array, states: mx.array, layers: Tokens[object]) -> mx.array:
+        """Its states (texts, n, width) of rows of `tokens` (texts, n) and `states` (texts, n, width): fused, or its
+        own.
+        """
+
+
+class HeadRows(Rows):
+    """Of a drafter that drafts token by token. What it drafts is dropped before the next forward."""
+
+    def __init__(self, head: RowHead) -> None:
+        super().__init__()
+        self._head = head
+
+    def read(self, parts: Tokens[tuple[mx.array, mx.array] | None]) -> mx.array | None:
+        """Add rows of tokens (n,) and states (n, layers × width) to each text, to some none; its states (texts, width)
+        at the last, None where no text gets any.
+        """
+        self._drop_rejected()
+        counts = [0 if part is None else part[0].size for part in parts]
+        width = max(counts)
+        if not width:
+            self._begin_steps(counts)
+            return None
+        like = next(part for part in parts if part is not None)[1]
+        nothing = mx.zeros((0,), mx.uint32), like[:0]
+        filled = [part or nothing for part in parts]
+        tokens = mx.stack([mx.pad(each, (0, width - each.size)) for each, _ in filled])
+        states = mx.stack([mx.pad(each, [(0, width - each.shape[0]), (0, 0)]) for _, each in filled])
+        return self._read(counts, lambda: self._head.rows(tokens, self._head.fused(states), self._caches.layers))[:, 0]
+
+    def step(self, tokens: mx.array, states: mx.array) -> mx.array:
+        """Its states (texts, width) after one more row of each text, of `tokens` (texts,) and its own `states`."""
+        return self._step(lambda: self._head.rows(tokens[:, None], states[:, None], self._caches.layers))[:, 0]
