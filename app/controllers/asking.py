@@ -101,6 +101,7 @@ class Asking(QObject):
     message_sent = Signal(int, object, object)  # the chat (0: a new one), text and rows of `send`, now on disk
     message_refused = Signal(int, object, object)  # the chat, NotStored, a call that tries again; it is not on disk
     message_homeless = Signal(int)  # refused because its chat is in the Trash
+    still_storing = Signal()  # why something was refused
     requested = Signal(int, int)  # chat, message of the reply
 
     def __init__(
@@ -152,7 +153,7 @@ class Asking(QObject):
         attachments = attachments_of(attached)
         if not (words or attachments) or chat_id in self._replies.chats():
             return False
-        if self.is_storing(chat_id) or not self.can_reply():
+        if not self.is_free(chat_id) or not self.can_reply():
             return False
         question = self._question(chat_id, parent_id, words, attachments)
         if not chat_id:
@@ -305,8 +306,14 @@ class Asking(QObject):
     def _replaceable(self, message_id: int) -> StoredMessage | None:
         """The message, where its chat has no question on its way to the disk and a model can reply."""
         message = self._messages.message(message_id)
-        free = message is not None and not self.is_storing(message.chat_id) and self.can_reply()
+        free = message is not None and self.is_free(message.chat_id) and self.can_reply()
         return message if free else None
+
+    def is_free(self, chat_id: int) -> bool:
+        """Whether no question of that chat is on its way to the disk; says so where one is."""
+        if self.is_storing(chat_id):
+            self.still_storing.emit()
+        return not self.is_storing(chat_id)
 
     def is_storing(self, chat_id: int) -> bool:
         """Whether a question of that chat is on its way to the disk."""

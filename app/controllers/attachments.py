@@ -33,6 +33,7 @@ from engine import ChatEngine, CountId, Event, PictureDetail, TokensCounted, pic
 
 MOST_FILES = 20
 _CLOSE_S = 5.0
+_READ_ON_S = 1.0  # at the end of the app, before what is still being read is given up
 _PAUSE_MS = 400  # in typing, after which passages are looked for
 
 
@@ -118,6 +119,7 @@ class AttachmentController(QObject):
         self._rows = _Rows()
         self._fields: dict[int, AttachedModel] = {}  # by message
         self._stops: dict[int, Stop] = {}  # of the files that are being read
+        self._made: dict[int, Attachment] = {}  # read, and not yet taken; written by the reader's thread
         self._paths: dict[int, str] = {}  # of rows that were read from files in this run
         self._stored_at: int | None = None  # the chat that was stored just now
         self._problems: list[NotAttached] = []
@@ -133,7 +135,7 @@ class AttachmentController(QObject):
         chats.options.changed.connect(self._on_pair)
         chats.asking.message_sent.connect(self._on_sent)
         chats.asking.chat_stored.connect(self._note_stored)
-        chats.deletions.emptied.connect(lambda _chats: self._forget_documents())
+        chats.deletions.emptied.connect(self._on_emptied)
         chats.asking.requested.connect(lambda chat_id, _reply_id: self._on_requested(chat_id))
         chats.chat_made.connect(self._go_on_in)
         chats.documents.changed.connect(lambda _place: self._on_documents())
@@ -310,6 +312,13 @@ class AttachmentController(QObject):
 
         self._chats.documents.take(place, name, taken)
 
+    def _on_emptied(self, chats: Sequence[int]) -> None:
+        """Nothing that is still read for a chat that was deleted for good is kept."""
+        for row in (row for chat_id in chats for row in self._rows.pop(chat_id)):
+            if (stop := self._stops.pop(row.number, None)) is not None:
+                stop.ask()
+        self._forget_documents()
+
     def _forget_documents(self) -> None:
         """Those whose messages were deleted for good."""
         for chat_id, files in self._chats.documents.of_chats().items():
@@ -382,9 +391,13 @@ class AttachmentController(QObject):
         self._storage.count(read, lambda found: done(*found))
 
     def close(self) -> bool:
+        """What is read in a moment, such as a pasted picture that exists nowhere else, is kept."""
+        in_time = self._reader.close(_READ_ON_S)
         for stop in self._stops.values():
             stop.ask()
-        return self._reader.close(_CLOSE_S)
+        for number, attachment in list(self._made.items()):
+            self._take(number, attachment)
+        return in_time or self._reader.close(_CLOSE_S)
 
     def _read(self, path: str, place: int, only_end: bool) -> None:
         number = 0
@@ -402,7 +415,12 @@ class AttachmentController(QObject):
         """A row for what `job` reads; returns its number."""
         number = self._rows.begin(place, _name(path))
         self._stops[number] = stop
-        self._reader.ask(job, partial(self._on_read, number), partial(self._on_failed, number, path))
+
+        def make() -> Attachment:
+            self._made[number] = made = job()
+            return made
+
+        self._reader.ask(make, partial(self._on_read, number), partial(self._on_failed, number, path))
         return number
 
     def _progress(self, number: int, share: float) -> None:
@@ -410,12 +428,19 @@ class AttachmentController(QObject):
         self._show()
 
     def _on_read(self, number: int, attachment: Attachment) -> None:
-        place = self._rows.change(number, lambda _row: _ready_row(number, attachment))
-        if self._stops.pop(number, None) is not None and place is not None:  # otherwise it was removed meanwhile
-            self._changed(place)
+        if self._take(number, attachment):
             self._count_all()
             self._report_refused()
         self._storage.pictures.give_up(attachment.digest)
+
+    def _take(self, number: int, attachment: Attachment) -> bool:
+        """False: its row was removed meanwhile."""
+        self._made.pop(number, None)
+        place = self._rows.change(number, lambda _row: _ready_row(number, attachment))
+        if self._stops.pop(number, None) is None or place is None:
+            return False
+        self._changed(place)
+        return True
 
     def _on_failed(self, number: int, path: str, error: Exception) -> None:
         wanted = self._stops.pop(number, None) is not None
@@ -423,7 +448,7 @@ class AttachmentController(QObject):
         self._rows.drop(number)
         self._show()
         if wanted and isinstance(error, Refused):
-            self._problems.append(_not_attached(path, place, error))
+            self._problems.append(_not_attached(path, error, is_open=place == self._chat_id))
         self._report_refused()
         if not isinstance(error, Refused | ChildStopped):
             raise error  # our own mistake, reported like any other
@@ -529,11 +554,11 @@ class AttachmentController(QObject):
         self.tokens_changed.emit(tokens, info.context_tokens or 0 if info is not None else 0)
 
 
-def _not_attached(path: str, place: int, error: Refused) -> NotAttached:
+def _not_attached(path: str, error: Refused, *, is_open: bool) -> NotAttached:
     """With its path where the composer can take it another way: to search in it, or its end alone."""
     has_end = error.why is WhyNot.TOO_LARGE and Path(path).suffix.lower() not in (".pdf", ".docx")
     can_search = error.why is WhyNot.TOO_LONG or (has_end and _size(path) <= MOST_SEARCHED_BYTES)
-    goes_on = place >= 0 and (has_end or can_search)
+    goes_on = is_open and (has_end or can_search)
     return NotAttached(_name(path), error.why, error.limit, path if goes_on else "", can_search, has_end)
 
 

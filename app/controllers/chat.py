@@ -298,6 +298,10 @@ class ChatController(QObject):
         opened = self.chat_id if self.chat_id in chats else 0
         self.deletions.delete_chats(chats, opened, self._on_deleted)
 
+    def has(self, chat_id: int) -> bool:
+        """Whether there is that chat, and it is not in the Trash."""
+        return self._chats.summary(chat_id) is not None
+
     def send(self, text: str, attached: Sequence[AttachedRow] = (), chat_id: int | None = None) -> bool:
         """In the open chat, or in another one. False: it is refused at once, see `Asking.send`."""
         visit = self.visit

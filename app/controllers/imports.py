@@ -231,6 +231,7 @@ class ImportController(QObject):
         def done() -> None:
             self._chats.options.presets.drop(imported.presets)
             self._chats.deletions.chats_gone.emit(imported.ids)
+            self._chats.deletions.changed.emit()
             for each in imported.grown:
                 self._chats.asking.stop_deleted(each.chat_id)
                 self._chats.update_branch(each.chat_id)
@@ -259,14 +260,16 @@ class ImportController(QObject):
     def _forget(self, reading: _Reading) -> None:
         self._storage.pictures.give_up(*reading.pictures)
         if reading.folder is not None:
-            shutil.rmtree(reading.folder, ignore_errors=True)
+            self._worker.ask(partial(shutil.rmtree, reading.folder, ignore_errors=True), ignore, ignore)
 
     def close(self) -> None:
         reading = self._reading
         self.discard()
         self._worker.close(_CLOSE_S)
         if reading is not None:
-            self._forget(reading)
+            self._storage.pictures.give_up(*reading.pictures)
+            if reading.folder is not None:
+                shutil.rmtree(reading.folder, ignore_errors=True)
 
 
 def new_folder(data: Path) -> Path:

@@ -139,10 +139,11 @@ class MessageChanges(QObject):
         """
         edit = self._edits.get(message_id)
         message = self._storage.read.messages.message(message_id)
-        if edit is None or message is None or self._asking.is_storing(message.chat_id):
+        if edit is None or message is None or not self._asking.is_free(message.chat_id):
             return False
+        self.keep()  # before the change that drops it
         text = storable(edit.text).strip()
-        attachments = self.attached(message_id) if edit.role is _USER else ()
+        attachments = self.attached(message_id)
         if not (text or attachments):
             return False
         if then is not Then.NOTHING and not self._asking.can_reply():
@@ -178,7 +179,12 @@ class MessageChanges(QObject):
             if not self._forget(message, edit, new_id):
                 self._go_on(new_id, then)
 
-        self._asking.store(change, stored, again=partial(self.save, message.id, then), chat_id=message.chat_id)
+        def put(stores: Stores) -> int:
+            new_id = change(stores)
+            stores.edits.drop(message.id)
+            return new_id
+
+        self._asking.store(put, stored, again=partial(self.save, message.id, then), chat_id=message.chat_id)
 
     def _go_on(self, message_id: int, then: Then) -> None:
         if then is Then.CONTINUE:
@@ -209,7 +215,7 @@ class MessageChanges(QObject):
         message = self._storage.read.messages.message(message_id)
         if message is None or not can_drop(message.text, len(message.attachments)):
             return
-        if self._asking.is_storing(message.chat_id):
+        if not self._asking.is_free(message.chat_id):
             return
         kept = tuple(each for number, each in enumerate(message.attachments) if number != place)
         self._asking.store(

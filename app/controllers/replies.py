@@ -307,6 +307,10 @@ class RunningReplies(QObject):
             self._change(reply.message_id, status=reply.status)
             self._put_in_table(reply)
 
+    def is_stopping(self, chat_id: int) -> bool:
+        """Whether all that is written there was stopped by the user."""
+        return all(each.status is ReplyStatus.STOPPING for each in self.live.values() if each.chat_id == chat_id)
+
     def answer_now(self, message_id: int) -> None:
         """End its thinking."""
         reply = self.live.get(message_id)

@@ -77,6 +77,7 @@ class Stores:
         with self.database.transaction():
             if original.parent_id is None:
                 self.chats.set_title_from_text(original.chat_id, question.title)
+            self.edits.drop(original.id)
             return self._add(question, original.chat_id)
 
     def _add(self, question: Question, chat_id: int) -> Asked:

@@ -103,6 +103,8 @@ class ConversationListModel(QAbstractListModel):
 
     def set_opened(self, folder_id: int, opened: bool) -> None:
         """Opens or closes a folder at once; its chats come with the next refresh."""
+        if not self.is_answered:
+            return  # what is listed is not of the query
         folders = [replace(each, opened=opened) if each.id == folder_id else each for each in self._listing.folders]
         self._show(replace(self._listing, folders=folders))
 

@@ -171,7 +171,7 @@ def cut_at_end(
     accepted = accepted_tokens(integers(draft.tokens), verdicts)
     emitted = valid_tokens(verdicts[: accepted + 1], sequence, sampler)
     kept = ending(emitted)
-    if kept < len(emitted):
+    if kept < accepted + 1:  # also where a grammar allows nothing after the end
         emitted = emitted[:kept]
         drafted = min(drafted, kept)
     return emitted, drafted, min(accepted, len(emitted))

@@ -120,6 +120,7 @@ class StationConnection:
         self._held: list[int] = []  # conversations, the oldest first
         self._caught_up: set[int] = set()
         self._answers: dict[int, Proposed | None] = {}  # of all orders that wait for one, by number
+        self._unwanted: set[int] = set()  # orders of replies that have ended, to which an answer is to come
         self._end: StationEnd | None = None
         self._error: EngineError | None = None
         self._worked_s = 0.0
@@ -205,6 +206,12 @@ class StationConnection:
                     return None
                 self._changed.wait(left_s)
             return self._answers.pop(number, None)
+
+    def drop_answer(self, number: int) -> None:
+        """Nobody will fetch it."""
+        with self._changed:
+            if self._answers.pop(number, 0) is None:
+                self._unwanted.add(number)
 
     def lose(self, why: str) -> None:
         """What it sent makes no sense: it is started again."""
@@ -299,9 +306,11 @@ class StationConnection:
                     self._caught_up.add(sequence)
             case Proposed():
                 with self._changed:
-                    if value.number not in self._answers:
+                    if value.number in self._answers:
+                        self._answers[value.number] = value
+                    elif value.number not in self._unwanted:
                         raise WireBroken("an answer that was not asked for")
-                    self._answers[value.number] = value
+                    self._unwanted.discard(value.number)
                     self._worked_s = value.worked_us / 1e6
                     self._changed.notify_all()
             case RankBroken():
@@ -324,6 +333,7 @@ class StationConnection:
         self._held = []
         self._caught_up = set()
         self._answers = {}
+        self._unwanted = set()
         self._changed.notify_all()
 
     def _shut(self) -> None:

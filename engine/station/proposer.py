@@ -87,6 +87,7 @@ class StationProposer:
     def close(self) -> None:
         if self._sequence and self._generation == self._station.generation:
             self._station.end(self._sequence)
+            self._station.drop_answer(self._owed)
             self._sequence = 0
             self._station.gain = self._history.gain_of(self.name, self._kind)
             self._station.post_state()

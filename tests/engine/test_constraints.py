@@ -119,6 +119,16 @@ def test_text_is_the_same_in_company(
     assert is_person(together[0].text)
 
 
+def test_what_is_drafted_behind_the_end_of_a_match_counts_as_nothing(models: dict[str, LoadedModel]) -> None:
+    """Neither as drafted nor as rejected, although the grammar allows no token there."""
+    letters = Constraint(ConstraintKind.REGEX, "[a-c]{4,6}")
+    for seed in range(8):
+        sampling = Sampling(temperature=0.8, seed=seed)
+        asked = [asking(letters, sampling, Speculation.fixed(3), (65, 66, 67 + row)) for row in range(2)]
+        for reply in written(models, "close", *asked):
+            check_rounds(reply.finished)
+
+
 @pytest.mark.parametrize("begun", ['{"name": "ab', '{"name": "ab", "age": 4, "kind": "child"}', ""])
 @pytest.mark.parametrize("thinks", [False, True])
 def test_an_answer_that_goes_on_matches_as_a_whole(models: dict[str, LoadedModel], begun: str, thinks: bool) -> None:

@@ -38,6 +38,7 @@ class Scripted:
         self.generation = 1
         self.gain = 0.0
         self.lost: list[str] = []
+        self.dropped: list[int] = []
         self.begun: list[list[int]] = []
         self.committed: list[tuple[int, list[int]]] = []
         self.asked: list[Propose] = []
@@ -63,6 +64,13 @@ class Scripted:
 
     def lose(self, why: str) -> None:
         self.lost.append(why)
+
+    def end(self, _sequence: int) -> None: ...
+
+    def drop_answer(self, number: int) -> None:
+        self.dropped.append(number)
+
+    def post_state(self) -> None: ...
 
 
 def proposer(says: Proposed | None, tokens: list[int] = TOKENS) -> tuple[StationProposer, Scripted, Sampler]:
@@ -110,6 +118,13 @@ def test_one_that_is_late_is_not_asked_before_it_has_answered() -> None:
     station.says = GOOD
     assert made.offer(TOKENS).most == 32
     assert station.lost == []
+
+
+def test_an_answer_that_a_reply_ends_without_is_dropped() -> None:
+    made, station, sampler = proposer(None)
+    made.propose(TOKENS, PLAN, sampler)
+    made.close()
+    assert station.dropped == [1]
 
 
 class Vain(Scripted):

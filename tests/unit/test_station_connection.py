@@ -101,6 +101,28 @@ def test_of_more_conversations_than_a_station_holds_the_oldest_ends(stations: St
     assert caught_up == [*numbers[2:], last]
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_an_answer_to_a_reply_that_has_ended_is_not_kept(stations: Stations, late: bool) -> None:
+    stations.connection.use(ONE)
+    station = stations.ready()
+    for _ in range(3):
+        answer = Proposed(stations.connection.new_number(), (), (), (), hit=False, worked_us=0)
+        stations.connection.propose(Propose(1, answer.number, 1, 0, 1, 1, (), ()))
+        station.order()
+        if late:
+            stations.connection.drop_answer(answer.number)
+        station.far.send(answer)
+    last = Proposed(stations.connection.new_number(), (), (), (), hit=False, worked_us=0)
+    stations.connection.propose(Propose(1, last.number, 1, 0, 1, 1, (), ()))
+    station.far.send(last)
+    assert stations.connection.answer(last.number, PATIENCE_S) == last
+    if not late:
+        for number in list(stations.connection._answers):
+            stations.connection.drop_answer(number)
+    assert not stations.connection._answers
+    assert not stations.connection._unwanted
+
+
 @pytest.mark.expect_log("the station failed")
 def test_another_draft_is_loaded_however_late_the_former_was_refused(
     stations: Stations, monkeypatch: pytest.MonkeyPatch

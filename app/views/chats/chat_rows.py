@@ -109,7 +109,7 @@ class RenameField(LineField):
         if place.isValid():
             self.setGeometry(place)
         else:
-            self._finish(keep=False)
+            self._finish(keep=True)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize:

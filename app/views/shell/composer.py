@@ -71,6 +71,8 @@ class UnsentWords(QObject):
         self._texts: dict[int, str] = {}  # by chat, of those that are not open
         self._on_their_way: set[int] = set()  # chats whose message is being stored
         self._queued: dict[int, list[AttachedRow]] = {}  # chats whose field is sent when their reply is complete
+        self._after_stop: set[int] = set()  # of these, chats whose reply was being stopped already
+        self._sent = ""  # what the field had when its message was sent
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
         for typed in (field.textChanged, field.composition_changed):
@@ -121,23 +123,26 @@ class UnsentWords(QObject):
         """Save the text in the field, composition included."""
         self._keep.stop()
         text = self._field.text_with_composed()
-        self.changed.emit(self._chat_id, text)
+        if not (self.is_on_its_way and text == self._sent):  # what stores the message takes it from there
+            self.changed.emit(self._chat_id, text)
         self.settled.emit(text)
 
     def send(self) -> None:
+        self.keep()
+        self._sent = self._field.text_with_composed()
         self._on_their_way.add(self._chat_id)
 
     def confirm(self, chat_id: int, text: str) -> None:
         """The message is on disk: remove it from the field; later text stays."""
         self._on_their_way.discard(chat_id)
-        self._field.commit()
         if chat_id == self._chat_id:
+            self._field.commit()
             self._drop_sent(text)
+            # The input method may still hold text of the message that was just sent.
+            QGuiApplication.inputMethod().reset()
         elif text and (typed := self._texts.get(chat_id, "").lstrip()).startswith(text):
             self._texts[chat_id] = typed[len(text) :].lstrip()
             self.changed.emit(chat_id, self._texts[chat_id])  # all was kept once more when the chat was left
-        # The input method may still hold text of the message that was just sent.
-        QGuiApplication.inputMethod().reset()
 
     def release(self, chat_id: int | None = None) -> None:
         """The message was not stored: it stays in the field and can be sent again."""
@@ -158,8 +163,12 @@ class UnsentWords(QObject):
         elif text and now.startswith(text):
             self._field.begin_with(now[len(text) :].lstrip())
 
-    def queue(self, rows: list[AttachedRow]) -> None:
+    def queue(self, rows: list[AttachedRow], *, after_stop: bool) -> None:
+        """`after_stop`: the reply is being stopped already, and the message is sent all the same."""
         self.keep()
+        self._after_stop.discard(self._chat_id)
+        if after_stop:
+            self._after_stop.add(self._chat_id)
         self._queued[self._chat_id] = rows
         self.queue_changed.emit()
 
@@ -173,7 +182,8 @@ class UnsentWords(QObject):
         if (rows := self._queued.pop(chat_id, None)) is None:
             return
         self.queue_changed.emit()
-        if not at_end or status not in (ReplyStatus.DONE, ReplyStatus.LENGTH):
+        stopped = status is ReplyStatus.STOPPED and chat_id in self._after_stop
+        if not at_end or not (stopped or status in (ReplyStatus.DONE, ReplyStatus.LENGTH)):
             return
         if chat_id == self._chat_id:
             self.due.emit()
@@ -407,6 +417,7 @@ class Composer(Translated, QWidget):
         chats.generating_changed.connect(self.set_generating)
         chats.reply_ended.connect(self._on_reply_ended)
         chats.context_changed.connect(self.set_context)
+        chats.asking.still_storing.connect(self._say_still_storing)
         chats.transcript.beginning_changed.connect(self._show_not_read)
         chats.options.changed.connect(self._show_not_read)
         self._show_not_read()
@@ -485,6 +496,8 @@ class Composer(Translated, QWidget):
         """Send a prepared question; it stays in the field if it cannot be sent."""
         if self.is_empty:
             self.send(question)
+        elif self.attached.is_reading:
+            self._say(self.tr("Still reading an attachment."))
         else:
             self._send(question)
 
@@ -587,8 +600,9 @@ class Composer(Translated, QWidget):
 
     def _submit(self) -> None:
         text = self.text().strip()
-        if self._generating and self._can_submit(text):
-            self.unsent.queue(self.attached_rows())
+        if self._generating and self._chats is not None and self._can_submit(text):
+            stopping = self._chats.replies.is_stopping(self._chats.chat_id)
+            self.unsent.queue(self.attached_rows(), after_stop=stopping)
         elif self.attached.is_reading:
             self._say(self.tr("Still reading an attachment."))
         elif self.attached.unseen:
@@ -598,10 +612,13 @@ class Composer(Translated, QWidget):
         elif excess := self._tokens.excess(self.text()):
             self._say(fill(self.tr("%1 tokens too many."), count(excess)))
         elif self._can_submit(text) and self.unsent.is_on_its_way:
-            self._say(self.tr("Still saving your last message."))
+            self._say_still_storing()
         elif self._can_submit(text) and not self._generating:
             self.unsent.send()
             self.send_requested.emit(text)
+
+    def _say_still_storing(self) -> None:
+        self._say(self.tr("Still saving your last message."))
 
     def _say(self, words: str) -> None:
         """Show why nothing is sent."""

@@ -267,6 +267,11 @@ class PromptDialog(Dialog):
             self._prompts.put(typed)
 
     def _show_other(self, prompt_id: object) -> None:
+        typed = self._typed()
+        if bool(typed.name) != bool(typed.text):  # it cannot be kept
+            self.choice.set_value(self._prompt.id)
+            (self.text if typed.name else self.name).setFocus()
+            return
         self._keep()
         self._prompt = next((each for each in self._prompts.all() if each.id == prompt_id), SavedPrompt("", ""))
         self._show()

@@ -1,0 +1,353 @@
+"""Acts that overlap: the second comes while the first is still read, searched for or stored. Nothing is lost, nothing
+gets into another chat, and what is refused is said.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.exports import ExportFormat
+from app.controllers.imports import Imported
+from app.controllers.prompts import SavedPrompt
+from app.storage import Stores
+from app.storage.parts import Attachment, AttachmentKind, Text
+from app.system.worker import JobQueue, ignore
+from app.views.chats.chat_rows import RenameField
+from tests.helpers.app_harness import AppHarness, open_app, reset_process
+from tests.helpers.composing import compose
+from tests.helpers.stillness import still
+from tests.ui.test_files_dialogs import export, files
+from tests.ui.test_message_editing import begin_edit, editor, id_of, texts, type_anew
+
+
+@contextmanager
+def held(worker: JobQueue) -> Iterator[None]:
+    """Meanwhile a thread does nothing."""
+    gate = threading.Event()
+    worker.ask(gate.wait, ignore, ignore)
+    try:
+        yield
+    finally:
+        gate.set()
+
+
+def disk(app: AppHarness) -> JobQueue:
+    return app.application.storage._writer
+
+
+def reader(app: AppHarness) -> JobQueue:
+    return app.window.attachments._attached._reader
+
+
+def wait_until_read(app: AppHarness, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not app.window.attachments._attached._stops)
+    app.wait_until_stored(qtbot)
+
+
+def quit_at_once(app: AppHarness) -> None:
+    app.window.quit()
+    app._closed = True
+    reset_process(app.application)
+
+
+def in_database(app: AppHarness, words: str) -> bool:
+    database = app.application.storage.read.database
+    tables = [row[0] for row in database.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    kept = ("messages", "edits", "unsent")
+    assert set(kept) <= set(tables)
+    return any(words in str(tuple(row)) for table in kept for row in database.rows(f"SELECT * FROM {table}"))
+
+
+# What is attached
+
+
+def test_pictures_and_files_of_a_models_message_stay_when_it_is_edited(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Question")
+    parts = Attachment("p.txt", AttachmentKind.PASTED, "words", 10), Text("answer")
+    app.application.storage.write(lambda stores: stores.messages.put_parts(id_of(app, 1), parts), ignore, ignore)
+    app.wait_until_quiet(qtbot)
+    app.chats.update_branch(app.chats.chat_id)
+    begin_edit(app, 1).save.click()
+    app.wait_until_quiet(qtbot)
+    assert app.chats.transcript.messages[1].siblings == 1
+    type_anew(begin_edit(app, 1), "Other")
+    editor(app, 1).save.click()
+    app.wait_until_quiet(qtbot)
+    assert [each.name for each in app.chats.transcript.messages[1].attachments] == ["p.txt"]
+
+
+def test_a_text_pasted_into_a_message_stays_whoever_says_it(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Question")
+    app.transcript.context.act_requested.emit(id_of(app, 0), "insert_after")
+    field = editor(app, 0)
+    QTest.keyClicks(field.field, "words")
+    field.field.long_text_given.emit("a long pasted text")
+    field.roles.choose(False)
+    still()
+    editor(app, 0).save.click()
+    app.wait_until_quiet(qtbot)
+    assert in_database(app, "a long pasted text")
+
+
+def test_a_prepared_question_waits_for_a_file_that_is_read(tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    with open_app(tmp_path / "profile", qtbot, with_starter=True) as app:
+        with held(reader(app)):
+            QTest.keyClicks(app.window.composer.edit, "about this")
+            app.window.attachments.take_files([str(tmp_path / "a.txt")])
+            next(each for each in app.window.empty_chat.questions if each.isVisible()).click()
+            app.wait_until_quiet(qtbot)
+        wait_until_read(app, qtbot)
+        assert [row.name for row in app.window.composer.attached_rows()] == ["a.txt"]
+
+
+def test_a_picture_pasted_just_before_the_end_is_there_after_it(tmp_path: Path, qtbot: QtBot) -> None:
+    picture = QImage(400, 300, QImage.Format.Format_RGB32)
+    picture.fill(0xFF00FF)
+    with open_app(tmp_path, qtbot) as app:
+        app.window.composer.edit.image_given.emit(picture)
+        quit_at_once(app)
+    with open_app(tmp_path, qtbot) as app:
+        assert len(app.window.composer.attached_rows()) == 1
+
+
+def test_a_file_that_was_too_long_for_a_chat_that_was_left_goes_into_no_other(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    log = tmp_path / "big.log"
+    log.write_text("line of words\n" * 2_000_000)
+    app.ask(qtbot, "A")
+    with held(reader(app)):
+        app.window.attachments.take_files([str(log)])
+        app.chats.new_chat()
+    wait_until_read(app, qtbot)
+    still()
+    assert "big.log" in app.window.banner.accessibleName()
+    assert not app.window.banner.button.isVisible()
+
+
+def test_what_is_read_for_a_chat_that_is_deleted_for_good_is_not_kept(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("secret")
+    app.ask(qtbot, "Question")
+    with held(reader(app)):
+        app.window.attachments.take_files([str(tmp_path / "a.txt")])
+        app.chats.delete_chats([app.chats.chat_id])
+        app.wait_until_stored(qtbot)
+        app.chats.deletions.empty()
+        app.wait_until_stored(qtbot)
+    wait_until_read(app, qtbot)
+    still()
+    assert not in_database(app, "secret")
+
+
+# The sidebar
+
+
+def test_a_title_is_kept_though_a_search_removes_its_row(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Question")
+    chats, rows = app.window.sidebar.chats, app.chats.conversations
+    chats.start_rename(rows.index(rows.row_of(app.chats.chat_id) or 0))
+    field = chats.findChild(RenameField)
+    assert isinstance(field, RenameField)
+    QTest.keyClicks(field, "Typed title")
+    rows.set_query("zzzz")
+    qtbot.waitUntil(lambda: rows.is_answered and not rows.rows)
+    app.wait_until_quiet(qtbot)
+    summary = app.application.storage.read.chats.summary(app.chats.chat_id)
+    assert summary is not None
+    assert summary.title == "Typed title"
+
+
+def test_return_opens_what_is_found_though_a_folder_is_closed_meanwhile(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "apples")
+    wanted = app.chats.chat_id
+    app.chats.new_chat()
+    app.ask(qtbot, "pears")
+    made: list[int] = []
+    app.chats.folders.made.connect(made.append)
+    app.chats.folders.make()
+    qtbot.waitUntil(lambda: bool(made))
+    still()
+    app.chats.new_chat()
+    search, chats, rows = app.window.sidebar.search, app.window.sidebar.chats, app.chats.conversations
+    with held(app.application.storage._searcher):
+        search.setFocus()
+        QTest.keyClicks(search, "apples")
+        QTest.keyClick(search, Qt.Key.Key_Return)
+        place = chats.visualRect(rows.index(rows.row_of_folder(made[0]) or 0)).center()
+        QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert app.chats.chat_id == 0
+    qtbot.waitUntil(lambda: app.chats.chat_id == wanted)
+
+
+# Sending
+
+
+def test_what_is_composed_in_another_chat_goes_on_when_a_message_is_stored(app: AppHarness, qtbot: QtBot) -> None:
+    composer = app.window.composer
+    app.engine.gate.hold()
+    composer.send("First")
+    qtbot.waitUntil(lambda: app.chats.generating)
+    composer.send("Second")
+    chat_id = app.chats.chat_id
+    app.chats.new_chat()
+    composer.take_focus()
+    compose(composer.edit, "ㅎㅏ")
+    app.engine.gate.open()
+    qtbot.waitUntil(lambda: len(app.application.storage.read.messages.shown_branch(chat_id)) == 4)
+    app.wait_until_quiet(qtbot)
+    assert composer.edit.composed == "ㅎㅏ"
+
+
+def test_what_is_sent_after_stop_goes_when_the_reply_has_ended(app: AppHarness, qtbot: QtBot) -> None:
+    edit = app.window.composer.edit
+    app.engine.gate.hold()
+    app.window.composer.send("First")
+    qtbot.waitUntil(lambda: app.chats.generating)
+    app.engine.gate.let_through(1)
+    qtbot.waitUntil(lambda: app.chats.transcript.messages[-1].text != "")
+    QTest.keyClick(edit, Qt.Key.Key_Escape)
+    QTest.keyClicks(edit, "Second")
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    app.engine.gate.open()
+    qtbot.waitUntil(lambda: "Second" in texts(app))
+
+
+@pytest.mark.expect_log("a change was not stored")
+def test_a_refused_message_of_a_deleted_chat_is_not_sent_elsewhere(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.ask(qtbot, "Question")
+
+    def refused(*_arguments: object, **_keywords: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Stores, "ask", refused)
+        app.window.composer.send("Second")
+        app.wait_until_quiet(qtbot)
+    banner = app.window.banner
+    assert banner.isVisible()
+    app.chats.delete_chats([app.chats.chat_id])
+    app.wait_until_quiet(qtbot)
+    banner._dismiss()
+    assert not banner.isVisible()
+
+
+Act = Callable[[AppHarness], object]
+_REFUSED: dict[str, Act] = {
+    "another message": lambda app: QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return),
+    "another reply": lambda app: app.transcript.context.regenerate_requested.emit(id_of(app, 1)),
+    "an edit": lambda app: editor(app, 2).save.click(),
+}
+
+
+@pytest.mark.parametrize("what", _REFUSED)
+def test_what_is_asked_while_a_change_is_stored_is_refused_aloud(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    app.ask(qtbot, "First")
+    app.ask(qtbot, "Second")
+    said: list[str] = []
+    monkeypatch.setattr(app.window.composer, "_say", said.append)
+    for row in (0, 2):
+        type_anew(begin_edit(app, row), "Other")
+    QTest.keyClicks(app.window.composer.edit, "Third")
+    with held(disk(app)):
+        editor(app, 0).save.click()
+        _REFUSED[what](app)
+    app.wait_until_quiet(qtbot)
+    assert said == ["Still saving your last message."]
+
+
+# The end
+
+
+def test_what_was_sent_right_before_the_end_is_not_in_the_field_after_it(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "Old")
+        chat_id = app.chats.chat_id
+        QTest.keyClicks(app.window.composer.edit, "Question")
+        QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+        quit_at_once(app)
+    with open_app(tmp_path, qtbot) as app:
+        app.chats.open_chat(chat_id)
+        assert "Question" in texts(app)
+        assert app.window.composer.text() == ""
+
+
+def test_an_edit_saved_right_before_the_end_is_not_open_after_it(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "Question")
+        chat_id = app.chats.chat_id
+        type_anew(begin_edit(app, 0), "Other")
+        editor(app, 0).save.click()
+        quit_at_once(app)
+    with open_app(tmp_path, qtbot) as app:
+        app.chats.open_chat(chat_id)
+        assert app.chats.transcript.messages[0].text == "Other"
+        assert app.application.storage.read.edits.of_chat(chat_id) == {}
+
+
+# Files and prompts
+
+
+def imported(app: AppHarness, qtbot: QtBot, file: Path) -> Imported:
+    """The open chat once more."""
+    export(app, qtbot, ExportFormat.JSON, file)
+    found: list[Imported] = []
+    controller = files(app).imports
+    controller.previewed.connect(lambda preview: controller.run(preview, again=True))
+    controller.imported.connect(found.append)
+    controller.look([str(file)])
+    qtbot.waitUntil(lambda: bool(found))
+    return found[0]
+
+
+def test_recently_deleted_shows_what_an_undone_import_brought(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    app.ask(qtbot, "Question")
+    brought = imported(app, qtbot, tmp_path / "x.json")
+    trash = app.window.sidebar.show_trash()
+    files(app).imports.undo(brought)
+    app.wait_until_quiet(qtbot)
+    still()
+    assert len(trash._model.rows) == len(app.chats.deletions.latest()) == 1
+
+
+def test_the_folder_of_an_import_is_deleted_by_another_thread(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.ask(qtbot, "Question")
+    threads: list[threading.Thread] = []
+    remove = shutil.rmtree
+
+    def noted(folder: Path, *, ignore_errors: bool) -> None:
+        threads.append(threading.current_thread())
+        remove(folder, ignore_errors=ignore_errors)
+
+    monkeypatch.setattr(shutil, "rmtree", noted)
+    imported(app, qtbot, tmp_path / "x.json")
+    qtbot.waitUntil(lambda: bool(threads))
+    assert threading.main_thread() not in threads
+
+
+def test_a_prompt_without_a_name_is_not_left(app: AppHarness) -> None:
+    app.chats.prompts.put(SavedPrompt("One", "text one"))
+    dialog = app.window.prompts.edit_prompts()
+    still()
+    QTest.keyClicks(dialog.text, "long typed prompt")
+    dialog.choice.chosen.emit(app.chats.prompts.all()[0].id)
+    assert (dialog.choice.value, dialog.text.text()) == ("", "long typed prompt")
