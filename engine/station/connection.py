@@ -208,7 +208,7 @@ class StationConnection:
             return self._answers.pop(number, None)
 
     def drop_answer(self, number: int) -> None:
-        """Nobody will fetch it."""
+        """The reply that it is for has ended."""
         with self._changed:
             if self._answers.pop(number, 0) is None:
                 self._unwanted.add(number)
