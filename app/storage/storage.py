@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.storage import copies, rescue
-from app.storage.chats import ChatStates, ChatStore, UnsentStore
+from app.storage.chats import QUICK_ASK, ChatStates, ChatStore, UnsentStore
 from app.storage.consents import ConsentStore
 from app.storage.database import Connection, NotOpened, NotStored, ReadConnection, address_of, reason_of
 from app.storage.folders import FolderStore
@@ -58,9 +58,8 @@ class Stores:
         self.consents = ConsentStore(database)
 
     def ask(self, question: Question, *, aside: bool = False) -> Asked:
-        """A message, the empty reply to it, and its chat if it is new.
-
-        It leaves what waits to be sent in the chat, unless it was written `aside`, by Quick Ask.
+        """A message, the empty reply to it, and its chat if it is new. It waits there no longer to be sent, or in Quick
+        Ask if it was written `aside`.
         """
         with self.database.transaction():
             chat_id = question.chat_id or self.chats.create(question.title, question.folder_id)
@@ -68,8 +67,7 @@ class Stores:
                 self.folders.set_opened(question.folder_id, True)
             if question.options:
                 self.states.put_options(chat_id, question.options)
-            if not aside:
-                self.unsent.drop_sent(question.chat_id, question.text, question.attachments)
+            self.unsent.drop_sent(QUICK_ASK if aside else question.chat_id, question.text, question.attachments)
             return self._add(question, chat_id)
 
     def ask_differently(self, original: StoredMessage, question: Question) -> Asked:

@@ -289,6 +289,19 @@ def test_what_was_sent_right_before_the_end_is_not_in_the_field_after_it(tmp_pat
         assert app.window.composer.text() == ""
 
 
+def test_what_quick_ask_sent_right_before_the_end_is_not_in_its_field_after_it(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as app:
+        quick_ask = app.window.tools.desktop.quick_ask
+        quick_ask.come_to_front()
+        still()
+        QTest.keyClicks(quick_ask.edit, "Quick")
+        QTest.keyClick(quick_ask.edit, Qt.Key.Key_Return)
+        quit_at_once(app)
+    with open_app(tmp_path, qtbot) as app:
+        assert [chat.title for chat in app.application.storage.read.chats.find()] == ["Quick"]
+        assert app.window.tools.desktop.quick_ask.edit.text() == ""
+
+
 def test_an_edit_saved_right_before_the_end_is_not_open_after_it(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as app:
         app.ask(qtbot, "Question")

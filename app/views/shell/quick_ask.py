@@ -51,7 +51,8 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self._asides = quick_questions
         self.model = TranscriptModel(self)
         self._chat_id = 0
-        self._asking = False
+        self._asking = False  # a question is on its way to the disk
+        self._asked = ""  # the latest one
         self._main = ""  # as the settings name it
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
@@ -105,7 +106,9 @@ class QuickAsk(TakesDrops, Translated, QWidget):
     def keep_unsent(self) -> None:
         """Save unsent text, composition included."""
         self._keep.stop()
-        self._asides.keep_unsent(self.edit.text_with_composed())
+        text = self.edit.text_with_composed()
+        if not (self._asking and text.strip() == self._asked):  # what stores the question takes it from there
+            self._asides.keep_unsent(text)
 
     def take_words(self) -> str:
         """Return the typed text and clear the field, to continue elsewhere."""
@@ -124,6 +127,8 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         text = self.edit.text().strip()
         if not text or self._asking or self.writing:
             return
+        self.keep_unsent()
+        self._asked = text
         self._asking = self._asides.ask(text, self.model, lambda chat_id: self._on_asked(text, chat_id))
         self._show_state()
 
