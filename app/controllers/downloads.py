@@ -126,6 +126,7 @@ class DownloadController(QObject):
         """Pause; shown at once, though stopping may take until a connection is made."""
         for half in self._halves(row, _RUNNING):
             if half.download is not None:
+                self._to_go_on.pop(half.repository, None)
                 self._store.pause(half.download)
                 for number in self._rows_with(half.download):
                     self._put(number, replace(half, state=DownloadState.PAUSED, progress=None))
@@ -155,6 +156,9 @@ class DownloadController(QObject):
     def dismiss(self, row: int) -> None:
         """Remove a row; files stay."""
         if (gone := self._rows.pop(row, None)) is not None:
+            for name in gone.names:
+                if not self._named(name):
+                    self._to_go_on.pop(name, None)
             self._forget_pair(gone)
             self.changed.emit()
 

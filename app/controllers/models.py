@@ -23,7 +23,7 @@ from app.controllers.pair_loading import PairLoading, StarterPair
 from app.settings import STARTER_EYES, Settings, as_setting, from_setting
 from app.storage.pair_records import PairRecords
 from app.view_models.installed_list import PairOffer, reading_order
-from app.view_models.model_list import DraftChoice, ModelEntry, PairState
+from app.view_models.model_list import DraftChoice, ModelEntry, PairState, PairView
 from engine import (
     ChatEngine,
     DeleteFailed,
@@ -123,6 +123,7 @@ class ModelController(PairLoading):
         Without a last draft the present draft stays if it fits. Choosing the present main model keeps it and its draft,
         and cancels what waited to replace it.
         """
+        self._to_use = 0
         if self.has_main(folder):
             self.forget_wait()
             self.wake()
@@ -150,6 +151,7 @@ class ModelController(PairLoading):
 
     def choose_draft(self, folder: str | None) -> None:
         """Change the draft at once; the main model stays loaded. Choosing the present draft does nothing."""
+        self._to_use = 0
         self.last_drafts.note(self._requested.main_folder, folder or "")
         self._change_draft(folder)
 
@@ -160,8 +162,10 @@ class ModelController(PairLoading):
 
     def choose_pair(self, main: str, draft: str) -> None:
         """As `choose_main`, with this draft."""
+        self._to_use = 0
         is_loaded = main == self._requested.main_folder and self.pair.state is PairState.READY
         if is_loaded and main not in self._requested.outdated:
+            self.forget_wait()
             self.choose_draft(draft)
             return
         self._to_compare = None
@@ -189,12 +193,14 @@ class ModelController(PairLoading):
         else:
             self.choose_main(folders[0])
 
-    def try_again(self) -> None:
-        """Load again what of the pair failed to load."""
-        main = self._requested.main_folder
-        draft = self._requested.draft_folder
+    def try_again(self, refused: tuple[str, str] | None = None) -> None:
+        """Load again what of the pair failed to load. `refused`: as it was chosen, in place of what is loaded now."""
+        main, draft = refused or (self._requested.main_folder, self._requested.draft_folder)
         if main and not self.has_main(main):
-            self.choose_main(main)
+            if draft and refused:
+                self.choose_pair(main, draft)
+            else:
+                self.choose_main(main)
         elif draft:
             self.choose_draft(draft)
 
@@ -271,10 +277,10 @@ class ModelController(PairLoading):
         if mode != SpeculationMode.OFF:
             self.set_off_for_pair(False)
 
-    def set_off_for_pair(self, off: bool) -> None:
-        """Whether drafting is turned off for the loaded or requested pair."""
-        pair = self.pair
-        if pair.draft_folder and off != pair.off_for_pair:
+    def set_off_for_pair(self, off: bool, of: PairView | None = None) -> None:
+        """Whether drafting is turned off for a pair; without one, for the loaded or requested."""
+        pair = of or self.pair
+        if pair.draft_folder and off != self.records.get(pair.main_folder, pair.draft_folder).off:
             self.records.put_off(pair.main_folder, pair.draft_folder, off)
             self.pair_changed.emit()
 

@@ -184,6 +184,7 @@ class PairLoading(QObject):
         self._requested = RequestedPair()
         self._former: RequestedPair | None = None  # the last pair that worked, while another is loading
         self._station = ""  # the name of another machine that drafts now
+        self.refused = ("", "")  # main model and draft of the latest load that failed
         self._known_problem = ""  # of the latest failure, until a main model is loaded
         self._waiting: Callable[[], None] | None = None  # called when no reply is running
         self._awaited = ""  # the main model after that call; "": none
@@ -374,6 +375,7 @@ class PairLoading(QObject):
             self._keep_draft()
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
             # A draft without its main model has nothing to report, and what is tried again and again only once.
+            self.refused = (self._requested.main_folder, self._requested.draft_folder)
             if event.again_at is None or str(event.error) != self._known_problem:
                 self.problem_raised.emit(event.error)
             self._known_problem = str(event.error)

@@ -303,7 +303,9 @@ class RaceWindow(Translated, SideWindow):
         self._fold()
 
     def open_for(self, message_id: int) -> None:
-        """Open and start a race with that reply's prompt."""
+        """Open and start a race with that reply's prompt, in place of another reply's."""
+        if message_id != self._message_id:
+            self._race.cancel()
         self._message_id = message_id
         self.come_to_front()
         if not self._race.under_way:

@@ -284,6 +284,7 @@ class PairingCard(Translated, Card):
         super().__init__(theme)
         self._machines = machines
         self._others: tuple[str, ...] = ()  # addresses of the machine that was chosen: the soonest is taken
+        self._asked = ("", "")  # address and code that were tried last
         self.address = LineField(theme)
         self.code = LineField(theme)
         self.pair = PillButton(theme)
@@ -302,7 +303,7 @@ class PairingCard(Translated, Card):
             field.setMinimumWidth(_FIELD_PX)
             field.textEdited.connect(self._on_edit)
             field.returnPressed.connect(self.pair.click)
-        self.pair.clicked.connect(lambda: machines.pair(self.address.text(), self.code.text(), self._others))
+        self.pair.clicked.connect(self._pair)
         self.cancel.clicked.connect(machines.cancel_pairing)
         machines.pairing_changed.connect(self._on_pairing)
         self._retranslate()
@@ -315,6 +316,13 @@ class PairingCard(Translated, Card):
         self.code.setFocus()
         self._on_edit()
 
+    def _typed(self) -> tuple[str, str]:
+        return self.address.text(), self.code.text()
+
+    def _pair(self) -> None:
+        self._asked = self._typed()
+        self._machines.pair(*self._asked, self._others)
+
     def _forget_others(self) -> None:
         self._others = ()
 
@@ -323,7 +331,7 @@ class PairingCard(Translated, Card):
         self._show()
 
     def _on_pairing(self) -> None:
-        if self._machines.pairing.state is AskingState.DONE:
+        if self._machines.pairing.state is AskingState.DONE and self._typed() == self._asked:
             self.address.clear()
             self.code.clear()
             self._forget_others()

@@ -128,6 +128,11 @@ class PresetRow(Translated, QWidget):
         self.choice.setFocus(Qt.FocusReason.OtherFocusReason)
         self.name.hide()
 
+    def leave_chat(self) -> None:
+        """What was being named is of that chat."""
+        self.choice.show()
+        self.name.hide()
+
     def _retranslate(self) -> None:
         none = self.tr("No preset")
         self.choice.set_choices([("", none), *((each.id, each.name) for each in self._presets)])
@@ -287,6 +292,8 @@ class ChatSettingsButton(Translated, IconButton):
     def _close(self) -> None:
         if self._is_open:
             self.panel.hide()
+        if "panel" in vars(self):
+            self.panel.presets.leave_chat()
 
     def _place_panel(self) -> None:
         if self._is_open:

@@ -365,7 +365,7 @@ class MainWindow(Translated, ShellWindow):
         self.composer.effort.bind(chats.options, models)
         self._column.bind(chats)
         chats.problem_raised.connect(self.show_problem)
-        models.problem_raised.connect(self.show_problem)
+        models.problem_raised.connect(self._show_model_problem)
         view = self._bind_transcript(chats, models)
         self.empty_chat.question_asked.connect(self.composer.ask)
         self.menu.stop.triggered.connect(chats.stop)
@@ -494,8 +494,16 @@ class MainWindow(Translated, ShellWindow):
     def show_problem(self, problem: Problem) -> None:
         self.banner.show_warning(lambda: problem_text(problem), lambda: self.follow(notice_for(problem).action))
 
-    def follow(self, action: NoticeAction | None) -> None:
-        """Carry out the action of a notice's button."""
+    def _show_model_problem(self, problem: Problem) -> None:
+        """What is tried again is the pair that it is about, whatever was loaded meanwhile."""
+        assert self._models is not None
+        refused = self._models.refused
+        self.banner.show_warning(
+            lambda: problem_text(problem), lambda: self.follow(notice_for(problem).action, refused)
+        )
+
+    def follow(self, action: NoticeAction | None, refused: tuple[str, str] | None = None) -> None:
+        """Carry out the action of a notice's button. `refused`: the pair that it is about."""
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
             self.open_picker()
         elif action == NoticeAction.OPEN_MODELS:
@@ -509,7 +517,7 @@ class MainWindow(Translated, ShellWindow):
         elif action == NoticeAction.NEW_CHAT:
             self.menu.new_chat.trigger()
         elif action == NoticeAction.RETRY and self._models is not None:
-            self._models.try_again()
+            self._models.try_again(refused)
 
     def _follow_in_chat(self, message_id: int, action: NoticeAction) -> None:
         """Carry out the action of a notice in the chat."""

@@ -75,9 +75,10 @@ class SpeculationActions(QObject):
             models.choose_speculation(mode, tokens)
 
     def turn_off(self) -> None:
-        if not self._models.pair.off_for_pair:
+        pair = self._models.pair
+        if not pair.off_for_pair:
             self._models.set_off_for_pair(True)
-            self._banner.show_info(self._off_text, lambda: self._models.set_off_for_pair(False))
+            self._banner.show_info(self._off_text, lambda: self._models.set_off_for_pair(False, pair))
 
     def _tell_fixed(self, before: str) -> None:
         def text() -> BannerText:
