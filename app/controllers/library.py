@@ -47,6 +47,7 @@ from engine import (
 _MOST_REMEMBERED = 200
 _CATALOG = Path(__file__).resolve().parents[2] / "resources" / "catalog.json"
 _STARTER_ACCEPTED = 0.9  # by the starter's README, with its draft model and each of its drafters, in four languages
+_BUSY = UpkeepState.VERIFYING, UpkeepState.DELETING
 
 _log = logging.getLogger(__name__)
 
@@ -213,7 +214,7 @@ class LibraryController(QObject):
                 self._note_pairs(models)
             case TemplateRead(folder=folder, text=text):
                 self.template_read.emit(folder, text)
-            case UpdateChecked(folder=folder):
+            case UpdateChecked(folder=folder) if self.upkeep(folder).state not in _BUSY:
                 self._set_upkeep(folder, _upkeep(event))
             case VerifyProgress() | ModelVerified():
                 self._on_verifying(event)

@@ -19,9 +19,9 @@ from app.controllers import machines as machines_controller
 from app.view_models.chat_options import Scope
 from app.view_models.downloads import DownloadState
 from app.view_models.machines import AskingState
-from app.view_models.model_list import DraftState, PairState
+from app.view_models.model_list import DraftState, PairState, UpkeepState
 from app.views.settings.machines import MachinesPage
-from engine import DownloadId, DownloadStopped, ModelInfo, ModelLibrary, OutOfMemory, Sink
+from engine import DownloadId, DownloadStopped, ModelInfo, ModelLibrary, OutOfMemory, Sink, UpdateChecked
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import FakeModelStore, installed
@@ -174,6 +174,24 @@ def test_a_download_that_is_ended_before_the_first_scan_does_not_go_on(tmp_path:
         assert app.store.asked == before
         assert [entry.state for entry in downloads.entries] == ([] if act == "cancel" else [DownloadState.PAUSED])
         assert app.application.settings.going_downloads == ()
+
+
+def test_an_answer_about_an_update_changes_no_model_that_is_being_deleted(four: AppHarness, qtbot: QtBot) -> None:
+    library = four.models.library
+    answers: list[UpdateChecked] = []
+
+    def note(event: object) -> None:
+        if isinstance(event, UpdateChecked):
+            answers.append(event)
+
+    four.application.bridge.event_arrived.connect(note)
+    with held(four.store):
+        library.check_for_update(OTHER.folder)
+        four.models.delete(OTHER.folder)
+        assert library.upkeep(OTHER.folder).state is UpkeepState.DELETING
+        four.application.bridge.post(UpdateChecked(OTHER.folder, "org/Other-4B"))
+        qtbot.waitUntil(lambda: bool(answers))
+        assert library.upkeep(OTHER.folder).state is UpkeepState.DELETING
 
 
 # Windows
