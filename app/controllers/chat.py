@@ -129,6 +129,7 @@ class ChatController(QObject):
         self.documents.refused.connect(self._on_documents_refused)
         self.deletions.emptied.connect(self.documents.delete_own)
         self.replies.changed.connect(self._update_generating)
+        self.replies.changed.connect(lambda: self._models.note_replies(bool(self.replies.live)))
         self.replies.stats_changed.connect(self.show_context)
         self.replies.ended.connect(self.reply_ended)
         self.replies.stored.connect(self.titles.on_reply)
@@ -275,6 +276,12 @@ class ChatController(QObject):
     def pin(self, chat_id: int, pinned: bool) -> None:
         self.changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self._refresh_titles(chat_id))
 
+    def keep(self) -> None:
+        """Store what is on the screen and not on its way to the disk, before it is copied or exported."""
+        self.replies.save(at_once=True)
+        self.options.keep()
+        self.projects.keep()
+
     def duplicate(self, chat_id: int, end_id: int | None = None) -> None:
         """With all its branches, or only to the message `end_id`; shown where nothing else was opened meanwhile."""
         summary = self._chats.summary(chat_id)
@@ -282,8 +289,7 @@ class ChatController(QObject):
             return
         titles = copy_titles(summary.title)
         visit = self.visit
-        self.replies.save()
-        self.options.keep()
+        self.keep()
 
         def copied(copy: int) -> None:
             self.documents.copy(-chat_id, -copy)

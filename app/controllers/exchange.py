@@ -264,7 +264,8 @@ class ExchangeController(QObject):
         if not self._goes_on(exchange):
             return
         wanted = pending.wanted.tool
-        tool = next((each for each in tools if each.name == wanted.name), None)
+        may_call = wanted.id in self._tools.chosen_in(exchange.reply.chat_id)  # it may have been switched off meanwhile
+        tool = next((each for each in tools if each.name == wanted.name and may_call), None)
         if tool is not None and tool.digest == wanted.digest:
             self._send(exchange, pending, tool)
             return
@@ -309,21 +310,24 @@ class ExchangeController(QObject):
             _log.error("a call without a permit was refused")
             self._put_result(exchange, pending, ToolResult(NO_PERMIT, failed=True))
 
-    def _put_result(
-        self, exchange: _Exchange, pending: _Pending, result: ToolResult, pictures: Attachments | None = None
-    ) -> None:
-        """`pictures`: those of the result, once they are stored."""
+    def _put_result(self, exchange: _Exchange, pending: _Pending, result: ToolResult) -> None:
+        """Its words first: what stops the reply while its pictures are decoded does not undo the call."""
         if not self._goes_on(exchange) or pending not in exchange.pending:
             return
         exchange.cancel = None
-        if result.pictures and pictures is None:
-            stored = partial(self._put_result, exchange, pending, result)
-            exchange.cancel = self._tools.keep_pictures(result.pictures, stored)
-            return
         exchange.pending.remove(pending)
         outside = result.outside or pending.wanted.tool.server != BUILT_IN
         parts = answered(exchange.reply.parts, pending.call, replace(result, outside=outside))
-        self._put(exchange, (*parts, *(pictures or ())), self._run_next)
+        then = partial(self._keep_pictures, result.pictures) if result.pictures else self._run_next
+        self._put(exchange, parts, then)
+
+    def _keep_pictures(self, pictures: tuple[bytes, ...], exchange: _Exchange) -> None:
+        def kept(stored: Attachments) -> None:
+            if self._goes_on(exchange):
+                exchange.cancel = None
+                self._put(exchange, (*exchange.reply.parts, *stored), self._run_next)
+
+        exchange.cancel = self._tools.keep_pictures(pictures, kept)
 
     def _refuse(self, pending: _Pending) -> None:
         if pending.permit is not None:

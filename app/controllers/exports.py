@@ -106,9 +106,12 @@ class ExportController(QObject):
         deliver: Deliver,
         options: ChatOptions,
         documents: ProjectFilesController,
+        keep: Callable[[], None],
         parent: QObject,
     ) -> None:
+        """`keep`: stores what is on the screen and not on its way to the disk."""
         super().__init__(parent)
+        self._keep = keep
         self._documents = documents
         self._storage = storage
         self._options = options
@@ -127,7 +130,7 @@ class ExportController(QObject):
     def export(self, wanted: ExportRequest, words: MarkdownWords) -> None:
         """One at a time."""
         self._stop = stop = Stop()
-        self._options.keep()
+        self._keep()
         presets = self._options.presets_of(wanted.chats)
 
         def known(identity: str) -> None:

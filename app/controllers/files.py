@@ -26,7 +26,7 @@ class FileControllers:
         self.attachments = AttachmentController(engine, bridge, storage, models, chats, deliver)
         self.typed = TypedTokens(engine, bridge, models, chats)
         self.shared = TypedTokens(engine, bridge, models, chats)  # of what all chats of a project begin with
-        self.exports = ExportController(storage, deliver, chats.options, chats.documents, chats)
+        self.exports = ExportController(storage, deliver, chats.options, chats.documents, chats.keep, chats)
         self.imports = ImportController(storage, chats, deliver)
 
     def close(self) -> None:

@@ -188,6 +188,7 @@ class PairLoading(QObject):
         self._known_problem = ""  # of the latest failure, until a main model is loaded
         self._waiting: Callable[[], None] | None = None  # called when no reply is running
         self._awaited = ""  # the main model after that call; "": none
+        self._has_replies = False  # also between two requests of one that calls tools
         self.idle_timer = QTimer(self, singleShot=True)  # runs out after the last reply, by the settings
         self.idle_timer.timeout.connect(self._on_idle)
         settings.changed.connect(self._on_setting)
@@ -215,6 +216,11 @@ class PairLoading(QObject):
     def busy(self) -> bool:
         """Whether a foreground reply is queued or running."""
         return bool(self._engine.state().foreground)
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether no reply would be ended, or go on with another model, by a change."""
+        return not (self.busy or self._has_replies)
 
     def has_main(self, folder: str) -> bool:
         """Whether it is the main model (loaded, loading or resting), with unchanged files."""
@@ -290,7 +296,7 @@ class PairLoading(QObject):
     def when_free(self, folder: str, change: Callable[[], None]) -> None:
         """Call `change` when no reply would be ended by it. `folder`: the main model afterwards; "": none."""
         self.forget_wait()
-        if self._requested.state is not PairState.READY or not self.busy:
+        if self._requested.state is not PairState.READY or self._is_free:
             change()
             return
         self._waiting = change
@@ -315,7 +321,16 @@ class PairLoading(QObject):
     def _note_use(self, event: Event) -> None:
         if isinstance(event, Queued):
             self.idle_timer.stop()
-        elif isinstance(event, Finished | Failed | ModelReady) and not self.busy:
+        elif isinstance(event, Finished | Failed | ModelReady):
+            self._look_whether_free()
+
+    def note_replies(self, running: bool) -> None:
+        """Whether any reply of a chat has begun and not ended."""
+        self._has_replies = running
+        self._look_whether_free()
+
+    def _look_whether_free(self) -> None:
+        if self._is_free:
             self._start_idle_timer()
             self.switch_now()
 
@@ -326,7 +341,7 @@ class PairLoading(QObject):
             self.idle_timer.stop()
 
     def _on_idle(self) -> None:
-        if not self.busy:
+        if self._is_free:
             self.unload()
 
     def _on_setting(self, name: str) -> None:

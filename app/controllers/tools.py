@@ -157,9 +157,9 @@ class ToolsController(QObject):
     @property
     def chosen(self) -> tuple[str, ...]:
         """Ids of the tools that the open chat may use."""
-        return self._chosen(self._options.chat_id)
+        return self.chosen_in(self._options.chat_id)
 
-    def _chosen(self, chat_id: int) -> tuple[str, ...]:
+    def chosen_in(self, chat_id: int) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self._options.tools(chat_id), *self._of_documents(chat_id))))
 
     def documents_of(self, chat_id: int) -> tuple[int, ...]:
@@ -293,7 +293,7 @@ class ToolsController(QObject):
 
     def offered(self, chat_id: int, done: Listed) -> None:
         """The tools that the next request of a chat has, in an order that stays. At once where no server is needed."""
-        chosen = set(self._chosen(chat_id))
+        chosen = set(self.chosen_in(chat_id))
         if not chosen or self.can_call() is not CanCall.YES:
             done(())
             return

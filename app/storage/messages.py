@@ -352,9 +352,13 @@ class MessageStore:
         return self._read(path[start:], tree)
 
     def put_summary(self, first_id: int, text: str, messages: int) -> int | None:
-        """Insert a summary before the message from which on replies were read: they are read from the summary on."""
+        """Insert a summary before the message from which on replies were read: they are read from the summary on.
+
+        None: none are by now, as where another version has come for that message.
+        """
         first = self.message(first_id)
-        if first is None:
+        sql = "SELECT 1 FROM messages WHERE chat_id = ? AND reads_from = ? AND deleted_at IS NULL"
+        if first is None or self._db.row(sql, (first.chat_id, first_id)) is None:
             return None
         with self._db.transaction():
             parts = (Summary(messages),)

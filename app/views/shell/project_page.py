@@ -200,6 +200,8 @@ class ProjectPage(PlacePage):
         if self._chats is None:
             return
         self.form.instructions.commit()
+        if self.is_shown and self.form.name.hasFocus():
+            self._rename()
         self._chats.projects.keep()
         self._folder_id = folder_id
         self.form.name.setText(self._name(folder_id))

@@ -325,8 +325,9 @@ class Finder(QObject):
 
     def step(self, direction: int) -> None:
         """Go to the next result (1) or the previous (-1), wrapping around, once it is known."""
-        self._steps += direction
-        self._take_steps()
+        if self.query:  # without one no message is ever read, and the step would wait for good
+            self._steps += direction
+            self._take_steps()
 
     def _take_steps(self) -> None:
         while self._steps and not (self.current is None and self._seeks and self.is_reading):

@@ -81,6 +81,13 @@ class Highlights(QObject):
         self.focused = _shifted(self.focused, count)
         self._hovered = _shifted(self._hovered, count)
 
+    def make_room(self, row: int) -> None:
+        """A row was inserted: focus and pointer stay with their messages."""
+        self.focused, self._hovered = (
+            each if each is None or each < row else each + 1 for each in (self.focused, self._hovered)
+        )
+        self.changed.emit()
+
     def go_on(self, first: int, count: int) -> None:
         """Rows were removed: keep the focus on its message, or on the one in its place."""
         focused = self._before[0]

@@ -374,6 +374,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         if row == len(self.column.items) and self._model.messages[row].from_user:
             self._layout.follow_end()  # a new question is always scrolled into view
         self.column.put(row, [self._layout.make_item(row)])
+        self._highlights.make_room(row)
         self._layout.arrange()
 
     def _on_prepended(self, count: int) -> None:
