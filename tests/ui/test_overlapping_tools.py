@@ -140,7 +140,7 @@ def test_a_step_without_words_to_find_ends(app: AppHarness, qtbot: QtBot) -> Non
     app.window.menu.find.trigger()
     QTest.keyClick(focused(), Qt.Key.Key_Return)
     finder = app.transcript.finder
-    qtbot.waitUntil(lambda: not finder.is_reading, timeout=2000)
+    qtbot.waitUntil(lambda: not finder.is_reading)
 
 
 # Tools

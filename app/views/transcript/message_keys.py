@@ -86,7 +86,8 @@ class Highlights(QObject):
         self.focused, self._hovered = (
             each if each is None or each < row else each + 1 for each in (self.focused, self._hovered)
         )
-        self.changed.emit()
+        if self.focused is not None:
+            self.changed.emit()
 
     def go_on(self, first: int, count: int) -> None:
         """Rows were removed: keep the focus on its message, or on the one in its place."""
