@@ -174,6 +174,7 @@ class History:
             )
             anew.credit = max(self.credit, _START_CREDIT)
             anew.same = self.same
+            anew.in_rows = self.in_rows
             self._shared[replies] = calibration, anew
         return self._shared[replies][1]
 
@@ -482,7 +483,10 @@ class AutoController:
         return expected * max(0.0, min([plain_s, *others]) - 1 / self._options(could)[0].rate) if plain_s else 0.0
 
     def _options(self, offer: Offer) -> list[PricedPlan]:
-        """The best fixed length; and a draft of the same source that stops by itself, if it has probabilities."""
+        """The best fixed length; and a draft of the same source that stops by itself, if it has probabilities.
+
+        Not in rows of a batch: the row that stops first saves nothing.
+        """
         history = self._history
         draft = history.draft_of(offer.source)
         longest = history.longest.get(draft, _FIRST_TOKENS)
@@ -499,8 +503,10 @@ class AutoController:
         if not offer.has_probabilities:
             return [fixed]
         worth = history.worth[draft].by_grade
-        stopping = choice.stopping(history.record_of(offer.source), worth, self._costs.plain_s)
-        return [stopping, replace(fixed, plan=replace(fixed.plan, stop=StopRule((), worth)))]
+        whole = replace(fixed, plan=replace(fixed.plan, stop=StopRule((), worth)))
+        if history.replies > 1 and offer.source in history.in_rows:
+            return [whole]
+        return [choice.stopping(history.record_of(offer.source), worth, self._costs.plain_s), whole]
 
 
 def _kind(plan: Plan) -> tuple[str, bool]:

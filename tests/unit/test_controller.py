@@ -718,6 +718,23 @@ def test_a_draft_is_priced_in_rows_from_when_it_is_known_to_draft_in_them() -> N
     assert known.shared_by(4).costs.price_s("draft", 3) == pytest.approx(1 + 3 * 0.175)
 
 
+@pytest.mark.parametrize(("replies", "in_rows", "stops"), [(1, True, True), (4, False, True), (4, True, False)])
+def test_a_draft_in_rows_of_a_batch_does_not_stop_by_itself(replies: int, in_rows: bool, stops: bool) -> None:
+    """The others' rows go on in the same forwards. Alone, and one after the other, it stops where that has paid."""
+    known = History(RoundCosts(Calibration({1: 1.0, 33: 1.5}, {"draft": 0.05})))
+    known.rates_of("draft", 0).recall([(9.0, 10.0)] * 9)
+    if in_rows:
+        known.draft_in_rows("draft")
+    controller = AutoController(known)
+    controller.share(replies, 0)
+    for _ in range(100):
+        known.shared_by(replies).record_of("draft").learn(Policy.STOPPING, 20.0, 1.0)
+        known.shared_by(replies).record_of("draft").learn(Policy.FIXED, 10.0, 1.0)
+    plan = controller.plan([DRAFT])
+    assert plan.stop is not None
+    assert (plan.source, bool(plan.stop.floors)) == ("draft", stops)
+
+
 @pytest.mark.parametrize("replies", [1, 2, 5])
 def test_a_step_that_several_replies_share_is_one_round_for_what_fades(replies: int) -> None:
     """What was seen of a draft says as little after so many steps as after so many rounds of one reply."""
