@@ -83,9 +83,8 @@ class Highlights(QObject):
 
     def make_room(self, row: int) -> None:
         """A row was inserted: focus and pointer stay with their messages."""
-        self.focused, self._hovered = (
-            each if each is None or each < row else each + 1 for each in (self.focused, self._hovered)
-        )
+        self.focused = _below(self.focused, row)
+        self._hovered = _below(self._hovered, row)
         if self.focused is not None:
             self.changed.emit()
 
@@ -117,6 +116,11 @@ class Highlights(QObject):
 
 def _shifted(row: int | None, count: int) -> int | None:
     return None if row is None else row + count
+
+
+def _below(row: int | None, inserted: int) -> int | None:
+    """Where a row is once another was inserted."""
+    return row if row is None or row < inserted else row + 1
 
 
 class MessageKeys(QObject):
