@@ -129,6 +129,9 @@ class EagleDrafter(OwnLayers):
             states = normed_layers(self.fc_norm, states)
         return self.fc(self.input_norm(states) if config.norm_before_fc else states)
 
+    def ahead(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
+        return self.rows(tokens[:, None], states[:, None], layers)
+
     def rows(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
         embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
         masks = [self._mask(layer, tokens.shape[1], cache) for layer, cache in enumerate(layers)]

@@ -144,6 +144,9 @@ class MtpDrafter(nn.Module):
     def fused(self, states: mx.array) -> mx.array:
         return states
 
+    def ahead(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
+        return self.rows(tokens[:, None], states[:, None], layers)
+
     def rows(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
         embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
         parts = [self.token_norm(embedded), self.state_norm(states)]

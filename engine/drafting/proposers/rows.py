@@ -129,7 +129,7 @@ class DraftRows(Rows):
 
 
 class RowHead(Protocol):
-    """A head that reads and drafts for several texts in one forward."""
+    """A drafter that reads and drafts for several texts in one forward."""
 
     def fused(self, states: mx.array) -> mx.array:
         """The main model's states (…, layers × width) as its rows get them (…, width)."""
@@ -139,13 +139,20 @@ class RowHead(Protocol):
         own.
         """
 
+    def ahead(self, tokens: mx.array, states: mx.array, layers: Tokens[object]) -> mx.array:
+        """States (texts, n, width) of a draft's first forward, from `tokens` (texts,) and `states` (texts, width)."""
+
 
 class HeadRows(Rows):
-    """Of a drafter that drafts token by token. What it drafts is dropped before the next forward."""
+    """Of a drafter that is fed hidden states. What it drafts is dropped before the next forward."""
 
     def __init__(self, head: RowHead) -> None:
         super().__init__()
         self._head = head
+
+    @property
+    def layers(self) -> Tokens[object]:
+        return self._caches.layers
 
     def read(self, parts: Tokens[tuple[mx.array, mx.array] | None]) -> mx.array | None:
         """Add rows of tokens (n,) and states (n, layers × width) to each text, to some none; its states (texts, width)
@@ -166,4 +173,4 @@ class HeadRows(Rows):
 
     def step(self, tokens: mx.array, states: mx.array) -> mx.array:
         """Its states (texts, width) after one more row of each text, of `tokens` (texts,) and its own `states`."""
-        return self._step(lambda: self._head.rows(tokens[:, None], states[:, None], self._caches.layers))[:, 0]
+        return self._step(lambda: self._head.ahead(tokens, states, self._caches.layers))[:, 0]
