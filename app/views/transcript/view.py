@@ -486,9 +486,9 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         if place is None or not self._places.show(place):
             self.jump_to_end()
 
-    def show_message(self, message_id: int, at: int = 0) -> bool:
-        """Brings a message into sight, at a character of its text; returns whether it is in this chat."""
-        return self._places.show_character(message_id, at)
+    def show_message(self, message_id: int) -> bool:
+        """Brings the beginning of a message into sight; returns whether it is in this chat."""
+        return self._places.show_message(message_id)
 
     def set_covered(self, height_px: int) -> None:
         """A notice covers so much of the foot of the page. Nothing moves; one can scroll further."""
