@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
 from PySide6.QtCore import QTextBoundaryFinder
 from PySide6.QtGui import QTextBlock, QTextDocument
 
-from app.markup.block import Block, BlockKind
 from app.markup.document import LINE_SEPARATOR, MARKER, OBJECT
 from app.markup.lines import fragments
 from app.markup.links import is_in_message
@@ -85,54 +84,18 @@ class Alignment:
 
 
 def whole_clusters(block: QTextBlock, start: int, end: int, *, outwards: bool) -> tuple[int, int]:
-    """The range extended or reduced to whole grapheme clusters."""
+    """The range of the block's characters, extended or reduced to whole grapheme clusters."""
     text = block.text()
     if text.isascii():
         return start, end
     finder = QTextBoundaryFinder(QTextBoundaryFinder.BoundaryType.Grapheme, text)
-    first = start - block.position()
-    last = end - block.position()
-    finder.setPosition(first)
+    finder.setPosition(start)
     if not finder.isAtBoundary():
-        first = finder.toPreviousBoundary() if outwards else finder.toNextBoundary()
-    finder.setPosition(last)
+        start = finder.toPreviousBoundary() if outwards else finder.toNextBoundary()
+    finder.setPosition(end)
     if not finder.isAtBoundary():
-        last = finder.toNextBoundary() if outwards else finder.toPreviousBoundary()
-    return block.position() + first, block.position() + last
-
-
-class BlockStarts:
-    """Where each block of a section begins in the source; unchanged blocks are not searched again."""
-
-    def __init__(self) -> None:
-        self._known: list[tuple[Block, int, int]] = []  # with start and end
-
-    def start_of(self, blocks: Sequence[Block], number: int, source: str, section_start: int) -> int:
-        pairs = enumerate(zip(self._known, blocks, strict=False))
-        kept = next((at for at, (known, block) in pairs if known[0] is not block), min(len(self._known), len(blocks)))
-        del self._known[kept:]
-        for block in blocks[len(self._known) : number + 1]:
-            position = self._known[-1][2] if self._known else section_start
-            self._known.append((block, *_extent(block, source, position)))
-        return self._known[number][1]
-
-
-def _extent(block: Block, source: str, position: int) -> tuple[int, int]:
-    start = -1
-    for line in _source_lines(block):
-        at = source.find(line, position, position + len(line) + _FAR)
-        if at >= 0:
-            start = at if start < 0 else start
-            position = at + len(line)
-    return (start if start >= 0 else position), position
-
-
-def _source_lines(block: Block) -> Iterator[str]:
-    if block.kind in (BlockKind.CODE, BlockKind.FORMULA):
-        texts = [block.text]
-    else:
-        texts = [token.content for token in block.tokens if token.type == "inline"]
-    return (line for text in texts for line in text.splitlines() if line.strip())
+        end = finder.toNextBoundary() if outwards else finder.toPreviousBoundary()
+    return start, end
 
 
 def _runs(document: QTextDocument, source: str, position: int, place: int) -> Iterator[AlignedRun]:

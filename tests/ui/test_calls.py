@@ -233,7 +233,7 @@ def test_marks_of_drafts_are_on_the_last_step_alone(open_transcript: Opener) -> 
     harness = open_transcript([message])
     overlay = Overlay(harness.view, harness.model, harness.theme)
     overlay.set_mode(OverlayMode.ACCEPTED)
-    assert [layer.text.toPlainText() for _, layer in overlay._layers.values()] == ["Let me look again."]
+    assert [layer.text.toPlainText() for layer in overlay._layers.values()] == ["Let me look again."]
 
 
 def test_each_opened_thinking_has_a_line_of_its_own(open_transcript: Opener) -> None:

@@ -88,8 +88,8 @@ class Part:
 
     def set_content(self, content: object) -> None:
         if content != self.content:
-            self.content = content
             self.measured_width_px = -1
+        self.content = content
 
 
 class PartWidget(Protocol):
