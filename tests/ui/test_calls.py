@@ -22,7 +22,7 @@ from app.view_models.transcript import Attachment, AttachmentKind, ReplyStatus, 
 from app.views.transcript.call_parts import CallPart, CallTextPart, TextRole
 from app.views.transcript.call_words import call_words, consent_title
 from app.views.transcript.consent_part import ConsentPart
-from app.views.transcript.message_footer import MessageFooter, MessageMenu
+from app.views.transcript.message_footer import MessageFooter, message_menu
 from app.views.transcript.overlay import Overlay, OverlayMode
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import AttachmentsPart
@@ -291,7 +291,7 @@ def test_a_copied_message_has_the_words_of_all_steps(open_transcript: Opener) ->
 
 def test_words_before_a_call_can_be_copied(open_transcript: Opener) -> None:
     harness = open_transcript([with_calls(a_call(), text="")])
-    menu = MessageMenu(harness.view.context, harness.model.messages[0], harness.view)
+    menu = message_menu(harness.view.context, harness.model.messages[0], harness.view)
     assert next(each for each in menu.actions() if each.objectName() == "message copy").isEnabled()
 
 

@@ -195,7 +195,7 @@ def test_a_notice_says_what_to_do(open_transcript: Opener, qtbot: QtBot) -> None
     assert labels == ["Setting out of range", "<b>seed</b> is set to -1; allowed: 0..9."]
     assert all(label.textFormat() is Qt.TextFormat.PlainText for label in widget.findChildren(QLabel))
     with qtbot.waitSignal(harness.view.context.notice_action_requested) as asked:
-        widget.button.click()
+        widget.buttons[0].click()
     assert asked.args == [1, NoticeAction.OPEN_SETTINGS]
 
 

@@ -21,9 +21,8 @@ from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.buttons import IconButton, PaintedButton
-from app.views.widgets.held_keys import Menu
+from app.views.widgets.held_keys import Menu, popup_menu
 from app.views.widgets.tooltips import set_tooltip
-from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.notices import NoticeAction
 from app.words.replies import SEPARATOR, FooterLine, Tone, reply_footer
@@ -68,13 +67,11 @@ _PIN_PX = 14
 Entry = tuple[str, str, bool]  # action ("": a separator), text, enabled
 
 
-class MessageMenu(Menu):
-    """The menu of a message: from its icon, the pointer or the keyboard."""
-
-    def __init__(self, context: PartContext, message: TranscriptMessage, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setFont(context.theme.ui_font())
-        add_message_acts(self, context, message)
+def message_menu(context: PartContext, message: TranscriptMessage, parent: QWidget) -> Menu:
+    """From its icon or by the keyboard."""
+    menu = popup_menu(parent, context.theme)
+    add_message_acts(menu, context, message)
+    return menu
 
 
 def add_message_acts(menu: QMenu, context: PartContext, message: TranscriptMessage) -> None:
@@ -311,7 +308,7 @@ def _placed(row: QRect, words: str, font: QFont, color: QColor) -> _Words:
     return _Words(elided, QRect(row), font, color, row.left() + metrics.horizontalAdvance(elided))
 
 
-class MessageFooter(Hovered, Translated, QWidget):
+class MessageFooter(Hovered, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
@@ -428,10 +425,6 @@ class MessageFooter(Hovered, Translated, QWidget):
             place = QRect(QPoint(self._layout.link_left(width_px), 0), self.link.sizeHint())
             self.link.setGeometry(place.translated(0, (self._layout.row_px - place.height()) // 2))
 
-    def _retranslate(self) -> None:
-        if self._has_buttons:
-            self._name(self.buttons)
-
     def _name(self, buttons: dict[str, IconButton]) -> None:
         for act, words in {
             "earlier": self.tr("Previous version"),
@@ -450,8 +443,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         button = self.buttons["more"]
         if message is not None:
             # Not a child of this row: a change of theme makes that again, and the menu stays open.
-            menu = MessageMenu(self._context, message, self.window())
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu = message_menu(self._context, message, self.window())
             menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
 
     def _is_on_figures(self, event: QMouseEvent) -> bool:

@@ -22,7 +22,6 @@ from app.view_models.transcript import EditKind, ReplyStatus, TranscriptMessage,
 from app.views.transcript.beginning_part import BeginningLine
 from app.views.transcript.call_parts import CallContents, CallLine, CallText
 from app.views.transcript.consent_part import ConsentContent
-from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Bubble, Part, PartKind
 from app.views.transcript.selection import Address
@@ -492,9 +491,7 @@ class MessageItem:
 
     def _set_fields(self) -> None:
         edit = self.message.edit
-        field: list[PartContent] = []
-        if edit is not None:
-            field.append((PartKind.EDITOR, EditorContent(edit.kind, edit.from_user, edit.text), _GAP_PX))
+        field: list[PartContent] = [] if edit is None else [(PartKind.EDITOR, edit, _GAP_PX)]
         after = edit is not None and edit.kind is EditKind.AFTER
         self._maker.update(self._before, [] if after else field)
         self._maker.update(self._after, field if after else [])

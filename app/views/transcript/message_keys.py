@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMenu, QWidget
 
 from app.view_models.transcript import TranscriptMessage
 from app.views.transcript.layout import Layout
-from app.views.transcript.message_footer import MessageMenu, can_change
+from app.views.transcript.message_footer import can_change, message_menu
 from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
 from app.views.widgets.held_keys import RETURN_KEYS, asks_for_menu, is_held, modifiers_of
@@ -181,8 +181,7 @@ class MessageKeys(QObject):
     def _open_menu(self, message: TranscriptMessage) -> None:
         item = self._column.items[self._model.messages.index(message)]
         top = item.top_px - self._layout.top_px() + item.height_px
-        menu = MessageMenu(self._context, message, self._view)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = message_menu(self._context, message, self._view)
         place = QPoint(self._layout.left_px, min(max(0, top), self._layout.page_px()))
         menu.popup(self._view.viewport().mapToGlobal(place))
 

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QTextBlock,
+    QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -29,14 +30,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
+from app.markup import long_lines
 from app.markup.block import Block
 from app.markup.copying import length_of, table_of
 from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBuilder, nothing_to_load
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey
-from app.markup.inline_formula import TINT, FormulaObject
+from app.markup.inline_formula import FIXED_HEIGHT, TINT, FormulaObject
 from app.markup.lines import fragments, keep_shapes, line_segments
-from app.markup.long_lines import line_around
 from app.markup.plain_growth import added_text, may_have_address
 from app.markup.tables import address_at, char_near, place_from_right, runs_from_right
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX, Palette
@@ -186,6 +187,25 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self.document().clear()
         self.setLineWrapColumnOrWidth(width_px)
 
+    def write_plain(self, text: str, font: QFont, line_px: float) -> None:
+        """Into the empty document, in lines of one height."""
+        self.set_document_font(font)
+        self.setTabStopDistance(4 * QFontMetricsF(self.context.theme.mono_font()).horizontalAdvance(" "))
+        lines = QTextBlockFormat()
+        lines.setLineHeight(round(line_px), FIXED_HEIGHT)
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        cursor.setBlockFormat(lines)
+        long_lines.insert(cursor, text)
+        self.end_writing(cursor)
+
+    def end_writing(self, cursor: QTextCursor) -> None:
+        """All of the document is there, and is laid out now."""
+        keep_shapes(self.document())
+        cursor.endEditBlock()
+        self.forget_light()
+        self.go_to_start()
+
     def follow(self, link: QUrl) -> None:
         """Request to open a link, or go to a footnote or its mark; nothing is opened here."""
         self.context.follow(self, link.toString())
@@ -227,7 +247,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         if unit is Unit.WORD:
             cursor.select(QTextCursor.SelectionType.WordUnderCursor)
             return cursor.selectionStart(), cursor.selectionEnd()
-        return line_around(cursor.block()) if unit is Unit.LINE else (cursor.position(), cursor.position())
+        return long_lines.line_around(cursor.block()) if unit is Unit.LINE else (cursor.position(), cursor.position())
 
     def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
         cursor = self._cursor_at(char)
@@ -457,7 +477,8 @@ class BubblePart(Hovered, QWidget):
         widest = int(width_px * BUBBLE_SHARE) - 2 * across
         if part.measured_width_px < 0:
             self.text.clear_for(widest)
-            self._write(part.content.text)
+            line_px = REPLY_PX * REPLY_LEADING * theme.scale
+            self.text.write_plain(part.content.text, theme.reply_font(), line_px)
         self.text.height_at(widest)
         alone = self._bubble.first and self._bubble.last
         wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1) if alone else widest
@@ -467,21 +488,6 @@ class BubblePart(Hovered, QWidget):
         self.text.setGeometry(width_px - across - wanted, above, wanted, height)
         self.update()
         return height + above + below
-
-    def _write(self, text: str) -> None:
-        style = self._context.document_style()
-        self.text.set_document_font(style.font)
-        self.text.setTabStopDistance(4 * QFontMetricsF(style.mono).horizontalAdvance(" "))
-        cursor = QTextCursor(self.text.document())
-        block = cursor.blockFormat()
-        block.setLineHeight(round(REPLY_PX * REPLY_LEADING * self._context.theme.scale), 2)
-        cursor.beginEditBlock()
-        cursor.setBlockFormat(block)
-        cursor.insertText(text)
-        keep_shapes(self.text.document())
-        cursor.endEditBlock()
-        self.text.forget_light()
-        self.text.go_to_start()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         across = self._context.theme.px(14)

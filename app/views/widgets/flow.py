@@ -1,11 +1,28 @@
-"""A layout that sets widgets side by side and goes on in the next line, so that no language and no size is cut off."""
+"""Widgets side by side that go on in the next line, so that no language and no size is cut off."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 _GAP_PX = 8
+
+
+def put_in_lines(widgets: Iterable[QWidget], at: QPoint, width_px: int, gap_px: int, line_gap_px: int) -> int:
+    """Where nothing else lays them out. Returns where they end."""
+    x = at.x()
+    y = bottom = at.y()
+    for widget in widgets:
+        size = widget.sizeHint()
+        if x > at.x() and x + size.width() > at.x() + width_px:
+            x = at.x()
+            y = bottom + line_gap_px
+        widget.setGeometry(x, y, min(size.width(), width_px), size.height())
+        x += size.width() + gap_px
+        bottom = y + size.height()
+    return bottom
 
 
 class Flow(QLayout):
