@@ -221,13 +221,7 @@ class InspectorButton(Translated, IconButton):
         inspector = self._inspector = Inspector(chats.transcript, chats.replies, self)
         inspector.changed.connect(lambda: self._show(inspector, models))
         highlights = view.message_keys.highlights
-
-        def follow() -> None:
-            row = highlights.focused
-            messages = chats.transcript.messages
-            inspector.focus(messages[row].id if row is not None and row < len(messages) else None)
-
-        highlights.changed.connect(follow)
+        highlights.changed.connect(lambda: inspector.focus(highlights.focused_message()))
         self._watch()
 
     def _show(self, inspector: Inspector, models: ModelController) -> None:

@@ -1,6 +1,5 @@
-"""The parts that a message is shown as, and the pool of their widgets."""
+"""The parts that a message is shown as, and what their widgets have in common."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -159,40 +158,6 @@ class Selectable:
     def document_of(self) -> QTextDocument | None:
         """The document that the characters are counted in; None where the widget shows none."""
         raise NotImplementedError
-
-
-class PartPool:
-    """Unused widgets by kind: filling one is cheaper than making one.
-
-    A chat may need scores of a kind at once, each of which keeps what it showed last.
-    """
-
-    def __init__(self, make: Callable[[PartKind], PartWidget]) -> None:
-        self._make = make
-        self._spare: dict[PartKind, list[PartWidget]] = defaultdict(list)
-
-    def lend(self, part: Part) -> PartWidget:
-        if part.widget is None:
-            spare = self._spare[part.kind]
-            part.widget = spare.pop() if spare else self._make(part.kind)
-            part.measured_width_px = -1
-        return part.widget
-
-    def take_back(self, part: Part) -> None:
-        if part.widget is not None:
-            if part.selectable is not None:
-                part.selectable.light(None)
-                part.selectable.light_found((), None)
-            as_widget(part.widget).hide()
-            self._spare[part.kind].append(part.widget)
-            part.widget = None
-
-    def clear(self, kept: int = 0) -> None:
-        """Deletes those that no part needs, but for some of each kind."""
-        for widgets in self._spare.values():
-            for widget in widgets[kept:]:
-                as_widget(widget).deleteLater()
-            del widgets[kept:]
 
 
 def as_widget(widget: PartWidget) -> QWidget:
