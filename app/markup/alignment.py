@@ -15,9 +15,10 @@ from itertools import groupby
 from PySide6.QtCore import QTextBoundaryFinder
 from PySide6.QtGui import QTextBlock, QTextDocument
 
-from app.markup.document import LINE_SEPARATOR, MARKER, OBJECT
-from app.markup.lines import fragments
+from app.markup.document import MARKER, OBJECT
+from app.markup.lines import blocks_in, fragments
 from app.markup.links import is_in_message
+from app.markup.long_lines import LINE_SEPARATOR
 
 # Distance within which a segment is searched for: there may be marks, or the address of a link in between. Short
 # segments could match inside an address, so they have less.
@@ -135,9 +136,8 @@ def _segments(document: QTextDocument, place: int) -> Iterator[tuple[int, str, b
 
     With whether it comes right after the words of a link.
     """
-    block = document.findBlock(place)
     link = ""
-    while block.isValid():
+    for block in blocks_in(document, place):
         for fragment in fragments(block):
             if not fragment.charFormat().boolProperty(MARKER):
                 first = max(0, place - fragment.position())
@@ -145,7 +145,6 @@ def _segments(document: QTextDocument, place: int) -> Iterator[tuple[int, str, b
                     address = fragment.charFormat().anchorHref()
                     yield where, text, bool(link) and address != link
                     link = "" if is_in_message(address) or address == text else address
-        block = block.next()
 
 
 def _from(text: str, units: int) -> str:

@@ -24,10 +24,11 @@ from PySide6.QtGui import (
 
 from app.markup.block import QUOTE
 from app.markup.document_style import DocumentStyle
-from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas, Look
+from app.markup.formula import FormulaKey, Formulas, FormulaState, Look
 from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
 from app.markup.lines import keep_shapes
 from app.markup.links import citations, to_mark, to_note
+from app.markup.long_lines import LINE_SEPARATOR
 from app.markup.tables import (
     alignment_of,
     cell_format,
@@ -49,7 +50,6 @@ QUOTE_BARS = QTextFormat.Property.UserProperty.value + 13  # of a block: how far
 
 QUOTE_STEP_PX = 16
 QUOTE_BAR_PX = 3
-LINE_SEPARATOR = "\u2028"
 OBJECT = "\ufffc"  # stands for a formula in the text
 
 _HEADING_SIZES = {"h1": 1.4, "h2": 1.22, "h3": 1.08}
@@ -151,7 +151,9 @@ class _Containers:
 class DocumentBuilder:
     """Writes one block's tokens into one document."""
 
-    def __init__(self, document: QTextDocument, style: DocumentStyle, formulas: Formulas | KnownFormulas) -> None:
+    def __init__(
+        self, document: QTextDocument, style: DocumentStyle, formulas: Formulas, *, is_shown: bool = True
+    ) -> None:
         document.clear()
         document.setDocumentMargin(0)
         document.setDefaultFont(style.font)
@@ -161,6 +163,7 @@ class DocumentBuilder:
         self._document = document
         self._style = style
         self._formulas = formulas
+        self._is_shown = is_shown  # otherwise no formula is drawn for it
         self._cursor = QTextCursor(document)
         self._look = Look(style.font.toString(), style.ratio)
         self._fresh = True  # the document's first block is still unused
@@ -275,7 +278,7 @@ class DocumentBuilder:
 
     def _write_formula(self, tex: str, *, display: bool) -> None:
         key = FormulaKey(tex.strip(), self._style.font_px * 1.08, self._style.text.name(), display)
-        state = self._formulas.state(key)
+        state = self._formulas.state(key, wanted=self._is_shown)
         if state is FormulaState.FAILED:
             self._cursor.insertText(tex, self._code_format())
             return
@@ -285,7 +288,8 @@ class DocumentBuilder:
             width_px = min(len(tex), 24) * self._style.font_px * 0.5
             form = place_format(tex, width_px, self._style.font_px)
         else:
-            form = formula_format(tex, drawing, self._formulas.image(key, self._look))
+            image = self._formulas.image(key, self._look) if self._is_shown else None
+            form = formula_format(tex, drawing, image)
             block = make_room(self._cursor.blockFormat(), drawing)
             self._cursor.setBlockFormat(block)
             # Qt leaves the last block's bottom margin out of the document's height.

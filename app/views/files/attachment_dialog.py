@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent, QTextBlock, QText
 from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.markup.folding import occurrences_of_any
-from app.markup.long_lines import SOFT, goes_on
+from app.markup.long_lines import LINE_SEPARATOR, goes_on
 from app.system.file_manager import can_open, open_file
 from app.theme import Theme
 from app.view_models.transcript import Attachment, AttachmentKind
@@ -66,7 +66,7 @@ class FoundInAttachment(QObject):
         if self._line < 0:
             return occurrences_of_any(block.text(), self._words)
         self._passed += bool(block.blockNumber()) and not goes_on(block)
-        lines = block.text().split(SOFT)
+        lines = block.text().split(LINE_SEPARATOR)
         at = self._line - self._passed
         self._passed += len(lines) - 1
         if goes_on(block) or not 0 <= at < len(lines):

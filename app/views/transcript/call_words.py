@@ -251,11 +251,12 @@ def _what_it_does(call: CallView) -> str:
     return QCoreApplication.translate("Tools", "It may change or send something.")
 
 
-def answer_text(answer: Answer, reason: AskReason = AskReason.NEW) -> str:
+def answer_text(answer: Answer, reason: AskReason) -> str:
     if reason is AskReason.STEPS:
-        return {
-            Answer.DONT: QCoreApplication.translate("Tools", "Answer now"),
-        }.get(answer, QCoreApplication.translate("Tools", "Go on"))
+        now = answer is Answer.DONT
+        return (
+            QCoreApplication.translate("Tools", "Answer now") if now else QCoreApplication.translate("Tools", "Go on")
+        )
     return {
         Answer.DONT: QCoreApplication.translate("Tools", "Don't allow"),
         Answer.ONCE: QCoreApplication.translate("Tools", "Allow once"),

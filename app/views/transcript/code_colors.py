@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QT
 
 from app.markup.growing_code import GrowingCode
 from app.markup.highlight import ColoredSpan, Role, has_lexer, spans
+from app.markup.lines import blocks_in
 from app.theme import Palette
 
 _SLICE_S = 0.001  # MEASURED: 4 ms were seen in the slowest frames of scrolling
@@ -175,7 +176,7 @@ def _by_lines(document: QTextDocument, start: int, end: int, found: Iterable[Col
     block = document.findBlock(start)
     colored = list[tuple[int, int, Role]]()
     for span in found:
-        for line, first, length in _on_lines(document.findBlock(span.start), span):
+        for line, first, length in _on_lines(document, span):
             while block.position() < line.position():
                 yield block, tuple(colored)
                 block = block.next()
@@ -188,16 +189,14 @@ def _by_lines(document: QTextDocument, start: int, end: int, found: Iterable[Col
         colored = []
 
 
-def _on_lines(block: QTextBlock, span: ColoredSpan) -> Iterator[tuple[QTextBlock, int, int]]:
+def _on_lines(document: QTextDocument, span: ColoredSpan) -> Iterator[tuple[QTextBlock, int, int]]:
     """The pieces of a span in each line that it covers."""
-    start = span.start
     end = span.start + span.length
-    while block.isValid() and block.position() < end:
-        first = max(start, block.position())
+    for block in blocks_in(document, span.start, end):
+        first = max(span.start, block.position())
         last = min(end, block.position() + block.length() - 1)
         if last > first:
             yield block, first - block.position(), last - first
-        block = block.next()
 
 
 def _units(code: str, end: int) -> int:

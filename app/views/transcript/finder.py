@@ -14,6 +14,7 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.markup.block import Block, BlockKind
+from app.markup.document import OBJECT
 from app.markup.folding import TextSpan, fold, occurrences, occurrences_of_any, overlap_for, slices
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptModel
@@ -229,7 +230,7 @@ class WantedWords:
             text = self._text(part.content, secondary=part.secondary)
             return [(0, 1) for _ in self.ranges_of(text)]
         folded = fold(document.toPlainText())
-        if not any(fold(word) in folded for word in self.words) and "\ufffc" not in document.toRawText():
+        if not any(fold(word) in folded for word in self.words) and OBJECT not in document.toRawText():
             return ()
         visible = VisibleText(document)
         return [visible.range_of(first, last) for first, last in self.ranges_of(visible.text)]

@@ -116,7 +116,7 @@ class Body:
         self._finished = False
         self._last = cuts[-1]
         self._number = len(cuts) - 1  # of the last section
-        self.splitter = splitter_of(self._last)
+        self.splitter = Splitter(self._last.open_fence())
 
     @property
     def first(self) -> Part | None:
@@ -211,21 +211,13 @@ class Unread:
 
 
 def blocks_of(unread: Unread) -> list[Block]:
-    splitter = splitter_of(unread.section)
+    splitter = Splitter(unread.section.open_fence())
     splitter.append(unread.body.text[unread.section.start : unread.section.end], shown=False)
     splitter.finish()
     blocks = splitter.blocks
     if blocks and blocks[-1].kind is BlockKind.CODE and not blocks[-1].closed:
         blocks[-1] = replace(blocks[-1], closed=True, goes_on=True)
     return blocks
-
-
-def splitter_of(section: Section) -> Splitter:
-    splitter = Splitter()
-    fence = section.open_fence()
-    if fence is not None:
-        splitter.resume(fence)
-    return splitter
 
 
 class StepParts:
@@ -293,7 +285,7 @@ class MessageItem:
         self._maker = PartMaker(message.id, name, theme, release)
         self._bubble_text: str | None = None
         self._is_bubble: bool | None = None  # whose message its words are shown as; None: not yet
-        self._parts: list[Part] = []
+        self.parts: list[Part] = []
         self._tops = [0]
         self._beginning: list[Part] = []
         self._attached: list[Part] = []
@@ -341,10 +333,6 @@ class MessageItem:
     def is_growing(self) -> bool:
         return self.message.under_way
 
-    @property
-    def parts(self) -> list[Part]:
-        return self._parts
-
     def top_of(self, index: int) -> int:
         """Where part `index` (or the end, for one past the last) starts below the message's top, its gap included."""
         return self._tops[index]
@@ -352,7 +340,7 @@ class MessageItem:
     def indexes_between(self, top_px: int, bottom_px: int) -> range:
         """The parts that reach into this range, counted from the message's top."""
         first = max(0, bisect_right(self._tops, top_px) - 1)
-        return range(first, min(len(self._parts), bisect_right(self._tops, bottom_px)))
+        return range(first, min(len(self.parts), bisect_right(self._tops, bottom_px)))
 
     def estimate(self, width_px: int) -> None:
         """Sets a height from the text's length alone, before it is parsed."""
@@ -508,15 +496,15 @@ class MessageItem:
         steps = (part for step in self._steps for part in step.all)
         above = (*self._before, *self._beginning, *self._attached, *self._head)
         parts = [*above, *steps, *self._question, *self._foot, *self._after]
-        if parts == self._parts:
+        if parts == self.parts:
             return False  # heights change where parts are measured
-        self._parts = parts
+        self.parts = parts
         self.sum_up()
         return True
 
     def read_section(self, indexes: range, width_px: int) -> bool:
         """Cut the last uncut section of these parts; returns whether there was one."""
-        parts = self._parts[indexes.start : indexes.stop]
+        parts = self.parts[indexes.start : indexes.stop]
         part = next((each for each in reversed(parts) if each.kind is PartKind.UNREAD), None)
         if part is None:
             return False
@@ -533,7 +521,7 @@ class MessageItem:
         return "".join([part.content.text, *(piece.text for piece in pieces)])
 
     def _blocks_after(self, part: Part) -> Iterator[Block]:
-        for below in self._parts[self._parts.index(part) + 1 :]:
+        for below in self.parts[self.parts.index(part) + 1 :]:
             if isinstance(below.content, Block):
                 yield below.content
             elif isinstance(below.content, Unread):
@@ -541,12 +529,12 @@ class MessageItem:
 
     def sum_up(self) -> None:
         """Recompute positions after a part's height changed."""
-        self._tops = list(accumulate([part.gap_px + part.height_px for part in self._parts], initial=0))
+        self._tops = list(accumulate([part.gap_px + part.height_px for part in self.parts], initial=0))
         self.height_px = self._tops[-1]
         self.segment.is_stale = True
 
     def release_all(self) -> None:
-        for part in self._parts:
+        for part in self.parts:
             self._maker.release(part)
 
     def _space(self) -> None:

@@ -30,7 +30,7 @@ from app.markup.alignment import Alignment, whole_clusters
 from app.markup.block import Block
 from app.markup.copying import table_of
 from app.markup.json_text import may_be_json
-from app.markup.lines import line_segments
+from app.markup.lines import blocks_in, line_segments, rect_of
 from app.theme import Theme
 from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -445,17 +445,15 @@ def _below(rect: QRectF) -> QLineF:
 
 def _rects(document: QTextDocument, start: int, end: int, *, outwards: bool) -> Iterator[QRectF]:
     """One for each line that the characters are on."""
-    block = document.findBlock(start)
-    while block.isValid() and block.position() < end:
+    for block in blocks_in(document, start, end):
         first = max(start - block.position(), 0)
         last = min(end - block.position(), block.length() - 1)
         if first < last:
             yield from _rects_in(block, *whole_clusters(block, first, last, outwards=outwards))
-        block = block.next()
 
 
 def _rects_in(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
-    corner = block.document().documentLayout().blockBoundingRect(block).topLeft()
+    corner = rect_of(block).topLeft()
     for line, first_x, last_x in line_segments(block, start, end):
         words = line.naturalTextRect()  # without the space that a line ends with
         left = max(first_x, words.left())

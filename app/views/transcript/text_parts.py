@@ -33,11 +33,11 @@ from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 from app.markup import long_lines
 from app.markup.block import Block
 from app.markup.copying import length_of, table_of
-from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBuilder, nothing_to_load
+from app.markup.document import CODE, OBJECT, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBuilder, nothing_to_load
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey
 from app.markup.inline_formula import FIXED_HEIGHT, TINT, FormulaObject
-from app.markup.lines import fragments, keep_shapes, line_segments
+from app.markup.lines import blocks_in, fragments, keep_shapes, line_segments, rect_of
 from app.markup.plain_growth import added_text, may_have_address
 from app.markup.tables import address_at, char_near, place_from_right, runs_from_right
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX, Palette
@@ -49,7 +49,6 @@ from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.painting import paint_card
 
 BUBBLE_SHARE = 0.8
-_OBJECT = "\ufffc"  # what stands for an object in a text
 _MOST_TINTED = 100  # formulas
 _WHEEL_PX = 60
 _WHEEL_NOTCH = 120
@@ -67,14 +66,12 @@ def paint_decorations(
     """Paint what QTextDocument cannot: tints, quote bars, rules; within `clip`, since there may be thousands."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    block = document.begin()
-    while block.isValid():
-        place = _rect(block)
+    for block in blocks_in(document):
+        place = rect_of(block)
         _paint_bars(painter, block, place, colors.hairline)
         for rect in _code_rects(block, place.topLeft(), clip, style):
             painter.setBrush(colors.hover)
             painter.drawRoundedRect(rect, _CODE_RADIUS, _CODE_RADIUS)
-        block = block.next()
 
 
 def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, color: QColor) -> None:
@@ -89,14 +86,10 @@ def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, color: QCol
     for start in bars:
         # The bar goes on through the space between two paragraphs of the same quote: the margin, and what the font
         # has above its letters, which is in the rectangle of neither.
-        top = math.floor(_rect(above).bottom() if start in bars_above else place.top())
+        top = math.floor(rect_of(above).bottom() if start in bars_above else place.top())
         from_right = block.textDirection() == Qt.LayoutDirection.RightToLeft
         x = round(block.document().textWidth() - start - QUOTE_BAR_PX if from_right else start)
         painter.fillRect(x, top, QUOTE_BAR_PX, bottom - top, color)
-
-
-def _rect(block: QTextBlock) -> QRectF:
-    return block.document().documentLayout().blockBoundingRect(block)
 
 
 def _bars(block: QTextBlock) -> list[float]:
@@ -340,7 +333,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
 
     def _is_within(self, cell: QTextCursor, clip: QRectF) -> bool:
         """Qt looks at each selection for each cell that it paints."""
-        return len(self.lit_cursors) == 1 or _rect(cell.block()).intersects(clip)
+        return len(self.lit_cursors) == 1 or rect_of(cell.block()).intersects(clip)
 
     def _cursor_over(self, first: int, last: int) -> QTextCursor:
         cursor = QTextCursor(self.document())
@@ -354,15 +347,15 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         """
         place = cursor.selectionStart()
         last = cursor.selectionEnd()
-        if cursor.selectedText().count(_OBJECT) > _MOST_TINTED:
+        if cursor.selectedText().count(OBJECT) > _MOST_TINTED:
             yield self._lit_selection(cursor)
             return
-        found = self.document().find(_OBJECT, place)
+        found = self.document().find(OBJECT, place)
         while not found.isNull() and found.selectionEnd() <= last:
             yield self._lit_selection(self._cursor_over(place, found.selectionStart()))
             yield self._lit_selection(found, is_object=True)
             place = found.selectionEnd()
-            found = self.document().find(_OBJECT, place)
+            found = self.document().find(OBJECT, place)
         yield self._lit_selection(self._cursor_over(place, last))
 
     def _lit_selection(self, cursor: QTextCursor, *, is_object: bool = False) -> QAbstractTextDocumentLayout.Selection:
