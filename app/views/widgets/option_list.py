@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
-from app.views.widgets.painting import paint_line, paint_row_ground
+from app.views.widgets.painting import paint_aside, paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
 
 _OPTION = Qt.ItemDataRole.UserRole
@@ -240,7 +240,9 @@ class _OptionDelegate(QStyledItemDelegate):
             top = area.top() + (area.height() - side) // 2
             icon("check", colors.ink).paint(painter, area.left() + theme.px(EDGE_PX), top, side, side)
         words = area.adjusted(theme.px(WORDS_PX), 0, -theme.px(10), 0)
-        words.setRight(words.right() - self._paint_aside(painter, words, option))
+        aside_ink = colors.gain if option.is_gain else colors.secondary
+        if aside_px := paint_aside(painter, words, option.aside, theme.ui_font(FOOTER_PX), aside_ink):
+            words.setRight(words.right() - aside_px - theme.px(10))
         ink = colors.faint if option.reason else colors.text
         if option.mark:
             self._paint_mark(painter, words, option)
@@ -255,16 +257,3 @@ class _OptionDelegate(QStyledItemDelegate):
         words.setWidth(min(text_px, words.width() - side - gap))
         top = words.top() + (words.height() - side) // 2
         icon(option.mark, theme.palette.secondary).paint(painter, words.right() + 1 + gap, top, side, side)
-
-    def _paint_aside(self, painter: QPainter, words: QRect, option: ListedOption) -> int:
-        """The width that it takes: half of the row at most."""
-        if not option.aside:
-            return 0
-        font = self._theme.ui_font(FOOTER_PX)
-        colors = self._theme.palette
-        width = min(QFontMetrics(font).horizontalAdvance(option.aside) + 1, words.width() // 2)
-        ink = colors.gain if option.is_gain else colors.secondary
-        paint_line(
-            painter, QRect(words.right() - width + 1, words.top(), width, words.height()), option.aside, font, ink
-        )
-        return width + self._theme.px(10)
