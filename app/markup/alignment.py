@@ -16,7 +16,7 @@ from PySide6.QtCore import QTextBoundaryFinder
 from PySide6.QtGui import QTextBlock, QTextDocument
 
 from app.markup.document import MARKER, OBJECT
-from app.markup.lines import blocks_in, fragments
+from app.markup.lines import blocks_in, fragments, units
 from app.markup.links import is_in_message
 from app.markup.long_lines import LINE_SEPARATOR
 
@@ -44,8 +44,6 @@ class Alignment:
 
     def __init__(self, document: QTextDocument, source: str, start: int, place: int = 0) -> None:
         self._runs = list(_runs(document, source, start, place))
-        self._sources = [run.source for run in self._runs]
-        self._places = [run.at for run in self._runs]
 
     @property
     def source_end(self) -> int:
@@ -54,7 +52,7 @@ class Alignment:
 
     def places_of(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Ranges of the document for a range of the source, each within one paragraph."""
-        number = max(0, bisect_right(self._sources, start) - 1)
+        number = max(0, bisect_right(self._runs, start, key=lambda run: run.source) - 1)
         place: tuple[int, int] | None = None
         for run in self._runs[number:]:
             if run.source >= end:
@@ -63,8 +61,8 @@ class Alignment:
             last = min(end, run.source + run.length)
             if first >= last:
                 continue
-            units = 2 if run.wide else 1
-            at, behind = (run.at + (offset - run.source) * units for offset in (first, last))
+            width = 2 if run.wide else 1
+            at, behind = (run.at + (offset - run.source) * width for offset in (first, last))
             if place is not None and place[1] == at:
                 place = (place[0], behind)
                 continue
@@ -76,7 +74,7 @@ class Alignment:
 
     def source_at(self, place: int) -> int | None:
         """Index in the source of a character of the document; None if it is not from the source."""
-        number = bisect_right(self._places, place) - 1
+        number = bisect_right(self._runs, place, key=lambda run: run.at) - 1
         if number < 0:
             return None
         run = self._runs[number]
@@ -147,18 +145,18 @@ def _segments(document: QTextDocument, place: int) -> Iterator[tuple[int, str, b
                     link = "" if is_in_message(address) or address == text else address
 
 
-def _from(text: str, units: int) -> str:
+def _from(text: str, start: int) -> str:
     """Without so many of Qt's units at its start."""
-    if not units or len(text) == _units(text):
-        return text[units:]
-    return text.encode("utf-16-le", "surrogatepass")[2 * units :].decode("utf-16-le", "replace")
+    if not start or len(text) == units(text):
+        return text[start:]
+    return text.encode("utf-16-le", "surrogatepass")[2 * start :].decode("utf-16-le", "replace")
 
 
 def _pieces(text: str, place: int) -> Iterator[tuple[int, str]]:
     for line in text.replace(OBJECT, LINE_SEPARATOR).split(LINE_SEPARATOR):
         if line.strip():
             yield place, line
-        place += _units(line) + 1
+        place += units(line) + 1
 
 
 def _one_by_one(text: str, place: int, source: str, position: int) -> Iterator[AlignedRun]:
@@ -170,12 +168,12 @@ def _one_by_one(text: str, place: int, source: str, position: int) -> Iterator[A
             yield AlignedRun(place, at, 1, wide=char > "\uffff")
             position = at + 1
             reach = _ESCAPE
-        place += _units(char)
+        place += units(char)
 
 
 def _narrow_and_wide(text: str, place: int, at: int) -> Iterator[AlignedRun]:
     """Split where characters take two units."""
-    if len(text) == _units(text):
+    if len(text) == units(text):
         yield AlignedRun(place, at, len(text))
         return
     start = 0
@@ -184,7 +182,3 @@ def _narrow_and_wide(text: str, place: int, at: int) -> Iterator[AlignedRun]:
         yield AlignedRun(place, at + start, length, wide=is_wide)
         place += length * (2 if is_wide else 1)
         start += length
-
-
-def _units(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

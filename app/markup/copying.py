@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextTable
 
-from app.markup.document import CODE, HEADING, LIST_DEPTH, MARKER, NOTE, OBJECT, QUOTE_DEPTH, RULE
+from app.markup.document import CODE, HEADING, LIST_DEPTH, MARKER, NOTE, OBJECT, QUOTE_BARS, RULE
 from app.markup.inline_formula import TEX
 from app.markup.lines import blocks_in, fragments
 from app.markup.links import cited
@@ -98,7 +98,7 @@ def _plain(run: _Run) -> str:
 
 def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
     form = block.blockFormat()
-    quote = "> " * form.intProperty(QUOTE_DEPTH)
+    quote = "> " * len(form.property(QUOTE_BARS) or [])
     if form.boolProperty(RULE):
         return quote + "---"
     indent = "   " * max(0, form.intProperty(LIST_DEPTH) - 1)

@@ -38,7 +38,6 @@ from app.markup.tables import (
     table_rows,
 )
 
-QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many quotes it is in
 RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizontal rule
 CODE = QTextFormat.Property.UserProperty.value + 4  # of characters: inline code, on a tint
 
@@ -46,7 +45,7 @@ HEADING = QTextFormat.Property.UserProperty.value + 9  # of a block: its level, 
 LIST_DEPTH = QTextFormat.Property.UserProperty.value + 10  # of a block: how many lists it is in
 MARKER = QTextFormat.Property.UserProperty.value + 11  # of characters: a list item's bullet or number
 NOTE = QTextFormat.Property.UserProperty.value + 12  # of a block: it belongs to a note; of characters: a note's mark
-QUOTE_BARS = QTextFormat.Property.UserProperty.value + 13  # of a block: how far their bars are indented
+QUOTE_BARS = QTextFormat.Property.UserProperty.value + 13  # of a block: how far the bars of its quotes are indented
 
 QUOTE_STEP_PX = 16
 QUOTE_BAR_PX = 3
@@ -120,15 +119,14 @@ class _Containers:
         block.setLineHeight(self._style.line_px, FIXED_HEIGHT)
         block.setLeftMargin(sum(container.indent_px for container in self._stack))
         block.setTopMargin(round((4 if tight or self._stack else 12) * self._style.scale))
-        quotes = sum(container.quote for container in self._stack)
+        bars = self._bars()
         notes = sum(container.note for container in self._stack)
-        if quotes:
-            block.setProperty(QUOTE_DEPTH, quotes)
-            block.setProperty(QUOTE_BARS, self._bars())
+        if bars:
+            block.setProperty(QUOTE_BARS, bars)
         if notes:
             block.setProperty(NOTE, True)
-        if len(self._stack) > quotes + notes:
-            block.setProperty(LIST_DEPTH, len(self._stack) - quotes - notes)
+        if len(self._stack) > len(bars) + notes:
+            block.setProperty(LIST_DEPTH, len(self._stack) - len(bars) - notes)
         if marker:
             block.setTextIndent(-self._metrics.horizontalAdvance(marker + _GAP))
         return block

@@ -59,6 +59,11 @@ def fragments(block: QTextBlock) -> Iterator[QTextFragment]:
         place += 1
 
 
+def units(text: str) -> int:
+    """How long Qt counts it: an emoji is two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
 def _x(answer: object) -> float:
     """PySide returns the position together with the cursor."""
     return float(answer[0] if isinstance(answer, tuple) else answer)  # type: ignore[arg-type]

@@ -215,8 +215,9 @@ def test_a_step_that_ends_keeps_its_words_and_the_next_begins(open_transcript: O
         "Let me look.",
         "Three. And more.",
     ]
-    counted = [part.at for part in harness.view.items[0].parts if part.kind is PartKind.TEXT]
-    assert counted == [None, 0], "places are counted in the message's own text"
+    item = harness.view.items[0]
+    counted = [item.is_of_text(part) for part in item.parts if part.kind is PartKind.TEXT]
+    assert counted == [False, True], "places are counted in the message's own text"
 
 
 def test_a_version_without_calls_takes_their_place(open_transcript: Opener) -> None:

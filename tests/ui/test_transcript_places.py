@@ -50,7 +50,7 @@ def test_another_window_shows_the_same_words(open_transcript: Opener, size: tupl
 def top_words(harness: TranscriptHarness) -> str:
     shown = [(place.bottom(), part) for part, place in harness.view.visible_parts.shown() if part.selectable]
     _, part = min(((bottom, part) for bottom, part in shown if bottom > 0), key=lambda each: each[0])
-    document = part.selectable.document_of() if part.selectable else None
+    document = part.document
     assert document is not None
     return document.toPlainText().split()[0]
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.widgets.buttons import PaintedButton
 
 _HEIGHT_PX = 28
@@ -23,7 +23,7 @@ class BeginningLine:
     summary: bool  # the message is one of those before it
 
 
-class BeginningPart(Hovered, PaintedButton):
+class BeginningPart(PartWidget, PaintedButton):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(context.theme, parent)
         self._message_id = 0

@@ -16,7 +16,7 @@ from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.view_models.tools import CallState, CallView
 from app.views.transcript.call_words import CallWords, call_words
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part, PartKind
+from app.views.transcript.parts import Part, PartContent, PartKind, PartWidget
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets import clipboard
@@ -59,28 +59,20 @@ class CallText:
     glue: str = "\n\n"  # what is between it and the section above
 
 
-@dataclass(frozen=True, slots=True)
-class CallPictures:
-    call: CallView
-
-
-CallContent = tuple[PartKind, object, int]
-
-
 class CallContents:
     """What calls show below their lines, made once for each."""
 
     def __init__(self) -> None:
-        self._made: dict[str, tuple[CallView, list[CallContent]]] = {}
+        self._made: dict[str, tuple[CallView, list[PartContent]]] = {}
 
-    def of(self, call: CallView) -> list[CallContent]:
+    def of(self, call: CallView) -> list[PartContent]:
         known = self._made.get(call.id)
         if known is None or known[0] is not call:
-            known = self._made[call.id] = (call, list(_contents(call)))
+            known = self._made[call.id] = (call, _contents(call))
         return known[1]
 
 
-def _contents(call: CallView) -> list[CallContent]:
+def _contents(call: CallView) -> list[PartContent]:
     result = _texts(readable(call.arguments), TextRole.ARGUMENTS) if call.arguments.strip("{} \n") else []
     table = table_of_json(call.result) if call.state is not CallState.FAILED else None
     if table is not None:
@@ -88,11 +80,11 @@ def _contents(call: CallView) -> list[CallContent]:
     elif call.result:
         result += _texts(call.result, TextRole.FAULT if call.state is CallState.FAILED else TextRole.RESULT)
     if call.pictures:
-        result.append((PartKind.CALL_PICTURES, CallPictures(call), 8))
+        result.append((PartKind.CALL_PICTURES, call.pictures, 8))
     return result
 
 
-def _texts(text: str, role: TextRole) -> list[CallContent]:
+def _texts(text: str, role: TextRole) -> list[PartContent]:
     text = text.replace("\r\n", "\n").strip("\n")
     cuts = list(plain_sections(text))
     last = len(cuts) - 1
@@ -108,7 +100,7 @@ def _texts(text: str, role: TextRole) -> list[CallContent]:
     ]
 
 
-class CallPart(Hovered, OpeningLine):
+class CallPart(PartWidget, OpeningLine):
     """“Read notes.md · 0.2 s”; opens what was asked and answered."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -167,7 +159,7 @@ class CallPart(Hovered, OpeningLine):
         set_tooltip(self, f"{words.title}{detail}" if (title, shown) != (words.title, detail) else "")
 
 
-class CallTextPart(Hovered, QWidget):
+class CallTextPart(PartWidget, QWidget):
     """Plain text in a card, with its lines wrapped; its first section has a button that copies all of it."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -236,10 +228,6 @@ class CallPicturesPart(AttachmentsPart):
     """Pictures of a result: at the left, as the text above them."""
 
     from_left = True
-
-    def _take(self, part: Part) -> None:
-        assert isinstance(part.content, CallPictures)
-        self._set_shown(part.content.call.pictures)
 
     def _open(self, number: int) -> None:
         self._context.picture_requested.emit(self._shown[number])

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QT
 
 from app.markup.growing_code import GrowingCode
 from app.markup.highlight import ColoredSpan, Role, has_lexer, spans
-from app.markup.lines import blocks_in
+from app.markup.lines import blocks_in, units
 from app.theme import Palette
 
 _SLICE_S = 0.001  # MEASURED: 4 ms were seen in the slowest frames of scrolling
@@ -95,7 +95,7 @@ class CodeColors(QObject):
         self._read_chars = len(code)
         self._growing = self._growing or GrowingCode(self._language)
         place, found = self._growing.spans(code)
-        start = _units(code, place)
+        start = units(code[:place])
         end = self._document.characterCount()
         self._grown_from = min(self._grown_from, start)
         self._apply(_by_lines(self._document, start, end, _in_qt_units(code, found)))
@@ -106,7 +106,7 @@ class CodeColors(QObject):
         self._language = language
         self._waiting = ""
         self._grown_from = inf
-        end = _units(code, len(code))
+        end = units(code)
         self._lines = _by_lines(self._document, 0, end, _in_qt_units(code, spans(code, language)))
         self._color_a_slice()
 
@@ -197,11 +197,6 @@ def _on_lines(document: QTextDocument, span: ColoredSpan) -> Iterator[tuple[QTex
         last = min(end, block.position() + block.length() - 1)
         if last > first:
             yield block, first - block.position(), last - first
-
-
-def _units(code: str, end: int) -> int:
-    """Qt counts UTF-16 units."""
-    return end if code.isascii() else len(code[:end].encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _in_qt_units(code: str, found: Iterable[ColoredSpan]) -> Iterable[ColoredSpan]:

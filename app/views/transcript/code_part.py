@@ -16,7 +16,7 @@ from app.markup.block import Block
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.code_colors import CodeColors
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import IconButton
@@ -27,7 +27,7 @@ _TOLD_MS = 6000
 _LONGEST_LABEL = 100  # characters: it is measured whenever it is painted
 
 
-class CodePart(Hovered, QWidget):
+class CodePart(PartWidget, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context

@@ -35,7 +35,7 @@ from app.views.transcript.call_words import (
     consent_why,
 )
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.flow import put_in_lines
@@ -71,7 +71,7 @@ class ConsentText(ReadOnlyText):
         """It has its own: what the buttons below it allow."""
 
 
-class ConsentPart(Hovered, QWidget):
+class ConsentPart(PartWidget, QWidget):
     """Nothing answers it in its first moment, by key or click, and the button that refuses comes first.
 
     One that is higher than the page is shown from its end: the first button that allows it leads to its beginning then.

@@ -15,7 +15,7 @@ from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel
 from app.view_models.transcript import EditKind, EditView
 from app.views.transcript.part_context import CONTINUE, NOTHING, REPLY, MessageFields, PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.fields import Segments
@@ -49,7 +49,7 @@ class EditField(MessageEdit):
             self.submitted.emit()
 
 
-class EditorPart(Hovered, QWidget):
+class EditorPart(PartWidget, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context

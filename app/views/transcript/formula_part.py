@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen, QTextCursor, QTextDocument, QTextOption
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen, QTextCursor, QTextOption
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
@@ -11,7 +11,7 @@ from app.markup.block import Block
 from app.markup.formula import FormulaKey, FormulaState, Look
 from app.theme import REPLY_PX
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part, Selectable
+from app.views.transcript.parts import Part, PartWidget, Selectable
 from app.views.transcript.selection import TextRange, Unit
 from app.views.transcript.text_parts import ReadOnlyText
 from app.words.formats import labelled
@@ -22,7 +22,7 @@ _ONWARD = frozenset({_Move.NextCharacter, _Move.NextWord, _Move.EndOfLine, _Move
 _BACK = frozenset({_Move.PreviousCharacter, _Move.PreviousWord, _Move.StartOfLine, _Move.StartOfBlock})
 
 
-class FormulaPart(Hovered, Selectable, QWidget):
+class FormulaPart(PartWidget, Selectable, QWidget):
     """A drawn formula is one character of the selection."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -155,6 +155,3 @@ class FormulaPart(Hovered, Selectable, QWidget):
         if found != self._found:
             self._found = found
             self.update()
-
-    def document_of(self) -> QTextDocument | None:
-        return None

@@ -23,17 +23,11 @@ from app.views.transcript.beginning_part import BeginningLine
 from app.views.transcript.call_parts import CallContents, CallLine, CallText
 from app.views.transcript.consent_part import ConsentContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
-from app.views.transcript.parts import Bubble, Part, PartKind
+from app.views.transcript.parts import Bubble, Part, PartContent, PartKind
 from app.views.transcript.selection import Address
 from app.views.transcript.status_parts import Fold, NoticeContent, ProgressContent
 from app.words import formats
 
-_PART_OF_BLOCK = {
-    BlockKind.TEXT: PartKind.TEXT,
-    BlockKind.CODE: PartKind.CODE,
-    BlockKind.TABLE: PartKind.TABLE,
-    BlockKind.FORMULA: PartKind.FORMULA,
-}
 _GAP_PX = 12
 _AROUND_CARDS_PX = 14
 _ABOVE_HEADING_PX = 22
@@ -48,7 +42,6 @@ OF_LINE = -1  # in place of a piece: the line of a call, before what it opens
 _MOST_GROWN = 4000  # characters: more at once are cut into sections like a new text
 
 
-PartContent = tuple[PartKind, object, int]  # with the gap above it
 Key = tuple[int, int]  # of what can be opened in a message: the beginning of the addresses below it
 
 
@@ -100,7 +93,6 @@ class Body:
         self._theme = maker.theme
         self._address = number
         self.secondary = secondary
-        self._is_last = not secondary  # its text is the message's, in which places are counted
         self.above: list[Part] = []  # of all sections but the last
         self.parts: list[Part] = []  # of the last section
         self.clear()
@@ -121,12 +113,6 @@ class Body:
     @property
     def first(self) -> Part | None:
         return next(iter(self.above or self.parts), None)
-
-    def end_step(self) -> None:
-        """Another step has begun, and the message's text is that of the last one."""
-        self._is_last = False
-        for part in (*self.above, *self.parts):
-            part.at = None
 
     def sync(self, text: str, width_px: int, *, growing: bool) -> None:
         """Updates the parts from the text, of which only what is new is split if it has grown."""
@@ -169,7 +155,7 @@ class Body:
         for number, section in enumerate(cuts[:-1]):
             part = self._maker.part(PartKind.UNREAD, Unread(section, self, number), _GAP_PX)
             part.address = (self._address, number, 0)
-            part.at = section.start if self._is_last else None
+            part.start = section.start
             part.height_px = self._maker.estimated_px(text[section.start : section.end], width_px)
             self.above.append(part)
 
@@ -179,10 +165,10 @@ class Body:
         start = self._last.start
         self._maker.drop(parts, len(blocks))
         for index in range(min(first, len(parts)), len(blocks)):
-            kind = _PART_OF_BLOCK[blocks[index].kind]
+            kind = PartKind(blocks[index].kind)
             if index < len(parts) and parts[index].kind is kind:
                 parts[index].set_content(blocks[index])
-                parts[index].at = start + blocks[index].start if self._is_last else None
+                parts[index].start = start + blocks[index].start
             else:
                 self._maker.drop(parts, index)
                 parts.append(self._block_part(blocks, index, width_px, self._number, start))
@@ -191,10 +177,9 @@ class Body:
         """`section`: the number of the section that the blocks are of; `start`: where it begins in the text."""
         block = blocks[index]
         gap_px = 0 if index == 0 and start == 0 else _gap_px(blocks[index - 1] if index else None, block)
-        part = self._maker.part(_PART_OF_BLOCK[block.kind], block, gap_px)
+        part = self._maker.part(PartKind(block.kind), block, gap_px)
         part.address = (self._address, section, index)
-        part.at = start + block.start if self._is_last else None
-        part.section_start = start
+        part.start = start + block.start
         part.secondary = self.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if self.secondary else 0
         if block.inside and block.kind is not BlockKind.TEXT:
@@ -310,24 +295,29 @@ class MessageItem:
     def _json(self) -> ShownReply:
         return ShownReply()
 
+    def _views(self) -> list[StepView]:
+        """Its steps, the last one included, which ends in no calls."""
+        message = self.message
+        return [*message.steps, StepView((), message.text, message.thinking, message.thinking_s)]
+
     def keys(self) -> set[Key]:
         """Of all that can be opened."""
-        message = self.message
-        calls = {(3 * step + 3, call) for step, each in enumerate(message.steps) for call in range(len(each.calls))}
-        thoughts = [*(each.thinking for each in message.steps), message.thinking]
-        return calls | {(3 * step + 1, 0) for step, thought in enumerate(thoughts) if thought}
+        views = list(enumerate(self._views()))
+        calls = {(3 * step + 3, call) for step, view in views for call in range(len(view.calls))}
+        return calls | {(3 * step + 1, 0) for step, view in views if view.thinking}
 
     def shown_text(self) -> str:
         """Of its answer, with the thinking that is open."""
-        message = self.message
-        shown = [message.written]
-        for step, thought in enumerate([*(each.thinking for each in message.steps), message.thinking]):
-            shown.append(thought if (3 * step + 1, 0) in self.opened else "")
-        return "\n".join(shown)
+        opened = (view.thinking for step, view in enumerate(self._views()) if (3 * step + 1, 0) in self.opened)
+        return "\n".join((self.message.written, *opened))
 
     @property
     def top_px(self) -> int:
         return self.segment.top_px + self.offset_px
+
+    def is_of_text(self, part: Part) -> bool:
+        """Whether it shows the message's own text, that of its last step."""
+        return part.address is not None and part.address[0] in (0, 3 * len(self.message.steps) + 2)
 
     @property
     def is_growing(self) -> bool:
@@ -374,7 +364,7 @@ class MessageItem:
         last = self._steps[-1]
         if not last.answer.text or bool(self.message.thinking) != bool(last.fold):  # of either, the first words
             return self.sync(width_px)
-        self._sync_last(last, width_px)
+        self._sync_texts(last, self._views()[-1], width_px)
         self._space()
         return self._join_parts()
 
@@ -386,28 +376,26 @@ class MessageItem:
                 step.drop(self._maker)
             steps[:] = [StepParts(self._maker, 0)]
         while len(steps) <= len(message.steps):
-            steps[-1].answer.end_step()
             steps.append(StepParts(self._maker, len(steps)))
-        for step, view in zip(steps, message.steps, strict=False):
+        for step, view in zip(steps, self._views(), strict=True):
             self._sync_step(step, view, width_px)
-        last = steps[-1]
-        self._maker.update(last.fold, self._fold(last))
-        self._sync_last(last, width_px)
         self._space()
 
-    def _sync_last(self, step: StepParts, width_px: int) -> None:
-        message = self.message
-        thinking = message.thinking if step.thinking_key in self.opened else ""
-        step.thought.sync(thinking, width_px, growing=self.is_growing)
-        answer = self._json.of(message.text, growing=self.is_growing, raw=message.raw)
-        step.answer.sync(answer, width_px, growing=self.is_growing)
+    def _sync_texts(self, step: StepParts, view: StepView, width_px: int) -> None:
+        """Only the last step grows, and is shown as a table or tree where it is JSON."""
+        is_last = step is self._steps[-1]
+        growing = is_last and self.is_growing
+        step.thought.sync(view.thinking if step.thinking_key in self.opened else "", width_px, growing=growing)
+        text = self._json.of(view.text, growing=growing, raw=self.message.raw) if is_last else view.text
+        step.answer.sync(text, width_px, growing=growing)
 
     def _sync_step(self, step: StepParts, view: StepView, width_px: int) -> None:
+        thinking = step is self._steps[-1] and self.is_growing and not view.text
+        can_end = thinking and self.message.status is ReplyStatus.STREAMING
         opened = step.thinking_key in self.opened
-        fold = Fold(round(view.thinking_s), opened, thinking=False, key=step.thinking_key)
+        fold = Fold(round(view.thinking_s), opened, thinking, can_end, step.thinking_key)
         self._maker.update(step.fold, [(PartKind.FOLD, fold, 0)] if view.thinking else [])
-        step.thought.sync(view.thinking if opened else "", width_px, growing=False)
-        step.answer.sync(view.text, width_px, growing=False)
+        self._sync_texts(step, view, width_px)
         contents, addresses = self._calls(step, view)
         self._maker.update(step.calls, contents)
         for part, (_, content, gap_px), address in zip(step.calls, contents, addresses, strict=True):
@@ -556,17 +544,6 @@ class MessageItem:
             return _BELOW_HEADING_PX
         return _GAP_PX if step.number else 0
 
-    def _fold(self, step: StepParts) -> list[PartContent]:
-        """Of the last step."""
-        message = self.message
-        if not message.thinking:
-            return []
-        thinking = self.is_growing and not message.text
-        can_end = thinking and message.status is ReplyStatus.STREAMING
-        opened = step.thinking_key in self.opened
-        fold = Fold(round(message.thinking_s), opened, thinking, can_end, step.thinking_key)
-        return [(PartKind.FOLD, fold, 0)]
-
     def _foot_contents(self) -> Iterator[PartContent]:
         message = self.message
         has_words = bool(message.text or message.thinking)
@@ -610,7 +587,7 @@ class MessageItem:
         self._maker.update(self._head, [(PartKind.BUBBLE, bubble, 0) for bubble in bubbles])
         for number, (part, bubble) in enumerate(zip(self._head, bubbles, strict=True)):
             part.address = (0, number, 0)
-            part.at = cuts[number].start
+            part.start = cuts[number].start
             if part.measured_width_px < 0:
                 part.height_px = self._maker.estimated_px(bubble.text, width_px)
 

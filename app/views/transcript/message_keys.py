@@ -174,9 +174,6 @@ class MessageKeys(QObject):
         self._layout.show_message(self._column.items[row])
         self.announce(sentences(spoken(self._name(row)), self._words(row)))
 
-    def focus(self, row: int) -> None:
-        self.highlights.focus(row)
-
     def describe(self) -> None:
         """Names the transcript by the message in focus and its words."""
         row = self.highlights.focused

@@ -183,7 +183,6 @@ class Overlay(QObject):
         return OverlayMode.ACCEPTED if message.id == self.shown_once else self.mode
 
     def _show_in(self, key: int, part: Part, text: ReadOnlyText, message: TranscriptMessage) -> None:
-        assert isinstance(part.content, Block)
         assert message.drafted is not None
         if key not in self._layers:
             self._layers[key] = OverlayLayer(text, self._theme)
@@ -191,16 +190,15 @@ class Overlay(QObject):
             text.viewport().installEventFilter(self)
             text.horizontalScrollBar().valueChanged.connect(self.hide_card)
         layer = self._layers[key]
-        start = part.section_start + part.content.start
         mode = self._mode_of(message)
         grows = message.drafted.version if self._may_grow(part) else 0
-        looks = (part, start, part.measured_width_px, text.document().revision(), grows, mode)
+        looks = (part, part.start, part.measured_width_px, text.document().revision(), grows, mode)
         if layer.looks == looks:
             return
         layer.looks = looks
         thinking = _is_thinking(part, message)
         source = message.thinking if thinking else message.text
-        layer.show(message.drafted, source, start, thinking=thinking, corrections=mode is OverlayMode.ACCEPTED)
+        layer.show(message.drafted, source, part.start, thinking=thinking, corrections=mode is OverlayMode.ACCEPTED)
 
     def _may_grow(self, part: Part) -> bool:
         """Whether it is the last block of its section."""

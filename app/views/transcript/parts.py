@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
 
-from PySide6.QtCore import QPoint, QRect, Signal, SignalInstance
+from PySide6.QtCore import QPoint, QRect, Signal
 from PySide6.QtGui import QEnterEvent, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.views.transcript.selection import Address, TextRange, Unit
 from app.views.widgets.mixins import BeforeWidget
@@ -19,7 +18,7 @@ class PartKind(StrEnum):
     BUBBLE = "bubble"
     UNREAD = "unread"  # a section of a long reply that is not cut yet; cut before it gets a widget
     FOLD = "fold"
-    TEXT = "text"
+    TEXT = "text"  # this and the next ones as `BlockKind` has them
     CODE = "code"
     TABLE = "table"
     FORMULA = "formula"
@@ -31,6 +30,9 @@ class PartKind(StrEnum):
     NOTICE = "notice"
     FOOTER = "footer"
     EDITOR = "editor"
+
+
+PartContent = tuple[PartKind, object, int]  # with the gap above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,7 @@ class Part:
     height_px: int = 0
     measured_width_px: int = -1
     address: Address | None = None  # of its text in the message; None where there is none to select
-    at: int | None = None  # where its text begins in the message's; None for what is not a part of that
-    section_start: int = 0  # where the section of the text that it belongs to begins
+    start: int = 0  # where its text begins in the text, or the thinking, of its step
     widget: "PartWidget | None" = field(default=None, repr=False)
 
     @property
@@ -70,15 +71,15 @@ class Part:
     @property
     def document(self) -> QTextDocument | None:
         """The document that its widget shows."""
-        return None if self.selectable is None else self.selectable.document_of()
+        text: object = self.selectable
+        return text.document() if isinstance(text, QTextEdit) else None
 
     def corner(self) -> QPoint:
         """Of its text, on the page. It has a widget."""
         text: object = self.selectable
         assert isinstance(text, QWidget)
         assert self.widget is not None
-        outer = as_widget(self.widget)
-        return outer.pos() + text.mapTo(outer, QPoint(0, 0))
+        return self.widget.pos() + text.mapTo(self.widget, QPoint(0, 0))
 
     def rect_of(self, char: int) -> QRect:
         """Rectangle of a caret before this character, on the page."""
@@ -87,25 +88,20 @@ class Part:
 
     def set_content(self, content: object) -> None:
         if content != self.content:
+            self.content = content
             self.measured_width_px = -1
-        self.content = content
 
 
-class PartWidget(Protocol):
-    """Interface of widgets in the pool; each is a QWidget."""
+class PartWidget(BeforeWidget):
+    """Comes before the Qt class of what shows a part. It reports the pointer's coming: an event filter would get every
+    event of every part.
+    """
 
-    @property
-    def entered(self) -> SignalInstance:
-        """With the widget: the pointer has come."""
+    entered = Signal(object)
 
     def show_part(self, part: Part, width_px: int) -> int:
         """Shows the part and returns the height that it needs at this width."""
-
-
-class Hovered(BeforeWidget):
-    """Mixin that reports the pointer's coming to a part: an event filter would get every event of every part."""
-
-    entered = Signal(object)
+        raise NotImplementedError
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self.entered.emit(self)
@@ -154,12 +150,3 @@ class Selectable:
     def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
         """Shows what a search has found in it, and which of that is the current one."""
         raise NotImplementedError
-
-    def document_of(self) -> QTextDocument | None:
-        """The document that the characters are counted in; None where the widget shows none."""
-        raise NotImplementedError
-
-
-def as_widget(widget: PartWidget) -> QWidget:
-    assert isinstance(widget, QWidget)
-    return widget

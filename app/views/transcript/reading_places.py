@@ -115,7 +115,7 @@ def _anchor(item: MessageItem, offset: float, above_px: int) -> Anchor:
 
 def _marks(item: MessageItem) -> list[_Mark]:
     """From above the message to below it, both coordinates rising."""
-    texts = [(part.at, index) for index, part in enumerate(item.parts) if part.at is not None]
+    texts = [(part.start, index) for index, part in enumerate(item.parts) if item.is_of_text(part)]
     foot = texts[-1][1] + 1 if texts else len(item.parts)
     marks: list[_Mark] = [(-2, -_OUTSIDE_PX), (-1, 0)]
     marks += [(at, item.top_of(index)) for at, index in _rising(texts)]

@@ -13,7 +13,7 @@ from app.theme import RADIUS_CARD, UI_PX
 from app.view_models.transcript import Attachments, EngineError, ReplyStatus
 from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
 from app.views.widgets.buttons import Emphasis, OpeningLine, PillButton
 from app.views.widgets.flow import put_in_lines
@@ -42,7 +42,7 @@ class Fold:
     key: tuple[int, int] = (1, 0)  # by which its message knows what is open
 
 
-class FoldPart(Hovered, QWidget):
+class FoldPart(PartWidget, QWidget):
     """“Thought for 12 s”, with the thinking after it; while it thinks, a button that ends it."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -100,7 +100,7 @@ class ProgressContent:
     waits_for: int = 0  # replies before it in the line
 
 
-class ProgressPart(Hovered, QWidget):
+class ProgressPart(PartWidget, QWidget):
     """“Reading the chat… 40 %” over a thin bar, until the first token."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -152,7 +152,7 @@ class NoticeContent:
     needs_larger_model: bool = False  # nothing went wrong: the starter pair cannot answer it
 
 
-class NoticePart(Hovered, QWidget):
+class NoticePart(PartWidget, QWidget):
     """A notice in the chat: what failed, why, and what to do."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -225,7 +225,7 @@ class NoticePart(Hovered, QWidget):
             shown.paint(painter, QRect(theme.px(14), theme.px(12) + (line - side) // 2, side, side))
 
 
-class AttachmentsPart(Hovered, QWidget):
+class AttachmentsPart(PartWidget, QWidget):
     """Chips at the right, like the bubble of their message; each opens its attachment."""
 
     from_left = False
@@ -238,19 +238,13 @@ class AttachmentsPart(Hovered, QWidget):
         self.chips: list[AttachmentChip] = []
 
     def show_part(self, part: Part, width_px: int) -> int:
+        assert isinstance(part.content, tuple)
         self._message_id = part.message_id
-        self._take(part)
+        if part.content != self._shown:
+            self._shown = part.content
+            self._make_chips()
         self.setAccessibleName(listed(*(chip.accessibleName() for chip in self.chips)))
         return self._lay(width_px)
-
-    def _take(self, part: Part) -> None:
-        assert isinstance(part.content, tuple)
-        self._set_shown(part.content)
-
-    def _set_shown(self, attachments: Attachments) -> None:
-        if attachments != self._shown:
-            self._shown = attachments
-            self._make_chips()
 
     def _make_chips(self) -> None:
         for chip in self.chips:

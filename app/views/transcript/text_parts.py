@@ -43,7 +43,7 @@ from app.markup.tables import address_at, char_near, place_from_right, runs_from
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX, Palette
 from app.views.transcript.found_words import FoundWords
 from app.views.transcript.part_context import PartContext, Pointed
-from app.views.transcript.parts import Bubble, Hovered, Part, Selectable
+from app.views.transcript.parts import Bubble, Part, PartWidget, Selectable
 from app.views.transcript.selection import TextRange, Unit
 from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.painting import paint_card
@@ -285,9 +285,6 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         if self.found.show(self.document(), ranges, current):
             self.viewport().update()
 
-    def document_of(self) -> QTextDocument:
-        return self.document()
-
     def _tell_screen_readers(self, selected: QTextCursor) -> None:
         """They read Qt's own selection, which is never painted (see `paintEvent`)."""
         scrolled = self.horizontalScrollBar().value()
@@ -386,7 +383,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self.horizontalScrollBar().setValue(0)
 
 
-class TextPart(Hovered, ReadOnlyText):
+class TextPart(PartWidget, ReadOnlyText):
     """A block of a reply: paragraph, heading, list or quote."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -452,7 +449,7 @@ def _has_mark(token: Token) -> bool:
     return any(child.type.startswith(("code_inline", "math_inline")) for child in token.children or ())
 
 
-class BubblePart(Hovered, QWidget):
+class BubblePart(PartWidget, QWidget):
     """The user's own message, or a section of it: plain text in a bubble at the right."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:

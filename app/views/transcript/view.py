@@ -41,7 +41,7 @@ from app.views.transcript.message_footer import SHOW_JSON, add_message_acts
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.message_keys import Highlights, MessageKeys
 from app.views.transcript.part_context import PartContext, Pointed
-from app.views.transcript.parts import Part, as_widget
+from app.views.transcript.parts import Part
 from app.views.transcript.reading_places import ReadingPlace, ReadingPlaces
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.selection_keys import SelectionKeys, SelectionPointer
@@ -67,26 +67,19 @@ _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 class TranscriptMenu(Menu):
     """The context menu: possible actions at the pointer and on its message."""
 
-    def __init__(
-        self,
-        copier: Copier,
-        selection: TranscriptSelection,
-        parts: VisibleParts,
-        at: QPoint,
-        quote: Callable[[], None],
-        parent: QWidget,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, view: TranscriptView, at: QPoint) -> None:
+        super().__init__(view)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._copier = copier
-        if not selection.is_empty:
+        copier = self._copier = view.copier
+        has_selection = not view.selection.is_empty
+        if has_selection:
             self._add(self.tr("Copy"), lambda: copier.copy_selection(markdown=False))
             self._add(self.tr("Copy as Markdown"), lambda: copier.copy_selection(markdown=True))
-            self._add(self.tr("Quote"), quote)
-        for part, place in parts.shown():
+            self._add(self.tr("Quote"), view.quote_requested.emit)
+        for part, place in view.visible_parts.shown():
             if place.contains(at):
-                self._add_for(part, at - place.topLeft(), alone=selection.is_empty)
-        self._add(self.tr("Select All"), selection.select_all)
+                self._add_for(part, at - place.topLeft(), alone=not has_selection)
+        self._add(self.tr("Select All"), view.selection.select_all)
 
     def _add_for(self, part: Part, at: QPoint, *, alone: bool) -> None:
         widget = part.widget
@@ -163,7 +156,7 @@ def _focus(column: MessageColumn, place: _Place) -> None:
 
 def _inside(part: Part, kind: type[QWidget]) -> list[QWidget]:
     """In the order in which they were made, which is the same each time."""
-    return [] if part.widget is None else as_widget(part.widget).findChildren(kind)
+    return [] if part.widget is None else part.widget.findChildren(kind)
 
 
 class JumpButton(Translated, PaintedButton):
@@ -469,9 +462,7 @@ class TranscriptView(FocusRing, PaintsFocus, Pointed, QAbstractScrollArea):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if not self.message_keys.takes_menu(event):
-            quote = self.quote_requested.emit
-            menu = TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), quote, self)
-            menu.popup(event.globalPos())
+            TranscriptMenu(self, event.pos()).popup(event.globalPos())
 
     def focused_row(self) -> int | None:
         return self._highlights.focused

@@ -21,7 +21,7 @@ from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part, PartKind, PartWidget, as_widget
+from app.views.transcript.parts import Part, PartKind, PartWidget
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.status_parts import AttachmentsPart, FoldPart, NoticePart, ProgressPart
 from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
@@ -73,7 +73,7 @@ class VisibleParts(QObject):
     def shown(self) -> Iterator[tuple[Part, QRect]]:
         for part in self._live.values():
             if part.widget is not None:
-                yield part, as_widget(part.widget).geometry()
+                yield part, part.widget.geometry()
 
     def begin_turn(self) -> None:
         self._ends_at = thread_time() + _MOST_S
@@ -155,26 +155,26 @@ class VisibleParts(QObject):
             if part.widget is None:
                 continue
             wanted[id(part)] = part
-            widget = as_widget(part.widget)
+            widget = part.widget
             x = left_px + part.inset_px
             y = part_top_px - top_px
             widget.setGeometry(x, y, width_px - part.inset_px, part.height_px)
             widget.show()
         for key, part in list(self._live.items()):
-            if key not in wanted and not _keeps_focus(part, column):
-                self.release(part)
-            elif key not in wanted:
+            if key not in wanted and part.widget is not None and _keeps_focus(part, part.widget, column):
                 wanted[key] = part
-                as_widget(part.widget).move(left_px, -2 * page_px)  # type: ignore[arg-type]
+                part.widget.move(left_px, -2 * page_px)
+            elif key not in wanted:
+                self.release(part)
         self._live = wanted
         self.placed.emit()
 
     def _move_pixels(self, all_placed: Sequence[tuple[Part, int]], top_px: int) -> None:
         """Scroll painted pixels with the first visible part, so that only new ones are painted."""
         for part, part_top_px in all_placed:
-            if part.widget is None or as_widget(part.widget).isHidden() or part_top_px + part.height_px <= top_px:
+            if part.widget is None or part.widget.isHidden() or part_top_px + part.height_px <= top_px:
                 continue
-            shift_px = part_top_px - top_px - as_widget(part.widget).y()
+            shift_px = part_top_px - top_px - part.widget.y()
             if shift_px:
                 self._viewport.scroll(0, shift_px)
             return
@@ -188,7 +188,7 @@ class VisibleParts(QObject):
     def tab_stops(self) -> list[QWidget]:
         """All that takes Tab, from the top."""
         parts = sorted(self.shown(), key=lambda each: each[1].top())
-        outer = [as_widget(part.widget) for part, _ in parts]  # type: ignore[arg-type]
+        outer = [part.widget for part, _ in parts if part.widget is not None]
         inside = (widget for each in outer for widget in (each, *each.findChildren(QWidget)))
         return [widget for widget in inside if widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value]
 
@@ -210,7 +210,7 @@ class VisibleParts(QObject):
             if part.selectable is not None:
                 part.selectable.light(None)
                 part.selectable.light_found((), None)
-            as_widget(part.widget).hide()
+            part.widget.hide()
             self._spare[part.kind].append(part.widget)
             part.widget = None
         self._live.pop(id(part), None)
@@ -225,7 +225,7 @@ class VisibleParts(QObject):
         """Of each kind."""
         for widgets in self._spare.values():
             for widget in widgets[most:]:
-                as_widget(widget).deleteLater()
+                widget.deleteLater()
             del widgets[most:]
 
     def forget_waiting_for(self, key: FormulaKey) -> None:
@@ -247,7 +247,7 @@ class VisibleParts(QObject):
     def _make(self, kind: PartKind) -> PartWidget:
         widget = _MAKERS[kind](self.context, self._viewport)
         widget.entered.connect(self._on_entered)
-        as_widget(widget).lower()  # below the button and the cards that lie over the text
+        widget.lower()  # below the button and the cards that lie over the text
         return widget
 
     def _on_entered(self, widget: PartWidget) -> None:
@@ -262,10 +262,11 @@ def _name(part: Part) -> None:
         named.show_name(part.name())
 
 
-def _keeps_focus(part: Part, column: MessageColumn) -> bool:
+def _keeps_focus(part: Part, widget: QWidget, column: MessageColumn) -> bool:
     """A field or a question with the focus keeps its widget when scrolled out of view."""
-    if part.kind not in (PartKind.EDITOR, PartKind.CONSENT) or part.widget is None:
-        return False
     focused = QApplication.focusWidget()
-    typed_in = focused is not None and as_widget(part.widget).isAncestorOf(focused)
-    return typed_in and any(part in item.parts for _, item in column.read_items() if item.message.id == part.message_id)
+    can_be_typed_in = part.kind in (PartKind.EDITOR, PartKind.CONSENT)
+    has_focus = can_be_typed_in and focused is not None and widget.isAncestorOf(focused)
+    return has_focus and any(
+        part in item.parts for _, item in column.read_items() if item.message.id == part.message_id
+    )
