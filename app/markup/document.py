@@ -170,25 +170,22 @@ class DocumentBuilder:
 
     def write(self, tokens: Sequence[Token]) -> None:
         self._cursor.beginEditBlock()
-        position = 0
-        while position < len(tokens):
-            position += self._write_one(tokens, position)
+        if tokens and tokens[0].type == "table_open":
+            self._write_table(table_rows(tokens))
+        else:
+            for position in range(len(tokens)):
+                self._write_one(tokens, position)
         keep_shapes(self._document)
         self._cursor.endEditBlock()
 
-    def _write_one(self, tokens: Sequence[Token], position: int) -> int:
+    def _write_one(self, tokens: Sequence[Token], position: int) -> None:
         token = tokens[position]
-        if token.type == "table_open":
-            rows = table_rows(tokens[position:])
-            self._write_table(rows)
-            return len(tokens)
         if token.type == "hr":
             self._write_rule()
         elif token.type == "inline":
             self._write_paragraph(tokens[position - 1], token)
         else:
             self._containers.follow(tokens, position)
-        return 1
 
     def _write_paragraph(self, opener: Token, inline: Token) -> None:
         if opener.type == "heading_open":

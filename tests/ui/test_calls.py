@@ -260,7 +260,7 @@ def test_what_is_in_a_closed_call_is_found_and_opened(open_transcript: Opener) -
     assert harness.view.finder.count == 1
     assert "a needle in hay" in shown(harness)
     lit = next(each for each in call_texts(harness) if each.text.toPlainText() == "a needle in hay")
-    assert lit.text.found.current == "needle"
+    assert [each.cursor.selectedText() for each in lit.text.found.selections()] == ["needle"]
 
 
 def test_the_name_of_a_tool_is_found_in_its_line(open_transcript: Opener) -> None:
@@ -272,7 +272,8 @@ def test_the_name_of_a_tool_is_found_in_its_line(open_transcript: Opener) -> Non
     harness.settle()
     assert harness.view.finder.count == 2
     first, second = lines(harness)
-    assert (first.found, second.found) == (["github"], ["github"])
+    for line in (first, second):
+        assert [line._words.title[start:end] for start, end in line._found] == ["github"]
     current = first.grab().toImage()
     harness.view.finder.step(1)
     harness.settle()
@@ -280,7 +281,7 @@ def test_the_name_of_a_tool_is_found_in_its_line(open_transcript: Opener) -> Non
     assert len({hash(bytes(image.constBits())) for image in (current, first.grab().toImage())}) == 2
     harness.view.finder.find("")
     harness.settle()
-    assert first.found == []
+    assert not first._found
     assert first.grab().toImage() == plain
 
 

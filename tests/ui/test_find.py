@@ -54,11 +54,12 @@ def find(harness: TranscriptHarness, qtbot: QtBot, words: str, message_id: int |
 
 
 def lit(harness: TranscriptHarness) -> list[str]:
-    return sorted(word for text in harness.texts() for word in text.found.words)
+    return sorted(each.cursor.selectedText() for text in harness.texts() for each in text.found.selections())
 
 
 def current(harness: TranscriptHarness) -> list[str]:
-    return [text.found.current for text in harness.texts() if text.found.current is not None]
+    found = (each for text in harness.texts() for each in text.found.selections())
+    return [each.cursor.selectedText() for each in found if each.format.fontUnderline()]
 
 
 def test_what_is_found_is_lit_in_every_text_and_steps_go_round(harness: TranscriptHarness, qtbot: QtBot) -> None:

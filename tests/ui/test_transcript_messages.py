@@ -234,7 +234,7 @@ def test_icons_ask(open_transcript: Opener, qtbot: QtBot) -> None:
     for message_id, act, signal in (
         (2, "regenerate", context.regenerate_requested),
         (2, "continue", context.continue_requested),
-        (2, "copy", harness.view.copied),
+        (2, "copy", context.copy_requested),
         (1, "edit", context.edit_requested),
         (1, "delete", context.delete_requested),
     ):

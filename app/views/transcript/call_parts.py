@@ -129,11 +129,6 @@ class CallPart(PartWidget, OpeningLine):
             self._current = current
             self.update()
 
-    @property
-    def found(self) -> list[str]:
-        """The highlighted words."""
-        return [self._words.title[start:end] for start, end in self._found]
-
     def meaning(self) -> str:
         return f"{self._message_id} {self._key}"
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextCursor, QTextDocument
 
 from app.markup import copying, json_text, long_lines
@@ -118,11 +117,8 @@ def _plain_document(text: str) -> QTextDocument:
     return result
 
 
-class Copier(QObject):
-    message_copied = Signal(int)
-
+class Copier:
     def __init__(self, context: PartContext, layout: Layout, selection: TranscriptSelection) -> None:
-        super().__init__(context)
         self.context = context
         self._layout = layout
         self._model = layout.model
@@ -159,14 +155,12 @@ class Copier(QObject):
         message = self._model.message(message_id)
         if message is not None:
             self.copy_text(message.written)
-            self.message_copied.emit(message_id)
 
     def _copy_as_text(self, message_id: int) -> None:
         """Copy the message as text without Markdown."""
         whole = TranscriptSelection(self._model)
         whole.select_message(message_id)
         self.copy_text(self._read(whole))
-        self.message_copied.emit(message_id)
 
     def _on_act(self, message_id: int, act: str) -> None:
         if act == COPY_PLAIN:
@@ -180,7 +174,6 @@ class Copier(QObject):
         table = None if message is None else json_text.table_of(json_text.read(message.text))
         if table is not None:
             self.copy_text(json_text.as_csv(table))
-            self.message_copied.emit(message_id)
 
     def item(self, row: int) -> MessageItem:
         """The message's item; a temporary one if it was never visible."""

@@ -40,10 +40,6 @@ class FormulaPart(PartWidget, Selectable, QWidget):
         self._source.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
 
     @property
-    def state(self) -> FormulaState:
-        return self._state
-
-    @property
     def tex(self) -> str:
         return self._tex
 

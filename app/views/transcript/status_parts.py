@@ -1,7 +1,6 @@
 """One-line parts: the fold over a reply's thinking, progress before it starts, what went wrong, attachments."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -16,7 +15,7 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartWidget
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
 from app.views.widgets.buttons import Emphasis, OpeningLine, PillButton
-from app.views.widgets.flow import put_in_lines
+from app.views.widgets.flow import in_lines, put_in_lines
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
@@ -272,7 +271,9 @@ class AttachmentsPart(PartWidget, QWidget):
         """Lines of chips, each at the right; the height of all."""
         gap = self._context.theme.px(_GAP_PX)
         y = 0
-        for line in self._lines(round(width_px * _SHARE), gap):
+        most_px = round(width_px * _SHARE)
+        sized = ((chip, min(chip.sizeHint().width(), most_px)) for chip in self.chips)
+        for line in in_lines(sized, lambda each: each[1], most_px, gap):
             line_px = sum(width for _, width in line) + gap * (len(line) - 1)
             x = 0 if self.from_left else width_px - line_px
             heights = [chip.height_at(width) for chip, width in line]
@@ -281,17 +282,3 @@ class AttachmentsPart(PartWidget, QWidget):
                 x += width + gap
             y += max(heights) + gap
         return y - gap + self._context.theme.px(_BELOW_PX)
-
-    def _lines(self, width_px: int, gap: int) -> Iterator[list[tuple[AttachmentChip, int]]]:
-        line: list[tuple[AttachmentChip, int]] = []
-        used = 0
-        for chip in self.chips:
-            width = min(chip.sizeHint().width(), width_px)
-            if line and used + width > width_px:
-                yield line
-                line = []
-                used = 0
-            line.append((chip, width))
-            used += width + gap
-        if line:
-            yield line

@@ -229,7 +229,6 @@ class TranscriptView(FocusRing, PaintsFocus, Pointed, QAbstractScrollArea):
         bar = self.verticalScrollBar()
         self.pointer = SelectionPointer(self.context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self.context, self._layout, self.selection)
-        self.copied = self.copier.message_copied
         self._highlights = Highlights(self._layout, viewport)
         self._selection_keys = SelectionKeys(self.context, self.selection, self._layout, self._highlights)
         self.link = FocusedLink(theme, viewport)

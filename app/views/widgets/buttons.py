@@ -326,7 +326,6 @@ class ChoiceButton(FocusRing, QComboBox):
         self.theme = theme
         self.value: object = None
         self._values: list[object] = []
-        self._name = ""
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
