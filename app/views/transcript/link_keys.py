@@ -172,13 +172,13 @@ class LinkKeys:
         self._walk = LinkWalk(context, layout)
         context.note_requested.connect(self._go_to_other_end)
 
-    def tab(self, view: QWidget, *, forward: bool) -> bool:
+    def tab(self, *, forward: bool) -> bool:
         """Tab; backwards from the first link the focus goes to the view. False: there is no link to go to."""
         on_link = self.button.hasFocus()
-        if (on_link or (view.hasFocus() and forward)) and self.step(1 if forward else -1):
+        if (on_link or (self._view.hasFocus() and forward)) and self.step(1 if forward else -1):
             return True
         if on_link and not forward:
-            view.setFocus(Qt.FocusReason.TabFocusReason)
+            self._view.setFocus(Qt.FocusReason.TabFocusReason)
         return on_link and not forward
 
     def step(self, step: int) -> bool:

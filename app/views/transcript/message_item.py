@@ -223,12 +223,9 @@ class StepParts:
         return 3 * self.number + 3, call
 
     @property
-    def texts(self) -> Iterator[Part]:
-        yield from (*self.thought.above, *self.thought.parts, *self.answer.above, *self.answer.parts)
-
-    @property
     def all(self) -> Iterator[Part]:
-        yield from (*self.fold, *self.texts, *self.calls)
+        texts = (*self.thought.above, *self.thought.parts, *self.answer.above, *self.answer.parts)
+        yield from (*self.fold, *texts, *self.calls)
 
     def drop(self, maker: PartMaker) -> None:
         maker.drop(self.fold, 0)
@@ -319,10 +316,6 @@ class MessageItem:
         """Whether it shows the message's own text, that of its last step."""
         return part.address is not None and part.address[0] in (0, 3 * len(self.message.steps) + 2)
 
-    @property
-    def is_growing(self) -> bool:
-        return self.message.under_way
-
     def top_of(self, index: int) -> int:
         """Where part `index` (or the end, for one past the last) starts below the message's top, its gap included."""
         return self._tops[index]
@@ -372,9 +365,7 @@ class MessageItem:
         steps = self._steps
         message = self.message
         if len(steps) > len(message.steps) + 1:
-            for step in steps[:]:
-                step.drop(self._maker)
-            steps[:] = [StepParts(self._maker, 0)]
+            self._drop_steps()
         while len(steps) <= len(message.steps):
             steps.append(StepParts(self._maker, len(steps)))
         for step, view in zip(steps, self._views(), strict=True):
@@ -384,13 +375,13 @@ class MessageItem:
     def _sync_texts(self, step: StepParts, view: StepView, width_px: int) -> None:
         """Only the last step grows, and is shown as a table or tree where it is JSON."""
         is_last = step is self._steps[-1]
-        growing = is_last and self.is_growing
+        growing = is_last and self.message.under_way
         step.thought.sync(view.thinking if step.thinking_key in self.opened else "", width_px, growing=growing)
         text = self._json.of(view.text, growing=growing, raw=self.message.raw) if is_last else view.text
         step.answer.sync(text, width_px, growing=growing)
 
     def _sync_step(self, step: StepParts, view: StepView, width_px: int) -> None:
-        thinking = step is self._steps[-1] and self.is_growing and not view.text
+        thinking = step is self._steps[-1] and self.message.under_way and not view.text
         can_end = thinking and self.message.status is ReplyStatus.STREAMING
         opened = step.thinking_key in self.opened
         fold = Fold(round(view.thinking_s), opened, thinking, can_end, step.thinking_key)
@@ -476,6 +467,9 @@ class MessageItem:
         """Something else takes their place: a field, or the words as the other side's."""
         self._maker.update(self._head, [])
         self._bubble_text = None
+        self._drop_steps()
+
+    def _drop_steps(self) -> None:
         for step in self._steps:
             step.drop(self._maker)
         self._steps[:] = [StepParts(self._maker, 0)]

@@ -6,10 +6,14 @@ from enum import StrEnum
 
 from PySide6.QtCore import QPoint, QRect, Signal
 from PySide6.QtGui import QEnterEvent, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QTextEdit, QWidget
+from PySide6.QtWidgets import QTextEdit
 
 from app.views.transcript.selection import Address, TextRange, Unit
 from app.views.widgets.mixins import BeforeWidget
+
+_Move = QTextCursor.MoveOperation
+_ONWARD = frozenset({_Move.NextCharacter, _Move.NextWord, _Move.EndOfLine, _Move.EndOfBlock})
+_BACK = frozenset({_Move.PreviousCharacter, _Move.PreviousWord, _Move.StartOfLine, _Move.StartOfBlock})
 
 
 class PartKind(StrEnum):
@@ -71,13 +75,12 @@ class Part:
     @property
     def document(self) -> QTextDocument | None:
         """The document that its widget shows."""
-        text: object = self.selectable
-        return text.document() if isinstance(text, QTextEdit) else None
+        return self.selectable.document() if isinstance(self.selectable, QTextEdit) else None
 
     def corner(self) -> QPoint:
         """Of its text, on the page. It has a widget."""
-        text: object = self.selectable
-        assert isinstance(text, QWidget)
+        text = self.selectable
+        assert text is not None
         assert self.widget is not None
         return self.widget.pos() + text.mapTo(self.widget, QPoint(0, 0))
 
@@ -108,40 +111,44 @@ class PartWidget(BeforeWidget):
         super().enterEvent(event)
 
 
-class Selectable:
-    """The selectable text of a part; `text` of its widget. Characters are counted from 0."""
+class Selectable(BeforeWidget):
+    """Comes before the Qt class of what can be selected: `text` of a part's widget. Characters are counted from 0.
+
+    By itself it is one character, as a drawn formula is.
+    """
 
     def show_name(self, name: str) -> None:
         """Has screen readers say this name of its message."""
-        raise NotImplementedError
+        self.setAccessibleName(name)
 
     @property
     def length(self) -> int:
-        raise NotImplementedError
+        return 1
 
     def char_at(self, at: QPoint) -> int:
         """The character nearest to a point of the widget."""
-        raise NotImplementedError
+        return int(at.x() > self.width() / 2)
 
     def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
         """The word or line around a character, or just its place."""
-        raise NotImplementedError
+        return (char, char) if unit is Unit.CHARACTER else (0, 1)
 
     def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
         """The character that a caret moves to; None outside the text. Lines are entered at `goal_x_px`."""
-        raise NotImplementedError
+        if move in _ONWARD:
+            return 1 if char == 0 else None
+        return 0 if char == 1 and move in _BACK else None
 
     def line_end(self, goal_x_px: int, *, last: bool) -> int:
         """The character at this place in the first or last line."""
-        raise NotImplementedError
+        return self.char_at(QPoint(goal_x_px, 0))
 
     def rect_of(self, char: int) -> QRect:
         """A caret before that character."""
-        raise NotImplementedError
+        return QRect(self.width() - 1 if char else 0, 0, 1, self.height())
 
     def show_char(self, char: int) -> None:
-        """Scrolls sideways to it."""
-        raise NotImplementedError
+        """Scrolls sideways to it, where it is wider than the column."""
 
     def light(self, text_range: TextRange | None) -> None:
         """Highlight this range as selected, and no other."""

@@ -366,9 +366,6 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         result.format = form
         return result
 
-    def show_name(self, name: str) -> None:
-        self.setAccessibleName(name)
-
     def forget_light(self) -> None:
         """The document was written again, and nothing in it is lit."""
         self._lit = None

@@ -474,7 +474,7 @@ class TranscriptView(FocusRing, PaintsFocus, Pointed, QAbstractScrollArea):
         focused = QApplication.focusWidget()
         if focused is not None and not focused.isVisible():
             return super().focusNextPrevChild(forward)
-        if self._link_keys.tab(self, forward=forward):
+        if self._link_keys.tab(forward=forward):
             return True
         self.visible_parts.put_in_tab_order()
         moved = super().focusNextPrevChild(forward)

@@ -161,7 +161,7 @@ class VisibleParts(QObject):
             widget.setGeometry(x, y, width_px - part.inset_px, part.height_px)
             widget.show()
         for key, part in list(self._live.items()):
-            if key not in wanted and part.widget is not None and _keeps_focus(part, part.widget, column):
+            if key not in wanted and part.widget is not None and _keeps_focus(part, part.widget):
                 wanted[key] = part
                 part.widget.move(left_px, -2 * page_px)
             elif key not in wanted:
@@ -262,11 +262,8 @@ def _name(part: Part) -> None:
         named.show_name(part.name())
 
 
-def _keeps_focus(part: Part, widget: QWidget, column: MessageColumn) -> bool:
+def _keeps_focus(part: Part, widget: QWidget) -> bool:
     """A field or a question with the focus keeps its widget when scrolled out of view."""
     focused = QApplication.focusWidget()
-    can_be_typed_in = part.kind in (PartKind.EDITOR, PartKind.CONSENT)
-    has_focus = can_be_typed_in and focused is not None and widget.isAncestorOf(focused)
-    return has_focus and any(
-        part in item.parts for _, item in column.read_items() if item.message.id == part.message_id
-    )
+    can_have_it = part.kind in (PartKind.EDITOR, PartKind.CONSENT)
+    return can_have_it and focused is not None and widget.isAncestorOf(focused)
