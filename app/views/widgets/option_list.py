@@ -77,7 +77,7 @@ class OptionList(ChoiceList):
         current = self.current_value
         kept = checked if current in (None, self.checked) else current
         self.checked = checked
-        if [self._items.item(row).data(_OPTION) for row in range(self._items.rowCount())] != list(options):
+        if [index.data(_OPTION) for index in self._indexes()] != list(options):
             self._items.clear()
             for option in options:
                 self._items.appendRow(_item(option))
@@ -102,13 +102,11 @@ class OptionList(ChoiceList):
 
     def show_first(self) -> bool:
         """Goes to the first option that can be chosen; whether there is one."""
-        for row in range(self._items.rowCount()):
-            index = self._items.index(row, 0)
-            if self.value_of(index) is not None:
-                self.setCurrentIndex(index)
-                self.scrollTo(index)
-                return True
-        return False
+        first = next((index for index in self._indexes() if self.value_of(index) is not None), None)
+        if first is not None:
+            self.setCurrentIndex(first)
+            self.scrollTo(first)
+        return first is not None
 
     def choose_current(self) -> bool:
         """Whether it can be chosen."""
@@ -155,10 +153,11 @@ class OptionList(ChoiceList):
             self.verticalScrollBar().setValue(self.verticalScrollBar().value() + first.bottom() + 1)
 
     def _index_of(self, value: str | None) -> QModelIndex:
-        for row in range(self._items.rowCount()):
-            if value is not None and self._items.item(row).data(_OPTION).value == value:
-                return self._items.index(row, 0)
-        return QModelIndex()
+        same = (index for index in self._indexes() if index.data(_OPTION).value == value)
+        return QModelIndex() if value is None else next(same, QModelIndex())
+
+    def _indexes(self) -> list[QModelIndex]:
+        return [self._items.index(row, 0) for row in range(self._items.rowCount())]
 
     def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         """Qt itself stays where it is when Home, End or a page would lead to a heading."""
@@ -176,8 +175,7 @@ class OptionList(ChoiceList):
     def content_height(self) -> int:
         delegate = self.itemDelegate()
         shown = QStyleOptionViewItem()
-        rows = (self._items.index(row, 0) for row in range(self._items.rowCount()))
-        return sum(delegate.sizeHint(shown, index).height() for index in rows)
+        return sum(delegate.sizeHint(shown, index).height() for index in self._indexes())
 
 
 def _item(option: ListedOption) -> QStandardItem:
