@@ -1686,7 +1686,7 @@
     </message>
 </context>
 <context>
-    <name>FoldButton</name>
+    <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
         <translation>생각 가리기</translation>
@@ -1715,9 +1715,6 @@
         <source>%1 min %2 s</source>
         <translation>%1분 %2초</translation>
     </message>
-</context>
-<context>
-    <name>FoldPart</name>
     <message>
         <source>Answer now</source>
         <translation>바로 답하기</translation>

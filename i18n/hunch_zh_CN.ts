@@ -1686,7 +1686,7 @@
     </message>
 </context>
 <context>
-    <name>FoldButton</name>
+    <name>FoldPart</name>
     <message>
         <source>Hide thinking</source>
         <translation>隐藏思考</translation>
@@ -1715,9 +1715,6 @@
         <source>%1 min %2 s</source>
         <translation>%1 分 %2 秒</translation>
     </message>
-</context>
-<context>
-    <name>FoldPart</name>
     <message>
         <source>Answer now</source>
         <translation>立即回答</translation>

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
 from PySide6.QtCore import QTextBoundaryFinder
 from PySide6.QtGui import QTextBlock, QTextDocument
 
-from app.markup.block import Block, BlockKind
-from app.markup.document import LINE_SEPARATOR, MARKER, OBJECT
-from app.markup.lines import fragments
+from app.markup.document import MARKER, OBJECT
+from app.markup.lines import blocks_in, fragments, units
 from app.markup.links import is_in_message
+from app.markup.long_lines import LINE_SEPARATOR
 
 # Distance within which a segment is searched for: there may be marks, or the address of a link in between. Short
 # segments could match inside an address, so they have less.
@@ -44,8 +44,6 @@ class Alignment:
 
     def __init__(self, document: QTextDocument, source: str, start: int, place: int = 0) -> None:
         self._runs = list(_runs(document, source, start, place))
-        self._sources = [run.source for run in self._runs]
-        self._places = [run.at for run in self._runs]
 
     @property
     def source_end(self) -> int:
@@ -54,7 +52,7 @@ class Alignment:
 
     def places_of(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Ranges of the document for a range of the source, each within one paragraph."""
-        number = max(0, bisect_right(self._sources, start) - 1)
+        number = max(0, bisect_right(self._runs, start, key=lambda run: run.source) - 1)
         place: tuple[int, int] | None = None
         for run in self._runs[number:]:
             if run.source >= end:
@@ -63,8 +61,8 @@ class Alignment:
             last = min(end, run.source + run.length)
             if first >= last:
                 continue
-            units = 2 if run.wide else 1
-            at, behind = (run.at + (offset - run.source) * units for offset in (first, last))
+            width = 2 if run.wide else 1
+            at, behind = (run.at + (offset - run.source) * width for offset in (first, last))
             if place is not None and place[1] == at:
                 place = (place[0], behind)
                 continue
@@ -76,7 +74,7 @@ class Alignment:
 
     def source_at(self, place: int) -> int | None:
         """Index in the source of a character of the document; None if it is not from the source."""
-        number = bisect_right(self._places, place) - 1
+        number = bisect_right(self._runs, place, key=lambda run: run.at) - 1
         if number < 0:
             return None
         run = self._runs[number]
@@ -85,54 +83,18 @@ class Alignment:
 
 
 def whole_clusters(block: QTextBlock, start: int, end: int, *, outwards: bool) -> tuple[int, int]:
-    """The range extended or reduced to whole grapheme clusters."""
+    """The range of the block's characters, extended or reduced to whole grapheme clusters."""
     text = block.text()
     if text.isascii():
         return start, end
     finder = QTextBoundaryFinder(QTextBoundaryFinder.BoundaryType.Grapheme, text)
-    first = start - block.position()
-    last = end - block.position()
-    finder.setPosition(first)
+    finder.setPosition(start)
     if not finder.isAtBoundary():
-        first = finder.toPreviousBoundary() if outwards else finder.toNextBoundary()
-    finder.setPosition(last)
+        start = finder.toPreviousBoundary() if outwards else finder.toNextBoundary()
+    finder.setPosition(end)
     if not finder.isAtBoundary():
-        last = finder.toNextBoundary() if outwards else finder.toPreviousBoundary()
-    return block.position() + first, block.position() + last
-
-
-class BlockStarts:
-    """Where each block of a section begins in the source; unchanged blocks are not searched again."""
-
-    def __init__(self) -> None:
-        self._known: list[tuple[Block, int, int]] = []  # with start and end
-
-    def start_of(self, blocks: Sequence[Block], number: int, source: str, section_start: int) -> int:
-        pairs = enumerate(zip(self._known, blocks, strict=False))
-        kept = next((at for at, (known, block) in pairs if known[0] is not block), min(len(self._known), len(blocks)))
-        del self._known[kept:]
-        for block in blocks[len(self._known) : number + 1]:
-            position = self._known[-1][2] if self._known else section_start
-            self._known.append((block, *_extent(block, source, position)))
-        return self._known[number][1]
-
-
-def _extent(block: Block, source: str, position: int) -> tuple[int, int]:
-    start = -1
-    for line in _source_lines(block):
-        at = source.find(line, position, position + len(line) + _FAR)
-        if at >= 0:
-            start = at if start < 0 else start
-            position = at + len(line)
-    return (start if start >= 0 else position), position
-
-
-def _source_lines(block: Block) -> Iterator[str]:
-    if block.kind in (BlockKind.CODE, BlockKind.FORMULA):
-        texts = [block.text]
-    else:
-        texts = [token.content for token in block.tokens if token.type == "inline"]
-    return (line for text in texts for line in text.splitlines() if line.strip())
+        end = finder.toNextBoundary() if outwards else finder.toPreviousBoundary()
+    return start, end
 
 
 def _runs(document: QTextDocument, source: str, position: int, place: int) -> Iterator[AlignedRun]:
@@ -172,9 +134,8 @@ def _segments(document: QTextDocument, place: int) -> Iterator[tuple[int, str, b
 
     With whether it comes right after the words of a link.
     """
-    block = document.findBlock(place)
     link = ""
-    while block.isValid():
+    for block in blocks_in(document, place):
         for fragment in fragments(block):
             if not fragment.charFormat().boolProperty(MARKER):
                 first = max(0, place - fragment.position())
@@ -182,21 +143,20 @@ def _segments(document: QTextDocument, place: int) -> Iterator[tuple[int, str, b
                     address = fragment.charFormat().anchorHref()
                     yield where, text, bool(link) and address != link
                     link = "" if is_in_message(address) or address == text else address
-        block = block.next()
 
 
-def _from(text: str, units: int) -> str:
+def _from(text: str, start: int) -> str:
     """Without so many of Qt's units at its start."""
-    if not units or len(text) == _units(text):
-        return text[units:]
-    return text.encode("utf-16-le", "surrogatepass")[2 * units :].decode("utf-16-le", "replace")
+    if not start or len(text) == units(text):
+        return text[start:]
+    return text.encode("utf-16-le", "surrogatepass")[2 * start :].decode("utf-16-le", "replace")
 
 
 def _pieces(text: str, place: int) -> Iterator[tuple[int, str]]:
     for line in text.replace(OBJECT, LINE_SEPARATOR).split(LINE_SEPARATOR):
         if line.strip():
             yield place, line
-        place += _units(line) + 1
+        place += units(line) + 1
 
 
 def _one_by_one(text: str, place: int, source: str, position: int) -> Iterator[AlignedRun]:
@@ -208,12 +168,12 @@ def _one_by_one(text: str, place: int, source: str, position: int) -> Iterator[A
             yield AlignedRun(place, at, 1, wide=char > "\uffff")
             position = at + 1
             reach = _ESCAPE
-        place += _units(char)
+        place += units(char)
 
 
 def _narrow_and_wide(text: str, place: int, at: int) -> Iterator[AlignedRun]:
     """Split where characters take two units."""
-    if len(text) == _units(text):
+    if len(text) == units(text):
         yield AlignedRun(place, at, len(text))
         return
     start = 0
@@ -222,7 +182,3 @@ def _narrow_and_wide(text: str, place: int, at: int) -> Iterator[AlignedRun]:
         yield AlignedRun(place, at + start, length, wide=is_wide)
         place += length * (2 if is_wide else 1)
         start += length
-
-
-def _units(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

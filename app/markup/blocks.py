@@ -75,13 +75,14 @@ def split(source: str, *, streaming: bool = False) -> list[Block]:
 class Splitter:
     """The blocks of a reply that grows. INVARIANT: blocks before `frozen` never change again until `finish`."""
 
-    def __init__(self) -> None:
+    def __init__(self, fence: OpenFence | None = None) -> None:
+        """`fence`: of code that was opened above."""
         self.blocks: list[Block] = []
         self.frozen = 0
         self._source: list[str] = []
         self._tail = ""
         self._taken = 0  # characters of the text that the tail ends with
-        self._fence: OpenFence | None = None
+        self._fence = fence
         self._joined = False
         self._line_feeds = LineFeeds()
         self._glue = APART  # of the next block
@@ -106,10 +107,6 @@ class Splitter:
         elif shown:
             self._show_code()
         return first
-
-    def resume(self, fence: OpenFence) -> None:
-        """Begins inside of code that was opened above."""
-        self._fence = fence
 
     def _take(self, text: str) -> None:
         self._tail += text

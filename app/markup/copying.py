@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextTable
 
-from app.markup.document import CODE, HEADING, LINE_SEPARATOR, LIST_DEPTH, MARKER, NOTE, OBJECT, QUOTE_DEPTH, RULE
+from app.markup.document import CODE, HEADING, LIST_DEPTH, MARKER, NOTE, OBJECT, QUOTE_BARS, RULE
 from app.markup.inline_formula import TEX
-from app.markup.lines import fragments
+from app.markup.lines import blocks_in, fragments
 from app.markup.links import cited
-from app.markup.long_lines import goes_on
+from app.markup.long_lines import LINE_SEPARATOR, goes_on
 
 _MARKED = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<"})
 _TASKS = {"☐": "- [ ]", "☑": "- [x]", "•": "-"}
@@ -62,10 +62,8 @@ def markdown(document: QTextDocument, start: int, end: int) -> str:
 
 
 def _blocks(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QTextBlock, list[_Run]]]:
-    block = document.findBlock(start)
-    while block.isValid() and (block.position() < end or block.position() == start):
+    for block in blocks_in(document, start, max(end, start + 1)):
         yield block, list(_runs(block, start, end))
-        block = block.next()
 
 
 def _rows(table: QTextTable, start: int, end: int) -> Iterator[tuple[int, list[list[_Run]]]]:
@@ -100,7 +98,7 @@ def _plain(run: _Run) -> str:
 
 def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
     form = block.blockFormat()
-    quote = "> " * form.intProperty(QUOTE_DEPTH)
+    quote = "> " * len(form.property(QUOTE_BARS) or [])
     if form.boolProperty(RULE):
         return quote + "---"
     indent = "   " * max(0, form.intProperty(LIST_DEPTH) - 1)

@@ -38,14 +38,14 @@ def letters_of(text: str) -> int:
     return len(text) if text.isascii() else len(text) + (_PICTURE_AS - 1) * len(_PICTURE.findall(text))
 
 
-def long_lines(text: str, at_most: int = LONGEST_PIECE) -> Iterator[tuple[int, int]]:
-    """Where lines of more characters begin and end.
+def long_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Where lines of more than LONGEST_PIECE characters begin and end.
 
     From each place it looks back from as far as a line may reach: a pattern would read a line of 3,900 characters from
     each of them, which took a second a megabyte.
     """
     start = 0
-    while (end := reach(text, start, at_most)) < len(text):
+    while (end := reach(text, start, LONGEST_PIECE)) < len(text):
         line_end = text.rfind("\n", start, end + 1)
         if line_end < 0:
             line_end = text.find("\n", start)
@@ -54,10 +54,10 @@ def long_lines(text: str, at_most: int = LONGEST_PIECE) -> Iterator[tuple[int, i
         start = line_end + 1
 
 
-def pieces(line: str, at_most: int = LONGEST_PIECE) -> Iterator[str]:
-    """Pieces of a line with at most so many characters, cut after spaces if there are any."""
+def pieces(line: str) -> Iterator[str]:
+    """Pieces of a line with at most LONGEST_PIECE characters, cut after spaces if there are any."""
     start = 0
-    while (most := reach(line, start, at_most)) < len(line):
+    while (most := reach(line, start, LONGEST_PIECE)) < len(line):
         end = cut_before(line, most, (start + most + 1) // 2)
         yield line[start:end]
         start = end

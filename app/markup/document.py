@@ -24,10 +24,11 @@ from PySide6.QtGui import (
 
 from app.markup.block import QUOTE
 from app.markup.document_style import DocumentStyle
-from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas, Look
+from app.markup.formula import FormulaKey, Formulas, FormulaState, Look
 from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
 from app.markup.lines import keep_shapes
 from app.markup.links import citations, to_mark, to_note
+from app.markup.long_lines import LINE_SEPARATOR
 from app.markup.tables import (
     alignment_of,
     cell_format,
@@ -37,7 +38,6 @@ from app.markup.tables import (
     table_rows,
 )
 
-QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many quotes it is in
 RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizontal rule
 CODE = QTextFormat.Property.UserProperty.value + 4  # of characters: inline code, on a tint
 
@@ -45,11 +45,10 @@ HEADING = QTextFormat.Property.UserProperty.value + 9  # of a block: its level, 
 LIST_DEPTH = QTextFormat.Property.UserProperty.value + 10  # of a block: how many lists it is in
 MARKER = QTextFormat.Property.UserProperty.value + 11  # of characters: a list item's bullet or number
 NOTE = QTextFormat.Property.UserProperty.value + 12  # of a block: it belongs to a note; of characters: a note's mark
-QUOTE_BARS = QTextFormat.Property.UserProperty.value + 13  # of a block: how far their bars are indented
+QUOTE_BARS = QTextFormat.Property.UserProperty.value + 13  # of a block: how far the bars of its quotes are indented
 
 QUOTE_STEP_PX = 16
 QUOTE_BAR_PX = 3
-LINE_SEPARATOR = "\u2028"
 OBJECT = "\ufffc"  # stands for a formula in the text
 
 _HEADING_SIZES = {"h1": 1.4, "h2": 1.22, "h3": 1.08}
@@ -120,15 +119,14 @@ class _Containers:
         block.setLineHeight(self._style.line_px, FIXED_HEIGHT)
         block.setLeftMargin(sum(container.indent_px for container in self._stack))
         block.setTopMargin(round((4 if tight or self._stack else 12) * self._style.scale))
-        quotes = sum(container.quote for container in self._stack)
+        bars = self._bars()
         notes = sum(container.note for container in self._stack)
-        if quotes:
-            block.setProperty(QUOTE_DEPTH, quotes)
-            block.setProperty(QUOTE_BARS, self._bars())
+        if bars:
+            block.setProperty(QUOTE_BARS, bars)
         if notes:
             block.setProperty(NOTE, True)
-        if len(self._stack) > quotes + notes:
-            block.setProperty(LIST_DEPTH, len(self._stack) - quotes - notes)
+        if len(self._stack) > len(bars) + notes:
+            block.setProperty(LIST_DEPTH, len(self._stack) - len(bars) - notes)
         if marker:
             block.setTextIndent(-self._metrics.horizontalAdvance(marker + _GAP))
         return block
@@ -151,7 +149,9 @@ class _Containers:
 class DocumentBuilder:
     """Writes one block's tokens into one document."""
 
-    def __init__(self, document: QTextDocument, style: DocumentStyle, formulas: Formulas | KnownFormulas) -> None:
+    def __init__(
+        self, document: QTextDocument, style: DocumentStyle, formulas: Formulas, *, is_shown: bool = True
+    ) -> None:
         document.clear()
         document.setDocumentMargin(0)
         document.setDefaultFont(style.font)
@@ -161,6 +161,7 @@ class DocumentBuilder:
         self._document = document
         self._style = style
         self._formulas = formulas
+        self._is_shown = is_shown  # otherwise no formula is drawn for it
         self._cursor = QTextCursor(document)
         self._look = Look(style.font.toString(), style.ratio)
         self._fresh = True  # the document's first block is still unused
@@ -169,25 +170,22 @@ class DocumentBuilder:
 
     def write(self, tokens: Sequence[Token]) -> None:
         self._cursor.beginEditBlock()
-        position = 0
-        while position < len(tokens):
-            position += self._write_one(tokens, position)
+        if tokens and tokens[0].type == "table_open":
+            self._write_table(table_rows(tokens))
+        else:
+            for position in range(len(tokens)):
+                self._write_one(tokens, position)
         keep_shapes(self._document)
         self._cursor.endEditBlock()
 
-    def _write_one(self, tokens: Sequence[Token], position: int) -> int:
+    def _write_one(self, tokens: Sequence[Token], position: int) -> None:
         token = tokens[position]
-        if token.type == "table_open":
-            rows = table_rows(tokens[position:])
-            self._write_table(rows)
-            return len(tokens)
         if token.type == "hr":
             self._write_rule()
         elif token.type == "inline":
             self._write_paragraph(tokens[position - 1], token)
         else:
             self._containers.follow(tokens, position)
-        return 1
 
     def _write_paragraph(self, opener: Token, inline: Token) -> None:
         if opener.type == "heading_open":
@@ -275,7 +273,7 @@ class DocumentBuilder:
 
     def _write_formula(self, tex: str, *, display: bool) -> None:
         key = FormulaKey(tex.strip(), self._style.font_px * 1.08, self._style.text.name(), display)
-        state = self._formulas.state(key)
+        state = self._formulas.state(key, wanted=self._is_shown)
         if state is FormulaState.FAILED:
             self._cursor.insertText(tex, self._code_format())
             return
@@ -285,7 +283,8 @@ class DocumentBuilder:
             width_px = min(len(tex), 24) * self._style.font_px * 0.5
             form = place_format(tex, width_px, self._style.font_px)
         else:
-            form = formula_format(tex, drawing, self._formulas.image(key, self._look))
+            image = self._formulas.image(key, self._look) if self._is_shown else None
+            form = formula_format(tex, drawing, image)
             block = make_room(self._cursor.blockFormat(), drawing)
             self._cursor.setBlockFormat(block)
             # Qt leaves the last block's bottom margin out of the document's height.

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -163,11 +163,11 @@ class Formulas(QObject):
         self._collect_timer = QTimer(self, interval=_COLLECT_MS)
         self._collect_timer.timeout.connect(self._collect)
 
-    def state(self, key: FormulaKey) -> FormulaState:
-        """State of the formula; queues a new one for drawing."""
+    def state(self, key: FormulaKey, *, wanted: bool = True) -> FormulaState:
+        """State of the formula; queues a new one that is `wanted` for drawing."""
         if key in self._drawings:
             return FormulaState.READY if self._drawings[key] else FormulaState.FAILED
-        if key not in self._queued:
+        if wanted and key not in self._queued:
             self._queued.add(key)
             self._thread.draw_later(key)
             self._collect_timer.start()
@@ -190,9 +190,6 @@ class Formulas(QObject):
             self._image_bytes -= oldest.sizeInBytes()
         return self._images[key, look]
 
-    def only_known(self) -> "KnownFormulas":
-        return KnownFormulas(self._drawings)
-
     def _collect(self) -> None:
         while self._thread.done:
             key, drawing = self._thread.done.popleft()
@@ -203,24 +200,6 @@ class Formulas(QObject):
             self._drawings.popitem(last=False)
         if not self._queued:
             self._collect_timer.stop()
-
-
-class KnownFormulas:
-    """Drawn formulas for hidden documents, which request no new ones."""
-
-    def __init__(self, drawings: Mapping[FormulaKey, Drawing | None]) -> None:
-        self._drawings = drawings
-
-    def state(self, key: FormulaKey) -> FormulaState:
-        if key not in self._drawings:
-            return FormulaState.PENDING
-        return FormulaState.READY if self._drawings[key] else FormulaState.FAILED
-
-    def drawing(self, key: FormulaKey) -> Drawing | None:
-        return self._drawings.get(key)
-
-    def image(self, key: FormulaKey, look: Look) -> QImage | None:
-        return QImage()
 
 
 class _DrawingThread:

@@ -56,17 +56,13 @@ class FormulaObject(QPyTextObject):
 
 
 def formula_format(tex: str, drawing: Drawing, image: QImage | None) -> QTextCharFormat:
-    result = _object_format(tex, drawing.width_px, drawing.height_px - drawing.depth_px)
+    result = place_format(tex, drawing.width_px, drawing.height_px - drawing.depth_px)
     result.setProperty(_IMAGE, image)
     return result
 
 
-def place_format(tex: str, width_px: float, height_px: float) -> QTextCharFormat:
-    """Room for a formula that is not drawn yet."""
-    return _object_format(tex, width_px, height_px)
-
-
-def _object_format(tex: str, width_px: float, ascent_px: float) -> QTextCharFormat:
+def place_format(tex: str, width_px: float, ascent_px: float) -> QTextCharFormat:
+    """Room for a formula, which may not be drawn yet."""
     result = QTextCharFormat()
     result.setObjectType(OBJECT_TYPE)
     result.setProperty(TEX, tex)

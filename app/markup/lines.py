@@ -23,23 +23,32 @@ def line_segments(block: QTextBlock, start: int, end: int) -> Iterator[tuple[QTe
 
 def line_rects(document: QTextDocument, start: int, end: int) -> Iterator[QRectF]:
     """A rectangle for each line that characters `start` to `end` of the document are on."""
-    block = document.findBlock(start)
-    while block.isValid() and block.position() < end:
-        corner = document.documentLayout().blockBoundingRect(block).topLeft()
+    for block in blocks_in(document, start, end):
+        corner = rect_of(block).topLeft()
         last = min(block.length() - 1, end - block.position())
         for line, left, right in line_segments(block, max(0, start - block.position()), last):
             yield QRectF(corner.x() + left, corner.y() + line.y(), right - left, line.height())
-        block = block.next()
 
 
 def keep_shapes(document: QTextDocument) -> None:
     """Has Qt keep the glyphs of each block, which it would otherwise look for at each painting and question. Before it
     lays them out, or it has them from the next time on only.
     """
-    block = document.begin()
-    while block.isValid():
+    for block in blocks_in(document):
         block.layout().setCacheEnabled(True)
+
+
+def blocks_in(document: QTextDocument, start: int = 0, end: int | None = None) -> Iterator[QTextBlock]:
+    """Those that characters `start` to `end` are in, the last excluded; without an end all from there on."""
+    block = document.findBlock(start)
+    while block.isValid() and (end is None or block.position() < end):
+        yield block
         block = block.next()
+
+
+def rect_of(block: QTextBlock) -> QRectF:
+    """In its document, which is laid out."""
+    return block.document().documentLayout().blockBoundingRect(block)
 
 
 def fragments(block: QTextBlock) -> Iterator[QTextFragment]:
@@ -48,6 +57,11 @@ def fragments(block: QTextBlock) -> Iterator[QTextFragment]:
     while not place.atEnd():
         yield place.fragment()
         place += 1
+
+
+def units(text: str) -> int:
+    """How long Qt counts it: an emoji is two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _x(answer: object) -> float:

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QTextBlock, QTextDocument
 
-from app.markup.lines import fragments, line_rects
+from app.markup.lines import blocks_in, fragments, line_rects
 
 _TO_NOTE = "#note:"
 _TO_MARK = "#mark:"
@@ -95,15 +95,13 @@ def may_have_links(source: str) -> bool:
 def links_of(document: QTextDocument) -> list[Link]:
     """Links in order; one in several formats is one link."""
     found: list[Link] = []
-    block = document.begin()
-    while block.isValid():
+    for block in blocks_in(document):
         for link in _links_in(block):
             before = found[-1] if found else None
             if before is not None and (before.last, before.address) == (link.first, link.address):
                 found[-1] = replace(before, last=link.last, words=before.words + link.words)
             else:
                 found.append(link)
-        block = block.next()
     return found
 
 

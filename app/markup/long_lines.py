@@ -10,10 +10,11 @@ LONGEST_PIECE characters share a block, with Qt's line separator between them: t
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextFormat
 
 from app.markup.cuts import LONGEST_PIECE, long_lines, pieces, reach
+from app.markup.lines import blocks_in
 
 _MANY_LINES = 10_000
 _HAS_CUTS = "has_cuts"  # of a document
-SOFT = "\u2028"  # Qt's line break within a block
+LINE_SEPARATOR = "\u2028"  # Qt's line break within a block
 
 GOES_ON = QTextFormat.Property.UserProperty.value + 8  # of a block: it continues the line above
 
@@ -47,9 +48,9 @@ def _in_few_blocks(text: str) -> str:
         end = text.find("\n", start) if end < 0 else end  # a long line is a block of its own
         if end < 0:  # a long line is the last
             return "\n".join([*blocks, text[start:]])
-        blocks.append(text[start:end].replace("\n", SOFT))
+        blocks.append(text[start:end].replace("\n", LINE_SEPARATOR))
         start = end + 1
-    blocks.append(text[start:].replace("\n", SOFT))
+    blocks.append(text[start:].replace("\n", LINE_SEPARATOR))
     return "\n".join(blocks)
 
 
@@ -118,16 +119,14 @@ def line_around(block: QTextBlock) -> tuple[int, int]:
 
 def text_between(document: QTextDocument, start: int, end: int) -> str:
     """The text of a range, with line breaks only where the text has them."""
-    block = document.findBlock(start)
     result: list[str] = []
-    while block.isValid() and block.position() <= end:
+    for block in blocks_in(document, start, end + 1):
         if result and not goes_on(block):
             result.append("\n")
         first = max(0, start - block.position())
         last = min(end - block.position(), block.length() - 1)
         result.append(_part_of(block, first, last))
-        block = block.next()
-    return "".join(result).replace(SOFT, "\n")
+    return "".join(result).replace(LINE_SEPARATOR, "\n")
 
 
 def _part_of(block: QTextBlock, first: int, last: int) -> str:

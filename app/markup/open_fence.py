@@ -15,7 +15,6 @@ class OpenFence:
     """A code block at the top level whose end has not come yet, in pieces."""
 
     def __init__(self, mark: str, indent: int, info: str, start: int = 0) -> None:
-        self._mark = mark
         self._indent = indent
         self._language = language(info)
         self._end = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t]*\n?$")

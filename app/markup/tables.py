@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 )
 
 from app.markup.document_style import DocumentStyle
-from app.markup.lines import fragments, line_segments
+from app.markup.lines import fragments, line_segments, rect_of
 
 _STRONG = frozenset({"L", "R", "AL"})
 
@@ -90,7 +90,7 @@ def place_from_right(table: QTextTable) -> None:
     place = table.document().documentLayout().frameBoundingRect(table)
     for column in range(table.columns()):
         head = table.cellAt(0, column).firstCursorPosition().block()
-        left = _corner(head).x() - head.layout().position().x()
+        left = rect_of(head).x() - head.layout().position().x()
         shift = place.left() + place.right() - 2 * left - head.layout().lineAt(0).width()
         for row in range(table.rows()):
             layout = table.cellAt(row, column).firstCursorPosition().block().layout()
@@ -100,7 +100,7 @@ def place_from_right(table: QTextTable) -> None:
 def char_near(table: QTextTable, at: QPointF) -> int:
     """The place in the document that is nearest to a point of it."""
     block = min(_cells(table), key=lambda each: _distance(each, at))
-    return block.position() + _place_in(block.layout(), at - _corner(block))
+    return block.position() + _place_in(block.layout(), at - rect_of(block).topLeft())
 
 
 def address_at(table: QTextTable, at: QPointF) -> str:
@@ -111,7 +111,7 @@ def address_at(table: QTextTable, at: QPointF) -> str:
     for fragment in fragments(block):
         start = fragment.position() - block.position()
         for line, left, right in line_segments(block, start, start + fragment.length()):
-            inside = at - _corner(block)
+            inside = at - rect_of(block).topLeft()
             if left <= inside.x() <= right and line.y() <= inside.y() <= line.y() + line.height():
                 return fragment.charFormat().anchorHref()
     return ""
@@ -123,13 +123,9 @@ def _cells(table: QTextTable) -> Iterator[QTextBlock]:
             yield table.cellAt(row, column).firstCursorPosition().block()
 
 
-def _corner(block: QTextBlock) -> QPointF:
-    return block.document().documentLayout().blockBoundingRect(block).topLeft()
-
-
 def _distance(block: QTextBlock, at: QPointF) -> tuple[float, float]:
     """Down and across: a row first, a cell of it then."""
-    place = block.document().documentLayout().blockBoundingRect(block)
+    place = rect_of(block)
     down = max(place.top() - at.y(), at.y() - place.bottom(), 0.0)
     return down, max(place.left() - at.x(), at.x() - place.right(), 0.0)
 

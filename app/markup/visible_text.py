@@ -8,25 +8,23 @@ from __future__ import annotations
 from PySide6.QtGui import QTextDocument
 
 from app.markup.copying import length_of
-from app.markup.document import LINE_SEPARATOR, OBJECT
+from app.markup.document import OBJECT
 from app.markup.inline_formula import TEX
-from app.markup.lines import fragments
-from app.markup.long_lines import goes_on
+from app.markup.lines import blocks_in, fragments
+from app.markup.long_lines import LINE_SEPARATOR, goes_on
 
 
 class VisibleText:
     def __init__(self, document: QTextDocument) -> None:
         pieces: list[str] = []
         self._places: list[int] = []  # of each character, in Qt's units
-        block = document.begin()
-        while block.isValid():
+        for block in blocks_in(document):
             if pieces and not goes_on(block):
                 pieces.append("\n")
                 self._places.append(block.position() - 1)
             pieces += (
                 self._read(each.text(), each.position(), each.charFormat().property(TEX)) for each in fragments(block)
             )
-            block = block.next()
         self._places.append(length_of(document))
         self.text = "".join(pieces)
 

@@ -22,6 +22,7 @@ __all__ = [
     "AttachmentKind",
     "Attachments",
     "EditKind",
+    "EditView",
     "EngineError",
     "ReplyStatus",
     "RequestStats",

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import TranscriptMessage
-from app.views.transcript.message_footer import MessageMenu
+from app.views.transcript.message_footer import message_menu
 from app.views.transcript.parts import Part
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.dialog import Dialog
@@ -48,7 +48,7 @@ class Life:
 
     def _act(self) -> None:
         row = self._rnd.randrange(len(self._app.chats.transcript.messages))
-        menu = MessageMenu(self._view.copier.context, self._app.chats.transcript.messages[row], self._view)
+        menu = message_menu(self._view.copier.context, self._app.chats.transcript.messages[row], self._view)
         able = [each for each in menu.actions() if each.isEnabled() and each.text() and each.menu() is None]
         action = self._rnd.choice([each for each in able if not any(word in each.text() for word in _ELSEWHERE)])
         self.done.append((row, action.text()))

@@ -22,7 +22,7 @@ from app.view_models.model_list import PairState
 from app.views.models.view import ModelsView
 from app.views.settings.window import SettingsWindow
 from app.views.shell.main_window import MainWindow
-from app.views.transcript.message_footer import MessageMenu
+from app.views.transcript.message_footer import message_menu
 from app.views.transcript.view import TranscriptView
 from engine import EngineError, InstalledModel, ModelInfo, ModelLibrary, Sink
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
@@ -98,7 +98,7 @@ class AppHarness:
     def act(self, row: int, words: str) -> None:
         """As chosen from the menu of the message."""
         message = self.chats.transcript.messages[row]
-        menu = MessageMenu(self.transcript.copier.context, message, self.transcript)
+        menu = message_menu(self.transcript.copier.context, message, self.transcript)
         next(action for action in menu.actions() if action.text() == words).trigger()
         menu.deleteLater()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from app.theme import Theme
 from app.view_models.transcript import ReplyStatus, TranscriptMessage, TranscriptModel
 from app.views.transcript import TranscriptView
-from app.views.transcript.parts import Part, PartKind, as_widget
+from app.views.transcript.parts import Part, PartKind
 from app.views.transcript.text_parts import ReadOnlyText
 from engine import DraftingState, RequestStats
 from tests.helpers.stillness import still
@@ -75,19 +75,24 @@ class TranscriptHarness:
     def parts(self, kind: PartKind) -> list[Part]:
         """The parts of a kind that have a widget, from above."""
         live = [part for part, _ in self.view.visible_parts.shown() if part.kind is kind]
-        return sorted(live, key=as_widget_y)
+        return sorted(live, key=top_of)
+
+    def texts(self) -> list[ReadOnlyText]:
+        """Those that have a widget, from above."""
+        parts = sorted((part for part, _ in self.view.visible_parts.shown()), key=top_of)
+        return [part.selectable for part in parts if isinstance(part.selectable, ReadOnlyText)]
 
     def place_of(self, message_id: int, kind: PartKind) -> int:
         """Where the first part of that kind of a message is on the screen."""
-        return next(as_widget_y(part) for part in self.parts(kind) if part.message_id == message_id)
+        return next(top_of(part) for part in self.parts(kind) if part.message_id == message_id)
 
 
 Opener = Callable[[list[TranscriptMessage]], TranscriptHarness]
 
 
-def as_widget_y(part: Part) -> int:
+def top_of(part: Part) -> int:
     assert part.widget is not None
-    return as_widget(part.widget).y()
+    return part.widget.y()
 
 
 def selected_words(text: ReadOnlyText) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
 
-from app.markup.alignment import Alignment, BlockStarts
+from app.markup.alignment import Alignment
 from app.markup.block import BlockKind
 from app.markup.blocks import split
 from app.markup.copying import length_of
@@ -44,15 +44,14 @@ Last words, last words, last words.
 def shown(source: str) -> list[tuple[str, QTextDocument, int]]:
     """Each text of a reply as a document, and where it begins in the source."""
     context = PartContext(Theme())
-    starts, blocks = BlockStarts(), split(source)
     result = []
-    for number, block in enumerate(blocks):
+    for block in split(source):
         document = QTextDocument()
         if block.kind is BlockKind.CODE:
             document.setPlainText(block.text.removesuffix("\n"))
         else:
             DocumentBuilder(document, context.document_style(), context.formulas).write(block.tokens)
-        result.append((str(block.kind), document, starts.start_of(blocks, number, source, 0)))
+        result.append((str(block.kind), document, block.start))
     return result
 
 

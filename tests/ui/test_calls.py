@@ -22,7 +22,7 @@ from app.view_models.transcript import Attachment, AttachmentKind, ReplyStatus, 
 from app.views.transcript.call_parts import CallPart, CallTextPart, TextRole
 from app.views.transcript.call_words import call_words, consent_title
 from app.views.transcript.consent_part import ConsentPart
-from app.views.transcript.message_footer import MessageFooter, MessageMenu
+from app.views.transcript.message_footer import MessageFooter, message_menu
 from app.views.transcript.overlay import Overlay, OverlayMode
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import AttachmentsPart
@@ -215,8 +215,9 @@ def test_a_step_that_ends_keeps_its_words_and_the_next_begins(open_transcript: O
         "Let me look.",
         "Three. And more.",
     ]
-    counted = [part.at for part in harness.view.items[0].parts if part.kind is PartKind.TEXT]
-    assert counted == [None, 0], "places are counted in the message's own text"
+    item = harness.view.items[0]
+    counted = [item.is_of_text(part) for part in item.parts if part.kind is PartKind.TEXT]
+    assert counted == [False, True], "places are counted in the message's own text"
 
 
 def test_a_version_without_calls_takes_their_place(open_transcript: Opener) -> None:
@@ -233,7 +234,7 @@ def test_marks_of_drafts_are_on_the_last_step_alone(open_transcript: Opener) -> 
     harness = open_transcript([message])
     overlay = Overlay(harness.view, harness.model, harness.theme)
     overlay.set_mode(OverlayMode.ACCEPTED)
-    assert [layer.text.toPlainText() for _, layer in overlay._layers.values()] == ["Let me look again."]
+    assert [layer.text.toPlainText() for layer in overlay._layers.values()] == ["Let me look again."]
 
 
 def test_each_opened_thinking_has_a_line_of_its_own(open_transcript: Opener) -> None:
@@ -259,7 +260,7 @@ def test_what_is_in_a_closed_call_is_found_and_opened(open_transcript: Opener) -
     assert harness.view.finder.count == 1
     assert "a needle in hay" in shown(harness)
     lit = next(each for each in call_texts(harness) if each.text.toPlainText() == "a needle in hay")
-    assert lit.text.found.current == "needle"
+    assert [each.cursor.selectedText() for each in lit.text.found.selections()] == ["needle"]
 
 
 def test_the_name_of_a_tool_is_found_in_its_line(open_transcript: Opener) -> None:
@@ -271,7 +272,8 @@ def test_the_name_of_a_tool_is_found_in_its_line(open_transcript: Opener) -> Non
     harness.settle()
     assert harness.view.finder.count == 2
     first, second = lines(harness)
-    assert (first.found, second.found) == (["github"], ["github"])
+    for line in (first, second):
+        assert [line._words.title[start:end] for start, end in line._found] == ["github"]
     current = first.grab().toImage()
     harness.view.finder.step(1)
     harness.settle()
@@ -279,7 +281,7 @@ def test_the_name_of_a_tool_is_found_in_its_line(open_transcript: Opener) -> Non
     assert len({hash(bytes(image.constBits())) for image in (current, first.grab().toImage())}) == 2
     harness.view.finder.find("")
     harness.settle()
-    assert first.found == []
+    assert not first._found
     assert first.grab().toImage() == plain
 
 
@@ -291,7 +293,7 @@ def test_a_copied_message_has_the_words_of_all_steps(open_transcript: Opener) ->
 
 def test_words_before_a_call_can_be_copied(open_transcript: Opener) -> None:
     harness = open_transcript([with_calls(a_call(), text="")])
-    menu = MessageMenu(harness.view.context, harness.model.messages[0], harness.view)
+    menu = message_menu(harness.view.context, harness.model.messages[0], harness.view)
     assert next(each for each in menu.actions() if each.objectName() == "message copy").isEnabled()
 
 

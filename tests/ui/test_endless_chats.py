@@ -12,7 +12,7 @@ from app.view_models.chat_options import Scope
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.long_chat_menu import LongChatMenu
 from app.views.transcript.beginning_part import BeginningPart
-from app.views.transcript.message_footer import MessageFooter, MessageMenu
+from app.views.transcript.message_footer import MessageFooter, message_menu
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import NoticePart
 from engine import ContextTooLong, FinishReason, Truncation
@@ -163,9 +163,9 @@ def test_a_chat_that_asks(harness: AppHarness, qtbot: QtBot) -> None:
     talk(harness, qtbot, Script(), Script((), error=ContextTooLong(4096, 5000, can_truncate=True)))
     ((_, notice),) = parts(harness, PartKind.NOTICE)
     assert isinstance(notice, NoticePart)
-    buttons = [each.text() for each in (notice.button, *notice.others) if each.isVisible()]
+    buttons = [each.text() for each in notice.buttons if each.isVisible()]
     assert buttons == ["Leave out the oldest", "Summarise the oldest", "New chat"]
-    notice.button.click()
+    notice.buttons[0].click()
     harness.wait_until_quiet(qtbot)
     assert harness.engine.requests[-1].truncation is Truncation.OLDEST
     assert [each.status for each in harness.chats.transcript.messages[1::2]] == [ReplyStatus.DONE] * 2
@@ -177,7 +177,7 @@ def test_a_reply_that_filled_the_context_goes_on(harness: AppHarness, qtbot: QtB
     ((_, notice),) = parts(harness, PartKind.NOTICE)
     assert isinstance(notice, NoticePart)
     harness.engine.scripts.append(Script(("a reply.",)))
-    notice.button.click()
+    notice.buttons[0].click()
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[-1].text == "Half a reply."
 
@@ -214,7 +214,7 @@ def test_a_summary_is_a_message_of_its_own(harness: AppHarness, qtbot: QtBot) ->
     assert line.text() == "The model reads this summary, and what follows"
     message = harness.chats.transcript.messages[row]
     assert (message.text, message.summary, message.begins) == ("Ducks were counted.", True, True)
-    menu = MessageMenu(harness.transcript.copier.context, message, harness.transcript)
+    menu = message_menu(harness.transcript.copier.context, message, harness.transcript)
     possible = {action.text(): action.isEnabled() for action in menu.actions() if action.text()}
     menu.deleteLater()
     assert [name for name in ("Edit", "Regenerate", "Continue", "Change to My Message") if possible[name]] == ["Edit"]

@@ -13,9 +13,7 @@ from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.files.attachment_dialog import AttachmentDialog
 from app.views.transcript.finder import _HIDDEN, Finder
 from app.views.transcript.formula_part import FormulaPart
-from app.views.transcript.parts import as_widget
 from app.views.transcript.status_parts import AttachmentsPart
-from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.attachment_chip import AttachmentChip
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.figures import read
@@ -55,33 +53,21 @@ def find(harness: TranscriptHarness, qtbot: QtBot, words: str, message_id: int |
     return finder
 
 
-def texts(harness: TranscriptHarness) -> list[ReadOnlyText]:
-    found = [as_widget(part.widget) for part, _ in harness.view.visible_parts.shown() if part.widget]
-    return [
-        text
-        for widget in found
-        for text in (widget, *widget.findChildren(ReadOnlyText))
-        if isinstance(text, ReadOnlyText)
-    ]
-
-
 def lit(harness: TranscriptHarness) -> list[str]:
-    return sorted(word for text in texts(harness) for word in text.found.words)
+    return sorted(each.cursor.selectedText() for text in harness.texts() for each in text.found.selections())
 
 
 def current(harness: TranscriptHarness) -> list[str]:
-    return [text.found.current for text in texts(harness) if text.found.current is not None]
+    found = (each for text in harness.texts() for each in text.found.selections())
+    return [each.cursor.selectedText() for each in found if each.format.fontUnderline()]
 
 
 def test_what_is_found_is_lit_in_every_text_and_steps_go_round(harness: TranscriptHarness, qtbot: QtBot) -> None:
     finder = find(harness, qtbot, "Needle")
-    formulas = [
-        as_widget(part.widget) for part, _ in harness.view.visible_parts.shown() if isinstance(part.widget, FormulaPart)
-    ]
+    formulas = [part.widget for part, _ in harness.view.visible_parts.shown() if isinstance(part.widget, FormulaPart)]
     assert finder.count == 11
     assert finder.number == 1
-    drawn = sum(formula.document_of() is None for formula in formulas if isinstance(formula, FormulaPart))
-    assert len(lit(harness)) == finder.count - drawn
+    assert len(lit(harness)) == finder.count - len(formulas)
     assert current(harness) == ["needle"]
     finder.close()
     assert (finder.count, lit(harness), current(harness)) == (0, [], [])

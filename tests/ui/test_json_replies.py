@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.markup.block import Block
 from app.markup.json_text import as_csv, read, table_of
-from app.views.transcript.message_footer import MessageMenu
+from app.views.transcript.message_footer import message_menu
 from app.views.transcript.parts import PartKind
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.fake_engine import Script
@@ -37,7 +37,7 @@ def shown(app: AppHarness) -> list[tuple[PartKind, str]]:
 
 def acts(app: AppHarness) -> dict[str, QAction]:
     view = app.transcript
-    menu = MessageMenu(view.copier.context, view.items[-1].message, view)
+    menu = message_menu(view.copier.context, view.items[-1].message, view)
     return {action.text(): action for action in menu.actions()}
 
 

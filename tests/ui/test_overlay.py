@@ -39,7 +39,7 @@ class OverlaySetup:
         self.overlay = Overlay(self.harness.view, self.harness.model, self.harness.theme)
 
     def layers(self) -> list[OverlayLayer]:
-        return [layer for _, layer in self.overlay._layers.values()]
+        return list(self.overlay._layers.values())
 
     def tints(self) -> list[str]:
         return [self.words_in(layer, rect) for layer in self.layers() for rect in layer.tints]

@@ -152,7 +152,7 @@ def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarn
         (notice,) = [each for each in harness.window.findChildren(NoticePart) if each.isVisible()]
         shown = [each for each in harness.window.findChildren(MessageFooter) if each.isVisible()]
         (footer,) = [each for each in shown if each.message_id == reply_id]
-        assert notice.button.isVisible()
+        assert notice.buttons[0].isVisible()
         model = harness.chats.transcript.messages[-1].model
         assert footer.accessibleName() == model  # and nothing of having been stopped
         said[language, text] = notice.words

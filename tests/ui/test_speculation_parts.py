@@ -16,7 +16,6 @@ from app.view_models.chat_options import Scope
 from app.view_models.request_table import RequestRow
 from app.views.activity.window import REQUESTS, TOTALS, ActivityWindow
 from app.views.transcript.message_footer import MessageFooter
-from app.views.transcript.parts import as_widget
 from app.views.widgets.labels import TextLabel
 from app.words.requests import RequestColumn, total_columns
 from tests.helpers.app_harness import AppHarness, open_app
@@ -208,7 +207,7 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, q
     first = app.chats.transcript.messages[1].id
     view = app.transcript
     footers = [
-        as_widget(part.widget)
+        part.widget
         for part, _ in view.visible_parts.shown()
         if part.message_id == first and isinstance(part.widget, MessageFooter)
     ]

@@ -97,7 +97,7 @@ def test_nothing_is_loaded_and_links_are_of_the_web_or_mail(harness: TranscriptH
     with WATCH.nothing():
         show(harness, text)
     for part, _ in harness.view.visible_parts.shown():
-        document = part.selectable.document_of() if part.selectable else None
+        document = part.document
         if document is None:
             continue
         for position in range(document.characterCount()):

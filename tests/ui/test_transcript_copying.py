@@ -31,7 +31,7 @@ def _by_footer(harness: TranscriptHarness) -> None:
 
 
 def _by_focus(harness: TranscriptHarness) -> None:
-    harness.view.message_keys.focus(1)
+    harness.view.message_keys.highlights.focus(1)
     harness.view.copy()
 
 

@@ -34,8 +34,8 @@ def test_fonts_follow_the_language_and_the_text_size_at_once(open_transcript: Op
         harness.theme.set_scale(scale)
         still()
         expected = {look(harness.theme.reply_font()), look(harness.theme.mono_font())}
-        parts = [part.selectable for part, _ in harness.view.visible_parts.shown() if part.selectable]
-        documents = [document for each in parts if (document := each.document_of()) is not None]
+        shown = harness.view.visible_parts.shown()
+        documents = [document for part, _ in shown if (document := part.document) is not None]
         assert {look(document.defaultFont()) for document in documents} == expected
         seen |= expected
     assert len(seen) == 12

@@ -195,7 +195,7 @@ def test_a_notice_says_what_to_do(open_transcript: Opener, qtbot: QtBot) -> None
     assert labels == ["Setting out of range", "<b>seed</b> is set to -1; allowed: 0..9."]
     assert all(label.textFormat() is Qt.TextFormat.PlainText for label in widget.findChildren(QLabel))
     with qtbot.waitSignal(harness.view.context.notice_action_requested) as asked:
-        widget.button.click()
+        widget.buttons[0].click()
     assert asked.args == [1, NoticeAction.OPEN_SETTINGS]
 
 
@@ -234,7 +234,7 @@ def test_icons_ask(open_transcript: Opener, qtbot: QtBot) -> None:
     for message_id, act, signal in (
         (2, "regenerate", context.regenerate_requested),
         (2, "continue", context.continue_requested),
-        (2, "copy", harness.view.copied),
+        (2, "copy", context.copy_requested),
         (1, "edit", context.edit_requested),
         (1, "delete", context.delete_requested),
     ):

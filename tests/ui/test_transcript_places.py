@@ -1,16 +1,14 @@
-"""Leaving a chat and coming back to the same line, and opening one at a character that was searched for."""
+"""Leaving a chat and coming back to the same line."""
 
 from __future__ import annotations
 
 import pytest
 
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
-from app.views.transcript.parts import as_widget
 from app.views.transcript.reading_places import ReadingPlace
 from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
 
-CODE = "\n".join(f"value_{number} = {number}" for number in range(900))
 TABLE = "| a | b |\n| --- | --- |\n" + "| cell | other |\n" * 60
 
 
@@ -52,7 +50,7 @@ def test_another_window_shows_the_same_words(open_transcript: Opener, size: tupl
 def top_words(harness: TranscriptHarness) -> str:
     shown = [(place.bottom(), part) for part, place in harness.view.visible_parts.shown() if part.selectable]
     _, part = min(((bottom, part) for bottom, part in shown if bottom > 0), key=lambda each: each[0])
-    document = part.selectable.document_of() if part.selectable else None
+    document = part.document
     assert document is not None
     return document.toPlainText().split()[0]
 
@@ -84,32 +82,3 @@ def test_any_place_is_somewhere_and_none_or_one_that_is_gone_is_the_end(open_tra
         assert harness.value == harness.bottom
     assert not view.show_message(9999)
     assert (harness.value, view.place()) == (harness.bottom, None)
-
-
-@pytest.mark.parametrize("number", [3, 399])
-def test_a_found_word_of_a_long_reply_is_in_sight(open_transcript: Opener, number: int) -> None:
-    text = "\n\n".join(f"some **bold** and `code` number{n}end {PARAGRAPH}" for n in range(400))
-    harness = open_transcript([*long_chat(10), reply(100, text), *long_chat(30)[50:]])
-    assert harness.view.show_message(100, at=text.index(f"number{number}end"))
-    assert is_in_sight(harness, f"number{number}end")
-
-
-def test_a_found_word_in_code_and_in_a_long_question_is_in_sight(open_transcript: Opener) -> None:
-    code = f"Look:\n\n```py\n{CODE}\n```\n\n{PARAGRAPH}"
-    asked = "\n".join(f"line 😀 {n}." for n in range(2000))
-    harness = open_transcript([*long_chat(4), question(99, asked), reply(100, code), *long_chat(30)[50:]])
-    for number, text, words in ((100, code, "value_450 "), (99, asked, "1500.")):
-        assert harness.view.show_message(number, at=text.index(words))
-        assert is_in_sight(harness, words)
-
-
-def is_in_sight(harness: TranscriptHarness, words: str) -> bool:
-    for part, place in harness.view.visible_parts.shown():
-        document = part.selectable.document_of() if part.selectable else None
-        if document is None or words not in document.toPlainText():
-            continue
-        assert part.selectable is not None
-        rect = part.selectable.rect_of(document.find(words).selectionStart())
-        assert as_widget(part.widget).geometry() == place  # type: ignore[arg-type]
-        return harness.view.viewport().rect().contains(rect.translated(place.topLeft()).center())
-    return False

@@ -239,7 +239,7 @@ def calls_of_acts(harness: TranscriptHarness) -> dict[str, int]:
     """What changes a place far up, or how everything looks."""
     view = harness.view
     acts: dict[str, Callable[[], object]] = {
-        "hit far up": lambda: view.show_message(101, 3),
+        "hit far up": lambda: view.show_message(101),
         "scroll": lambda: harness.scroll_to(harness.value - 300),
         "change": lambda: harness.model.change(102, text=PARAGRAPH),
         "resize": lambda: view.resize(700, 600),

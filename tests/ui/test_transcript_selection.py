@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
-from app.views.transcript.parts import Part, as_widget
 from app.views.transcript.selection import TextPlace
 from app.views.transcript.selection_keys import SelectionPointer
 from app.views.transcript.text_parts import ReadOnlyText
@@ -41,19 +40,8 @@ CHAT = [
 ]
 
 
-def text_of(part: Part) -> ReadOnlyText:
-    text = part.selectable
-    assert isinstance(text, ReadOnlyText)
-    return text
-
-
-def texts(harness: TranscriptHarness) -> list[ReadOnlyText]:
-    parts = [part for part, _ in harness.view.visible_parts.shown() if isinstance(part.selectable, ReadOnlyText)]
-    return [text_of(part) for part in sorted(parts, key=lambda part: as_widget(part.widget).y())]  # type: ignore[arg-type]
-
-
 def text_with(harness: TranscriptHarness, words: str) -> ReadOnlyText:
-    in_sight = [each for each in texts(harness) if each.mapTo(harness.view, QPoint(0, 0)).y() >= 0]
+    in_sight = [each for each in harness.texts() if each.mapTo(harness.view, QPoint(0, 0)).y() >= 0]
     return next(each for each in in_sight if words in each.toPlainText())
 
 
@@ -85,7 +73,7 @@ def drag(harness: TranscriptHarness, start: QPoint, end: QPoint) -> None:
 def lit(harness: TranscriptHarness) -> list[str]:
     """What is shown as selected, from above."""
     found: list[str] = []
-    for text in texts(harness):
+    for text in harness.texts():
         words = selected_words(text)
         assert text.textCursor().hasSelection() == bool(words), "what screen readers hear is another selection"
         found += words
@@ -170,7 +158,7 @@ def test_all_is_selected_with_what_is_out_of_sight(open_transcript: Opener) -> N
     harness = open_transcript(chat)
     harness.view.setFocus()
     QTest.keyClick(harness.view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
-    assert all(selected_words(each) for each in texts(harness))
+    assert all(selected_words(each) for each in harness.texts())
     text = copied(harness)
     assert text.startswith("Question 1?\n\nReply 0\n\nSome words")
     assert [f"Reply {turn}" in text for turn in range(30)] == [True] * 30
@@ -291,7 +279,7 @@ def test_a_message_that_goes_takes_the_selection_along(open_transcript: Opener) 
 
 def menu_words(harness: TranscriptHarness, at: QPoint) -> list[str]:
     view = harness.view
-    menu = TranscriptMenu(view.copier, view.selection, view.visible_parts, at, view.quote_requested.emit, view)
+    menu = TranscriptMenu(view, at)
     words = [action.text() for action in menu.actions()]
     menu.deleteLater()
     return words

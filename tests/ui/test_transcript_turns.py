@@ -136,11 +136,6 @@ def test_only_marks_in_what_is_painted_are_looked_for(open_transcript: Opener) -
     assert counts[1] < 450
 
 
-def shown_texts(harness: TranscriptHarness) -> list[ReadOnlyText]:
-    texts = (part.selectable for part, _ in harness.view.visible_parts.shown())
-    return [text for text in texts if isinstance(text, ReadOnlyText)]
-
-
 @pytest.mark.parametrize("make", [question, reply])
 def test_a_text_is_laid_out_at_its_width_and_keeps_its_shapes(
     open_transcript: Opener, monkeypatch: pytest.MonkeyPatch, make: Callable[[int, str], TranscriptMessage]
@@ -156,7 +151,7 @@ def test_a_text_is_laid_out_at_its_width_and_keeps_its_shapes(
     monkeypatch.setattr(ReadOnlyText, "set_document_font", note_width)
     harness = open_transcript([])
     harness.model.append(make(1, "some words " * 50 + "\n\n| a | b |\n|---|---|\n| c | d |\n\n```\nx\ny\n```\n"))
-    texts = shown_texts(harness)
+    texts = harness.texts()
     blocks = [text.document().findBlockByNumber(at) for text in texts for at in range(text.document().blockCount())]
     wrapped = [text for text in texts if text.lineWrapMode() == ReadOnlyText.LineWrapMode.FixedPixelWidth]
     assert min(widths[: len(wrapped)]) >= max(text.document().textWidth() for text in wrapped)
@@ -173,7 +168,7 @@ def test_nothing_that_is_laid_out_at_once_has_more_than_some_pictures(
     harness = open_transcript([make(1, around.format(unit * 3000))])
     harness.view.resize(800, 30_000)
     harness.settle()
-    texts = [text.toPlainText() for text in shown_texts(harness)]
+    texts = [text.toPlainText() for text in harness.texts()]
     assert sum(text.count(unit[0]) for text in texts) == 3000
     assert max(map(letters_of, texts)) <= 24_000  # a piece of code and a line; other texts are shorter
 
@@ -205,7 +200,7 @@ def test_only_what_is_found_in_sight_is_painted(open_transcript: Opener, qtbot: 
     harness = open_transcript([reply(1, "x " * 1900)])
     harness.view.finder.find("x")
     qtbot.waitUntil(lambda: not harness.view.finder.is_reading)
-    [text] = shown_texts(harness)
+    [text] = harness.texts()
     line = QRectF(0, 100, 600, 2)
     assert 0 < len(list(text.found.ranges_within(line))) < 300
     assert len(list(text.found.ranges_within(QRectF(text.rect())))) == 1900
@@ -214,6 +209,6 @@ def test_only_what_is_found_in_sight_is_painted(open_transcript: Opener, qtbot: 
 def test_very_many_formulas_are_lit_as_one(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, "$x$ " * 150)])
     harness.view.selectAll()
-    [text] = shown_texts(harness)
+    [text] = harness.texts()
     [cursor] = text.lit_cursors
     assert len(list(text.lit_selections(cursor))) == 1

@@ -41,9 +41,7 @@ def test_code_that_fills_many_sections_stays_code() -> None:
     text = f"Look:\n\n```py\n{code}```\n\nThe end."
     shown = []
     for section in sections(text):
-        splitter = Splitter()
-        if (fence := section.open_fence()) is not None:
-            splitter.resume(fence)
+        splitter = Splitter(section.open_fence())
         splitter.append(text[section.start : section.end])
         splitter.finish()
         shown += splitter.blocks

@@ -10,7 +10,8 @@ from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent, QTextBlock, QText
 from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.markup.folding import occurrences_of_any
-from app.markup.long_lines import SOFT, goes_on
+from app.markup.lines import units
+from app.markup.long_lines import LINE_SEPARATOR, goes_on
 from app.system.file_manager import can_open, open_file
 from app.theme import Theme
 from app.view_models.transcript import Attachment, AttachmentKind
@@ -66,7 +67,7 @@ class FoundInAttachment(QObject):
         if self._line < 0:
             return occurrences_of_any(block.text(), self._words)
         self._passed += bool(block.blockNumber()) and not goes_on(block)
-        lines = block.text().split(SOFT)
+        lines = block.text().split(LINE_SEPARATOR)
         at = self._line - self._passed
         self._passed += len(lines) - 1
         if goes_on(block) or not 0 <= at < len(lines):
@@ -103,14 +104,10 @@ def _cursor_over(block: QTextBlock, first: int, last: int) -> QTextCursor:
     """`first` and `last` count characters, Qt's places words of 16 bits."""
     text = block.text()
     cursor = QTextCursor(block)
-    start = block.position() + _words_of_16_bits(text[:first])
+    start = block.position() + units(text[:first])
     cursor.setPosition(start)
-    cursor.setPosition(start + _words_of_16_bits(text[first:last]), QTextCursor.MoveMode.KeepAnchor)
+    cursor.setPosition(start + units(text[first:last]), QTextCursor.MoveMode.KeepAnchor)
     return cursor
-
-
-def _words_of_16_bits(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class AttachmentDialog(ReadingDialog):

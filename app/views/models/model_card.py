@@ -16,7 +16,7 @@ from app.markup.block import Block, BlockKind
 from app.markup.blocks import split
 from app.markup.document import DocumentBuilder, nothing_to_load
 from app.markup.document_style import DocumentStyle
-from app.markup.formula import KnownFormulas
+from app.markup.formula import Formulas
 from app.markup.links import Link, links_of, places_of
 from app.theme import CODE_PX, REPLY_LEADING, UI_PX, Theme
 from app.views.link_dialog import may_open
@@ -108,7 +108,7 @@ class CardText(QTextBrowser):
         self.setPalette(palette)
         style = _style(theme)
         self.setFont(style.font)
-        DocumentBuilder(self.document(), style, KnownFormulas({})).write(block.tokens)
+        DocumentBuilder(self.document(), style, Formulas(self), is_shown=False).write(block.tokens)
         self.anchorClicked.connect(lambda link: self.link_requested.emit(link.toString()))
         self.links = [link for link in links_of(self.document()) if may_open(link.address)]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
 
 from app.controllers.chat import ChatController
-from app.theme import RADIUS_CARD, Theme
+from app.theme import Theme
 from app.view_models.conversation_rows import Match
 from app.views.chats.chat_list import ChatList
 from app.views.shell.menu import MenuBar
@@ -16,6 +16,7 @@ from app.views.transcript import TranscriptView
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.painting import paint_surface
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill
@@ -205,9 +206,4 @@ class FindBar(Translated, QWidget):
         self._show_count()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        colors = self._theme.palette
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(colors.hairline, 1))
-            painter.setBrush(colors.surface)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        paint_surface(self, self._theme.palette)

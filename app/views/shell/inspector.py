@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
@@ -24,6 +23,7 @@ from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
 from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
+from app.views.widgets.focus import chain
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.meanings import Meanings
 from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
@@ -207,8 +207,7 @@ class InspectorButton(Translated, IconButton):
         layout.addWidget(panel)
         panel.lower()  # below what opens over the chat
         stops = [part for part in panel.findChildren(QWidget) if part.focusPolicy() & Qt.FocusPolicy.TabFocus]
-        for before, after in pairwise([self, *stops]):
-            QWidget.setTabOrder(before, after)
+        chain([self, *stops])
         panel.turn_off.clicked.connect(self.turn_off_requested.emit)
         panel.race.clicked.connect(self._race)
         return panel
@@ -221,13 +220,7 @@ class InspectorButton(Translated, IconButton):
         inspector = self._inspector = Inspector(chats.transcript, chats.replies, self)
         inspector.changed.connect(lambda: self._show(inspector, models))
         highlights = view.message_keys.highlights
-
-        def follow() -> None:
-            row = highlights.focused
-            messages = chats.transcript.messages
-            inspector.focus(messages[row].id if row is not None and row < len(messages) else None)
-
-        highlights.changed.connect(follow)
+        highlights.changed.connect(lambda: inspector.focus(highlights.focused_message()))
         self._watch()
 
     def _show(self, inspector: Inspector, models: ModelController) -> None:

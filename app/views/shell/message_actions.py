@@ -114,7 +114,7 @@ class MessageActions(QObject):
         row = self._view.focused_row()
         self._chats.show_version(message_id, step)
         if row is not None and row < len(self._chats.transcript.messages):
-            self._view.message_keys.focus(row)
+            self._view.message_keys.highlights.focus(row)
 
     def _act(self, message_id: int, act: str) -> None:
         if act in _INSERTS:

@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.widgets.buttons import PaintedButton
-from app.views.widgets.translated import Translated
 
 _HEIGHT_PX = 28
 _BELOW_PX = 8
@@ -24,21 +23,27 @@ class BeginningLine:
     summary: bool  # the message is one of those before it
 
 
-class BeginningPart(Hovered, Translated, PaintedButton):
+class BeginningPart(PartWidget, PaintedButton):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(context.theme, parent)
         self._message_id = 0
-        self._line = BeginningLine(begins=True, summary=False)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.clicked.connect(lambda: context.beginning_asked.emit(self._message_id, self))
-        self._retranslate()
 
     def show_part(self, part: Part, _width_px: int) -> int:
         assert isinstance(part.content, BeginningLine)
         self._message_id = part.message_id
-        self._line = part.content
-        self.setEnabled(self._line.begins)
-        self._retranslate()
+        line = part.content
+        words = self.tr("The model reads from here on")
+        if line.summary:
+            words = self.tr("The model reads this summary, and what follows")
+        if not line.begins:
+            words = self.tr("Summary of earlier messages")
+        self.setEnabled(line.begins)
+        self.setText(words)
+        self.setAccessibleName(words)
+        self.setAccessibleDescription(self.tr("Show what is left out") if line.begins else "")
+        self.update()
         return self.theme.px(_HEIGHT_PX + _BELOW_PX)
 
     def meaning(self) -> str:
@@ -46,17 +51,6 @@ class BeginningPart(Hovered, Translated, PaintedButton):
 
     def sizeHint(self) -> QSize:
         return QSize(self.theme.px(200), self.theme.px(_HEIGHT_PX))
-
-    def _retranslate(self) -> None:
-        words = self.tr("The model reads from here on")
-        if self._line.summary:
-            words = self.tr("The model reads this summary, and what follows")
-        if not self._line.begins:
-            words = self.tr("Summary of earlier messages")
-        self.setText(words)
-        self.setAccessibleName(words)
-        self.setAccessibleDescription(self.tr("Show what is left out") if self._line.begins else "")
-        self.update()
 
     def paint_content(self, painter: QPainter) -> None:
         theme = self.theme

@@ -7,25 +7,22 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from PySide6.QtCore import QRect, QRectF, Qt, QTimer
-from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QTextBlockFormat, QTextCursor
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from app.markup import long_lines
 from app.markup.calls import readable, table_of_json
-from app.markup.lines import keep_shapes
 from app.markup.sections import plain_sections
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.view_models.tools import CallState, CallView
-from app.views.transcript.call_words import call_words
+from app.views.transcript.call_words import CallWords, call_words
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part, PartKind
+from app.views.transcript.parts import Part, PartContent, PartKind, PartWidget
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import IconButton, OpeningLine
 from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
-from app.views.widgets.translated import Translated
 
 _COPIED_MS = 1400
 _HEAD_PX = 32
@@ -62,28 +59,20 @@ class CallText:
     glue: str = "\n\n"  # what is between it and the section above
 
 
-@dataclass(frozen=True, slots=True)
-class CallPictures:
-    call: CallView
-
-
-CallContent = tuple[PartKind, object, int]
-
-
 class CallContents:
     """What calls show below their lines, made once for each."""
 
     def __init__(self) -> None:
-        self._made: dict[str, tuple[CallView, list[CallContent]]] = {}
+        self._made: dict[str, tuple[CallView, list[PartContent]]] = {}
 
-    def of(self, call: CallView) -> list[CallContent]:
+    def of(self, call: CallView) -> list[PartContent]:
         known = self._made.get(call.id)
         if known is None or known[0] is not call:
-            known = self._made[call.id] = (call, list(_contents(call)))
+            known = self._made[call.id] = (call, _contents(call))
         return known[1]
 
 
-def _contents(call: CallView) -> list[CallContent]:
+def _contents(call: CallView) -> list[PartContent]:
     result = _texts(readable(call.arguments), TextRole.ARGUMENTS) if call.arguments.strip("{} \n") else []
     table = table_of_json(call.result) if call.state is not CallState.FAILED else None
     if table is not None:
@@ -91,11 +80,11 @@ def _contents(call: CallView) -> list[CallContent]:
     elif call.result:
         result += _texts(call.result, TextRole.FAULT if call.state is CallState.FAILED else TextRole.RESULT)
     if call.pictures:
-        result.append((PartKind.CALL_PICTURES, CallPictures(call), 8))
+        result.append((PartKind.CALL_PICTURES, call.pictures, 8))
     return result
 
 
-def _texts(text: str, role: TextRole) -> list[CallContent]:
+def _texts(text: str, role: TextRole) -> list[PartContent]:
     text = text.replace("\r\n", "\n").strip("\n")
     cuts = list(plain_sections(text))
     last = len(cuts) - 1
@@ -111,30 +100,27 @@ def _texts(text: str, role: TextRole) -> list[CallContent]:
     ]
 
 
-class CallPart(Hovered, Translated, OpeningLine):
+class CallPart(PartWidget, OpeningLine):
     """“Read notes.md · 0.2 s”; opens what was asked and answered."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(context.theme, parent)
-        self._content: CallLine | None = None
+        self._key = (0, 0)
         self._message_id = 0
-        self._title = self._detail = ""
-        self._is_fault = False
+        self._words = CallWords("")
         self._found: tuple[tuple[int, int], ...] = ()  # of the title
         self._current: int | None = None
         self.clicked.connect(lambda: context.opening_requested.emit(self._message_id, self._key))
 
-    @property
-    def _key(self) -> tuple[int, int]:
-        assert self._content is not None
-        return self._content.key
-
     def show_part(self, part: Part, _width_px: int) -> int:
         assert isinstance(part.content, CallLine)
-        self._content = part.content
+        self._key = part.content.key
         self._message_id = part.message_id
-        self._retranslate()
+        self._words = call_words(part.content.call)
+        self.setAccessibleName(self._words.text)
+        self.setAccessibleDescription(self.tr("Hide the call") if part.content.opened else self.tr("Show the call"))
         self.set_opened(part.content.opened)
+        self.update()
         return self.theme.px(26)
 
     def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
@@ -143,32 +129,16 @@ class CallPart(Hovered, Translated, OpeningLine):
             self._current = current
             self.update()
 
-    @property
-    def found(self) -> list[str]:
-        """The highlighted words."""
-        return [self._title[start:end] for start, end in self._found]
-
     def meaning(self) -> str:
-        return f"{self._message_id} {self._content.key if self._content else ''}"
-
-    def _retranslate(self) -> None:
-        if self._content is None:
-            return
-        words = call_words(self._content.call)
-        self._title = words.title
-        self._detail = words.detail
-        self._is_fault = words.is_fault
-        self.setAccessibleName(words.text)
-        opened = self._content.opened
-        self.setAccessibleDescription(self.tr("Hide the call") if opened else self.tr("Show the call"))
-        self.update()
+        return f"{self._message_id} {self._key}"
 
     def paint_words(self, painter: QPainter, area: QRect) -> None:
         colors = self.theme.palette
         metrics = QFontMetrics(painter.font())
-        detail = f" · {self._detail}" if self._detail else ""
+        words = self._words
+        detail = f" · {words.detail}" if words.detail else ""
         least = min(metrics.horizontalAdvance(detail), area.width() // 2)
-        title = metrics.elidedText(self._title, Qt.TextElideMode.ElideMiddle, area.width() - least)
+        title = metrics.elidedText(words.title, Qt.TextElideMode.ElideMiddle, area.width() - least)
         alignment = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.drawText(area, alignment, title)
         for number, (start, end) in enumerate(self._found):
@@ -178,13 +148,13 @@ class CallPart(Hovered, Translated, OpeningLine):
             painter.setPen(colors.window if number == self._current else colors.text)
             painter.drawText(word, alignment, title[start:end])
         area.setLeft(area.left() + metrics.horizontalAdvance(title))
-        painter.setPen(colors.fault if self._is_fault else colors.faint)
+        painter.setPen(colors.fault if words.is_fault else colors.faint)
         shown = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, area.width())
         painter.drawText(area, alignment, shown)
-        set_tooltip(self, f"{self._title}{detail}" if (title, shown) != (self._title, detail) else "")
+        set_tooltip(self, f"{words.title}{detail}" if (title, shown) != (words.title, detail) else "")
 
 
-class CallTextPart(Hovered, Translated, QWidget):
+class CallTextPart(PartWidget, QWidget):
     """Plain text in a card, with its lines wrapped; its first section has a button that copies all of it."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -196,7 +166,6 @@ class CallTextPart(Hovered, Translated, QWidget):
         self.copy_button.clicked.connect(self._copy)
         self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._copied.timeout.connect(lambda: self.copy_button.set_icon("copy"))
-        self._retranslate()
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, CallText)
@@ -206,33 +175,17 @@ class CallTextPart(Hovered, Translated, QWidget):
         wanted = width_px - 2 * pad
         if part.measured_width_px < 0:
             self.text.clear_for(wanted)
-            self._write(content.text)
+            self.text.write_plain(content.text, theme.mono_font(), CODE_PX * CODE_LEADING * theme.scale)
         above = theme.px(_HEAD_PX) if content.first else 0
         height = self.text.height_at(wanted)
         self.text.setGeometry(pad, above, wanted, height)
         side = self.copy_button.sizeHint().width()
         self.copy_button.setVisible(content.first)
         self.copy_button.setGeometry(width_px - side - theme.px(5), (above - side) // 2 + 1, side, side)
-        self._retranslate()
+        is_result = content.role is not TextRole.ARGUMENTS
+        self.copy_button.set_name(self.tr("Copy result") if is_result else self.tr("Copy arguments"))
         self.update()
         return above + height + (theme.px(_FOOT_PX) if content.last else 0)
-
-    def _write(self, text: str) -> None:
-        theme = self._context.theme
-        self.text.set_document_font(theme.mono_font())
-        self.text.setTabStopDistance(4 * QFontMetricsF(theme.mono_font()).horizontalAdvance(" "))
-        cursor = QTextCursor(self.text.document())
-        block = QTextBlockFormat()
-        block.setLineHeight(
-            round(CODE_PX * CODE_LEADING * theme.scale), QTextBlockFormat.LineHeightTypes.FixedHeight.value
-        )
-        cursor.beginEditBlock()
-        cursor.setBlockFormat(block)
-        long_lines.insert(cursor, text)
-        keep_shapes(self.text.document())
-        cursor.endEditBlock()
-        self.text.forget_light()
-        self.text.go_to_start()
 
     def _copy(self) -> None:
         if self._content is not None:
@@ -247,11 +200,6 @@ class CallTextPart(Hovered, Translated, QWidget):
             TextRole.RESULT: self.tr("Result"),
             TextRole.FAULT: self.tr("What went wrong"),
         }[self._content.role]
-
-    def _retranslate(self) -> None:
-        is_result = self._content is not None and self._content.role is not TextRole.ARGUMENTS
-        self.copy_button.set_name(self.tr("Copy result") if is_result else self.tr("Copy arguments"))
-        self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self._content is None:
@@ -275,10 +223,6 @@ class CallPicturesPart(AttachmentsPart):
     """Pictures of a result: at the left, as the text above them."""
 
     from_left = True
-
-    def _take(self, part: Part) -> None:
-        assert isinstance(part.content, CallPictures)
-        self._set_shown(part.content.call.pictures)
 
     def _open(self, number: int) -> None:
         self._context.picture_requested.emit(self._shown[number])

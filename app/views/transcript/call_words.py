@@ -92,39 +92,37 @@ def _built_in(call: CallView) -> str:
         about = QCoreApplication.translate("Tools", "what you chose")
     if not about and call.tool != "time":
         return ""
-    sentence = {
-        "calculator": _Done(
-            QCoreApplication.translate("Tools", "Calculated %1"), QCoreApplication.translate("Tools", "Calculate %1")
+    done, to_do = {
+        "calculator": (
+            QCoreApplication.translate("Tools", "Calculated %1"),
+            QCoreApplication.translate("Tools", "Calculate %1"),
         ),
-        "time": _Done(
+        "time": (
             QCoreApplication.translate("Tools", "Looked up the date and time"),
             QCoreApplication.translate("Tools", "Look up the date and time"),
         ),
-        "search_chats": _Done(
+        "search_chats": (
             QCoreApplication.translate("Tools", "Searched your chats for %1"),
             QCoreApplication.translate("Tools", "Search your chats for %1"),
         ),
-        "search_files": _Done(
+        "search_files": (
             QCoreApplication.translate("Tools", "Searched the documents for %1"),
             QCoreApplication.translate("Tools", "Search the documents for %1"),
         ),
-        "read_file": _Done(
-            QCoreApplication.translate("Tools", "Read %1"), QCoreApplication.translate("Tools", "Read %1", "to do")
+        "read_file": (
+            QCoreApplication.translate("Tools", "Read %1"),
+            QCoreApplication.translate("Tools", "Read %1", "to do"),
         ),
-        "list_folder": _Done(
-            QCoreApplication.translate("Tools", "Listed %1"), QCoreApplication.translate("Tools", "List %1")
+        "list_folder": (
+            QCoreApplication.translate("Tools", "Listed %1"),
+            QCoreApplication.translate("Tools", "List %1"),
         ),
-        "fetch_page": _Done(
-            QCoreApplication.translate("Tools", "Loaded %1"), QCoreApplication.translate("Tools", "Load %1")
+        "fetch_page": (
+            QCoreApplication.translate("Tools", "Loaded %1"),
+            QCoreApplication.translate("Tools", "Load %1"),
         ),
-    }.get(call.tool)
-    return "" if sentence is None else formats.fill(sentence.done if is_over else sentence.to_do, about)
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    done: str
-    to_do: str
+    }.get(call.tool, ("", ""))
+    return formats.fill(done if is_over else to_do, about)
 
 
 def _about(call: CallView) -> str:
@@ -251,11 +249,12 @@ def _what_it_does(call: CallView) -> str:
     return QCoreApplication.translate("Tools", "It may change or send something.")
 
 
-def answer_text(answer: Answer, reason: AskReason = AskReason.NEW) -> str:
+def answer_text(answer: Answer, reason: AskReason) -> str:
     if reason is AskReason.STEPS:
-        return {
-            Answer.DONT: QCoreApplication.translate("Tools", "Answer now"),
-        }.get(answer, QCoreApplication.translate("Tools", "Go on"))
+        now = answer is Answer.DONT
+        return (
+            QCoreApplication.translate("Tools", "Answer now") if now else QCoreApplication.translate("Tools", "Go on")
+        )
     return {
         Answer.DONT: QCoreApplication.translate("Tools", "Don't allow"),
         Answer.ONCE: QCoreApplication.translate("Tools", "Allow once"),

@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QT
 
 from app.markup.growing_code import GrowingCode
 from app.markup.highlight import ColoredSpan, Role, has_lexer, spans
+from app.markup.lines import blocks_in, units
 from app.theme import Palette
 
 _SLICE_S = 0.001  # MEASURED: 4 ms were seen in the slowest frames of scrolling
@@ -94,7 +95,7 @@ class CodeColors(QObject):
         self._read_chars = len(code)
         self._growing = self._growing or GrowingCode(self._language)
         place, found = self._growing.spans(code)
-        start = _units(code, place)
+        start = units(code[:place])
         end = self._document.characterCount()
         self._grown_from = min(self._grown_from, start)
         self._apply(_by_lines(self._document, start, end, _in_qt_units(code, found)))
@@ -105,7 +106,7 @@ class CodeColors(QObject):
         self._language = language
         self._waiting = ""
         self._grown_from = inf
-        end = _units(code, len(code))
+        end = units(code)
         self._lines = _by_lines(self._document, 0, end, _in_qt_units(code, spans(code, language)))
         self._color_a_slice()
 
@@ -175,7 +176,7 @@ def _by_lines(document: QTextDocument, start: int, end: int, found: Iterable[Col
     block = document.findBlock(start)
     colored = list[tuple[int, int, Role]]()
     for span in found:
-        for line, first, length in _on_lines(document.findBlock(span.start), span):
+        for line, first, length in _on_lines(document, span):
             while block.position() < line.position():
                 yield block, tuple(colored)
                 block = block.next()
@@ -188,21 +189,14 @@ def _by_lines(document: QTextDocument, start: int, end: int, found: Iterable[Col
         colored = []
 
 
-def _on_lines(block: QTextBlock, span: ColoredSpan) -> Iterator[tuple[QTextBlock, int, int]]:
+def _on_lines(document: QTextDocument, span: ColoredSpan) -> Iterator[tuple[QTextBlock, int, int]]:
     """The pieces of a span in each line that it covers."""
-    start = span.start
     end = span.start + span.length
-    while block.isValid() and block.position() < end:
-        first = max(start, block.position())
+    for block in blocks_in(document, span.start, end):
+        first = max(span.start, block.position())
         last = min(end, block.position() + block.length() - 1)
         if last > first:
             yield block, first - block.position(), last - first
-        block = block.next()
-
-
-def _units(code: str, end: int) -> int:
-    """Qt counts UTF-16 units."""
-    return end if code.isascii() else len(code[:end].encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _in_qt_units(code: str, found: Iterable[ColoredSpan]) -> Iterable[ColoredSpan]:

@@ -6,7 +6,6 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
-    QTextBlockFormat,
     QTextCursor,
     QTextOption,
 )
@@ -14,23 +13,21 @@ from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
 from app.markup.block import Block
-from app.markup.lines import keep_shapes
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.code_colors import CodeColors
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.painting import paint_card
-from app.views.widgets.translated import Translated
 
 _COPIED_MS = 1400
 _TOLD_MS = 6000
 _LONGEST_LABEL = 100  # characters: it is measured whenever it is painted
 
 
-class CodePart(Hovered, Translated, QWidget):
+class CodePart(PartWidget, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
@@ -47,10 +44,10 @@ class CodePart(Hovered, Translated, QWidget):
         self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.text.horizontalScrollBar().setStyleSheet(context.theme.scroll_bar_style())
         self.copy_button = IconButton(context.theme, "copy", 26, self)
+        self.copy_button.set_name(self.tr("Copy code"))
         self.copy_button.clicked.connect(self._copy)
         self._copied_timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._copied_timer.timeout.connect(self._end_copied)
-        self._retranslate()
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
@@ -94,34 +91,17 @@ class CodePart(Hovered, Translated, QWidget):
         return self._colors.is_active
 
     def _replace(self, code: str) -> None:
-        document = self.text.document()
-        document.clear()
-        document.setDocumentMargin(0)
-        self.text.set_document_font(self._context.theme.mono_font())
-        self.text.setTabStopDistance(4 * QFontMetricsF(self._context.theme.mono_font()).horizontalAdvance(" "))
-        cursor = QTextCursor(document)
-        block = QTextBlockFormat()
-        block.setLineHeight(self._line_px, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
-        cursor.beginEditBlock()
-        cursor.setBlockFormat(block)
-        self._append(code)
-        keep_shapes(document)
-        cursor.endEditBlock()
-        self.text.forget_light()
-        self.text.go_to_start()
+        self.text.document().clear()
+        self.text.write_plain(code, self._context.theme.mono_font(), self._line_px)
 
     def _grow(self, added: str, complete: str) -> None:
         """Append lines, with colours for complete ones."""
-        both = QTextCursor(self.text.document())
-        both.beginEditBlock()
-        self._append(added)
-        self._colors.grow(complete)
-        both.endEditBlock()
-
-    def _append(self, code: str) -> None:
         cursor = QTextCursor(self.text.document())
+        cursor.beginEditBlock()
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        long_lines.insert(cursor, code)
+        long_lines.insert(cursor, added)
+        self._colors.grow(complete)
+        cursor.endEditBlock()
 
     @property
     def _line_px(self) -> int:
@@ -173,9 +153,6 @@ class CodePart(Hovered, Translated, QWidget):
         if self._left_out:
             return clipboard.left_out_words(self._left_out)
         return self._block.language[:_LONGEST_LABEL] if self._block and self._block.language else self.tr("text")
-
-    def _retranslate(self) -> None:
-        self.copy_button.set_name(self.tr("Copy code"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colors = self._context.theme.palette

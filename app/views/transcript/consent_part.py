@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QRect, Qt, QTimer
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import (
     QFont,
     QHideEvent,
@@ -21,7 +21,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
-from app.markup.lines import keep_shapes
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD, UI_PX
 from app.tools.definitions import Answer
 from app.view_models.tools import ConsentView
@@ -36,13 +35,13 @@ from app.views.transcript.call_words import (
     consent_why,
 )
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.buttons import PillButton
+from app.views.widgets.flow import put_in_lines
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
-from app.views.widgets.translated import Translated
 from app.words.formats import spoken
 
 _EARLY_MS = 500  # in which no key and no click answers: it may have been meant for what was here before
@@ -72,7 +71,7 @@ class ConsentText(ReadOnlyText):
         """It has its own: what the buttons below it allow."""
 
 
-class ConsentPart(Hovered, Translated, QWidget):
+class ConsentPart(PartWidget, QWidget):
     """Nothing answers it in its first moment, by key or click, and the button that refuses comes first.
 
     One that is higher than the page is shown from its end: the first button that allows it leads to its beginning then.
@@ -103,7 +102,7 @@ class ConsentPart(Hovered, Translated, QWidget):
             self._begin_was_seen = False
             self.early.start()
             self._context.consent_shown.emit(part.message_id, self.answers[Answer.DONT])
-        self._retranslate()
+        self._say(content.view)
         wanted = self._words_px(width_px)
         if part.measured_width_px < 0:
             self.text.clear_for(wanted)
@@ -141,10 +140,7 @@ class ConsentPart(Hovered, Translated, QWidget):
         offers = (answer for answer in self._content.view.offers if answer is not Answer.DONT)
         return [self.answers[answer] for answer in (Answer.DONT, *offers)]
 
-    def _retranslate(self) -> None:
-        if self._content is None:
-            return
-        view = self._content.view
+    def _say(self, view: ConsentView) -> None:
         self.title.setText(consent_title(view))
         self.why.setText(consent_why(view))
         self.why.setVisible(bool(self.why.text()))
@@ -171,10 +167,7 @@ class ConsentPart(Hovered, Translated, QWidget):
             for span in line:
                 cursor.setCharFormat(self._span_format(span.kind))
                 long_lines.insert(cursor, span.text)
-        keep_shapes(self.text.document())
-        cursor.endEditBlock()
-        self.text.forget_light()
-        self.text.go_to_start()
+        self.text.end_writing(cursor)
 
     def _line_format(self, line: ConsentLine, *, is_first: bool) -> QTextBlockFormat:
         theme = self._context.theme
@@ -232,23 +225,8 @@ class ConsentPart(Hovered, Translated, QWidget):
         y += theme.px(4)
         height = self.text.height_at(wanted) if self._content is not None and self._content.lines else 0
         self.text.setGeometry(self._left_px, y, wanted, height)
-        return self._arrange_buttons(y + height + theme.px(12), wanted) + pad
-
-    def _arrange_buttons(self, y: int, width_px: int) -> int:
-        """In lines; returns where they end."""
-        left = self._left_px
-        gap = self._context.theme.px(_GAP_PX)
-        x = left
-        bottom = y
-        for button in self.buttons:
-            size = button.sizeHint()
-            if x > left and x + size.width() > left + width_px:
-                x = left
-                y = bottom + gap
-            button.setGeometry(x, y, min(size.width(), width_px), size.height())
-            x += size.width() + gap
-            bottom = y + size.height()
-        return bottom
+        gap = theme.px(_GAP_PX)
+        return put_in_lines(self.buttons, QPoint(self._left_px, y + height + theme.px(12)), wanted, gap, gap) + pad
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._context.theme

@@ -1,9 +1,8 @@
 """Copying from the transcript: the selection, a message, or a card's code, as text or as Markdown."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextCursor, QTextDocument
 
 from app.markup import copying, json_text, long_lines
@@ -30,11 +29,10 @@ class _Piece:
     code: str | None = None  # the language, if it is code
 
 
-class CopiedText:
+class _CopiedText:
     """Text of visible parts comes from their documents, that of others from temporary documents.
 
-    Sections of a long reply that were never visible are copied as Markdown, and so are the messages of a very large
-    selection.
+    Sections of a long reply that were never visible are copied as Markdown.
     """
 
     def __init__(self, context: PartContext, selection: TranscriptSelection, *, markdown: bool) -> None:
@@ -42,14 +40,7 @@ class CopiedText:
         self._selection = selection
         self._markdown = markdown
 
-    def of(self, item_at: Callable[[int], MessageItem], written: Callable[[int], str]) -> str:
-        """`written` returns a row's stored text, for very many messages."""
-        rows = self._selection.rows()
-        inside = rows[1:-1] if len(rows) > _MOST else range(0)
-        messages = (written(row) if row in inside else self._message(item_at(row), row) for row in rows)
-        return "\n\n".join(text for text in messages if text)
-
-    def _message(self, item: MessageItem, row: int) -> str:
+    def of(self, item: MessageItem, row: int) -> str:
         if self._selection.takes_all_of(row) and (self._markdown or item.message.from_user):
             return item.message.written
         pieces = [piece for part in item.parts for piece in self._pieces(part)]
@@ -80,10 +71,9 @@ class CopiedText:
             return
         if isinstance(content, Unread):
             yield _Piece(content.body.text[content.section.start : content.section.end].strip("\n"), "\n\n")
-        elif isinstance(content, Bubble | CallText):
-            yield _Piece(self._plain(part, content.text, text_range), content.glue)
-        elif isinstance(content, ConsentContent):
-            yield _Piece(self._plain(part, content.text, text_range), "\n\n")
+        elif isinstance(content, Bubble | CallText | ConsentContent):
+            glue = "\n\n" if isinstance(content, ConsentContent) else content.glue
+            yield _Piece(self._plain(part, content.text, text_range), glue)
         elif isinstance(content, Block) and content.kind is BlockKind.CODE:
             yield self._code(part, content, text_range)
         elif isinstance(content, Block) and content.kind is BlockKind.FORMULA:
@@ -127,11 +117,8 @@ def _plain_document(text: str) -> QTextDocument:
     return result
 
 
-class Copier(QObject):
-    message_copied = Signal(int)
-
+class Copier:
     def __init__(self, context: PartContext, layout: Layout, selection: TranscriptSelection) -> None:
-        super().__init__(context)
         self.context = context
         self._layout = layout
         self._model = layout.model
@@ -156,35 +143,37 @@ class Copier(QObject):
         return self._read(self._selection)
 
     def _read(self, selection: TranscriptSelection, *, markdown: bool = False) -> str:
+        """Of very many messages those inside as Markdown."""
+        copied = _CopiedText(self.context, selection, markdown=markdown)
         messages = self._model.messages
-        return CopiedText(self.context, selection, markdown=markdown).of(self.item, lambda row: messages[row].written)
+        rows = selection.rows()
+        inside = rows[1:-1] if len(rows) > _MOST else range(0)
+        texts = (messages[row].written if row in inside else copied.of(self.item(row), row) for row in rows)
+        return "\n\n".join(filter(None, texts))
 
     def copy_message(self, message_id: int) -> None:
         message = self._model.message(message_id)
         if message is not None:
             self.copy_text(message.written)
-            self.message_copied.emit(message_id)
 
-    def copy_as_text(self, message_id: int) -> None:
+    def _copy_as_text(self, message_id: int) -> None:
         """Copy the message as text without Markdown."""
         whole = TranscriptSelection(self._model)
         whole.select_message(message_id)
         self.copy_text(self._read(whole))
-        self.message_copied.emit(message_id)
 
     def _on_act(self, message_id: int, act: str) -> None:
         if act == COPY_PLAIN:
-            self.copy_as_text(message_id)
+            self._copy_as_text(message_id)
         elif act == COPY_CSV:
-            self.copy_as_csv(message_id)
+            self._copy_as_csv(message_id)
 
-    def copy_as_csv(self, message_id: int) -> None:
+    def _copy_as_csv(self, message_id: int) -> None:
         """Copy a reply that is a table."""
         message = self._model.message(message_id)
         table = None if message is None else json_text.table_of(json_text.read(message.text))
         if table is not None:
             self.copy_text(json_text.as_csv(table))
-            self.message_copied.emit(message_id)
 
     def item(self, row: int) -> MessageItem:
         """The message's item; a temporary one if it was never visible."""

@@ -5,7 +5,7 @@ Actions are requested by signals (`MessageFields`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel
-from app.view_models.transcript import EditKind
+from app.view_models.transcript import EditKind, EditView
 from app.views.transcript.part_context import CONTINUE, NOTHING, REPLY, MessageFields, PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.fields import Segments
@@ -23,35 +23,12 @@ from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
-from app.views.widgets.translated import Translated
 
 _REPORT_DELAY_MS = 150  # after the last key, what is typed is reported
 _GROWS_TO = 0.5  # of the transcript's height
 _PAD_PX = 14
 _GAP_PX = 8
 _BELOW_PX = 14
-
-
-@dataclass(frozen=True, slots=True)
-class EditorContent:
-    kind: EditKind
-    from_user: bool  # whose words they are to be
-    text: str
-
-    @property
-    def is_new(self) -> bool:
-        """Whether it is a message to insert."""
-        return self.kind is not EditKind.EDIT
-
-    @property
-    def main_way(self) -> str:
-        return REPLY if self.from_user and not self.is_new else NOTHING
-
-    @property
-    def other_way(self) -> str:
-        if self.from_user:
-            return REPLY if self.is_new else NOTHING
-        return CONTINUE
 
 
 class EditField(MessageEdit):
@@ -72,12 +49,12 @@ class EditField(MessageEdit):
             self.submitted.emit()
 
 
-class EditorPart(Hovered, Translated, QWidget):
+class EditorPart(PartWidget, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
         self._theme = context.theme
-        self._content = EditorContent(EditKind.EDIT, from_user=True, text="")
+        self._content = EditView(EditKind.EDIT, from_user=True, text="")
         self.message_id = 0
         self._part: Part | None = None
         self._known = ""  # text that was set or reported
@@ -96,7 +73,6 @@ class EditorPart(Hovered, Translated, QWidget):
         self.other = PillButton(self._theme, Emphasis.PLAIN, parent=self)
         self.save = PillButton(self._theme, Emphasis.PRIMARY, parent=self)
         self._connect()
-        self._retranslate()
 
     def _connect(self) -> None:
         field = self.field
@@ -104,12 +80,12 @@ class EditorPart(Hovered, Translated, QWidget):
         field.textChanged.connect(self._on_typed)
         field.composition_changed.connect(self._on_typed)
         field.height_wanted.connect(self._on_height)
-        field.submitted.connect(lambda: self._finish(self._content.main_way))
+        field.submitted.connect(lambda: self._finish(self._main_way))
         field.escaped.connect(lambda: editing.cancelled.emit(self.message_id))
         field.installEventFilter(self)
         self.cancel.clicked.connect(lambda: editing.cancelled.emit(self.message_id))
-        self.other.clicked.connect(lambda: self._finish(self._content.other_way))
-        self.save.clicked.connect(lambda: self._finish(self._content.main_way))
+        self.other.clicked.connect(lambda: self._finish(self._other_way))
+        self.save.clicked.connect(lambda: self._finish(self._main_way))
         self.roles.chosen.connect(self._choose_role)
         self._connect_attached()
 
@@ -130,7 +106,7 @@ class EditorPart(Hovered, Translated, QWidget):
         row.changed.connect(self._on_height)
 
     def show_part(self, part: Part, width_px: int) -> int:
-        assert isinstance(part.content, EditorContent)
+        assert isinstance(part.content, EditView)
         same = part.message_id == self.message_id and part.content.kind == self._content.kind
         if not same:
             self._report()
@@ -146,7 +122,7 @@ class EditorPart(Hovered, Translated, QWidget):
                 self._known = part.content.text
                 self.field.begin_with(self._known)
                 self._report_timer.stop()
-            self._retranslate()
+            self._show_words()
             return self._arrange(width_px)
         finally:
             self._showing = False
@@ -164,27 +140,42 @@ class EditorPart(Hovered, Translated, QWidget):
         self.field.insert_text(text)
         self.take_focus()
 
-    def _retranslate(self) -> None:
+    @property
+    def _is_new(self) -> bool:
+        """Whether it is a message to insert."""
+        return self._content.kind is not EditKind.EDIT
+
+    @property
+    def _main_way(self) -> str:
+        return REPLY if self._content.from_user and not self._is_new else NOTHING
+
+    @property
+    def _other_way(self) -> str:
+        if self._content.from_user:
+            return REPLY if self._is_new else NOTHING
+        return CONTINUE
+
+    def _show_words(self) -> None:
         content = self._content
         self.roles.set_choices(((True, self.tr("You")), (False, self.tr("Model"))))
         self.roles.set_value(content.from_user)
         self.roles.setAccessibleName(self.tr("Speaker"))
-        self.roles.setVisible(content.is_new)
+        self.roles.setVisible(self._is_new)
         self.field.set_hint(self.tr("Your message") if content.from_user else self.tr("Model's reply"))
-        self.field.setAccessibleName(self.tr("New message") if content.is_new else self.tr("Edited message"))
+        self.field.setAccessibleName(self.tr("New message") if self._is_new else self.tr("Edited message"))
         self.attach_button.set_name(self.tr("Attach files"))
         self.cancel.setText(self.tr("Cancel"))
-        main = self.tr("Insert") if content.is_new else self.tr("Save")
-        self.field.is_sent = self._content.main_way == REPLY
+        main = self.tr("Insert") if self._is_new else self.tr("Save")
+        self.field.is_sent = self._main_way == REPLY
         self.save.setText(self.tr("Send") if self.field.is_sent else main)
         self.other.setText(self._other_words())
         self._explain()
         self._enable()
 
     def _other_words(self) -> str:
-        if self._content.other_way == CONTINUE:
-            return self.tr("Insert and continue") if self._content.is_new else self.tr("Save and continue")
-        return self.tr("Insert and send") if self._content.is_new else self.tr("Save only")
+        if self._other_way == CONTINUE:
+            return self.tr("Insert and continue") if self._is_new else self.tr("Save and continue")
+        return self.tr("Insert and send") if self._is_new else self.tr("Save only")
 
     def _explain(self) -> None:
         said = {
@@ -192,7 +183,7 @@ class EditorPart(Hovered, Translated, QWidget):
             REPLY: self.tr("Generates a new reply."),
             CONTINUE: self.tr("The model continues from here."),
         }
-        for button, way in ((self.save, self._content.main_way), (self.other, self._content.other_way)):
+        for button, way in ((self.save, self._main_way), (self.other, self._other_way)):
             set_tooltip(button, said[way])
             button.setAccessibleName(button.text())
             button.setAccessibleDescription(said[way])
@@ -210,7 +201,7 @@ class EditorPart(Hovered, Translated, QWidget):
         px = self._theme.px
         inner = width_px - 2 * px(_PAD_PX)
         y = px(_PAD_PX)
-        if self._content.is_new:
+        if self._is_new:
             size = self.roles.sizeHint()
             self.roles.setGeometry(px(_PAD_PX), y, min(size.width(), inner), size.height())
             y += size.height() + px(_GAP_PX)

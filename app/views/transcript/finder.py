@@ -14,6 +14,7 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.markup.block import Block, BlockKind
+from app.markup.document import OBJECT
 from app.markup.folding import TextSpan, fold, occurrences, occurrences_of_any, overlap_for, slices
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptModel
@@ -126,17 +127,12 @@ class FoundPlaces:
 
     def first_of(self, message_id: int, address: Address, number: int = 0) -> FoundPlace | None:
         """The first result in a message from an address and number on."""
-        parts = self.of(message_id)
-        for each in sorted(each for each in parts if each >= address):
-            first = number if each == address else 0
-            if first < parts[each].count:
-                return FoundPlace(message_id, each, first)
-        return None
+        return self._next_in(message_id, 1, (address, number - 1))
 
     def first(self) -> FoundPlace | None:
         """The first match of the messages that were searched so far."""
-        found = (message.id for message in self._model.messages if message.id in self._counts)
-        return next((place for number in found for place in self._places(number, 1)), None)
+        found = next((message.id for message in self._model.messages if message.id in self._counts), None)
+        return None if found is None else self._next_in(found, 1)
 
     def replace_lost(self) -> None:
         """If the current result was removed, take the next one. All messages are searched."""
@@ -151,8 +147,9 @@ class FoundPlaces:
     def beside(self, direction: int) -> FoundPlace | None:
         """The next result (1) or the previous (-1), wrapping around. Raises NotRead."""
         place = self._current
-        if place is not None and (inside := self._beside_inside(place, direction)) is not None:
-            return inside
+        after = None if place is None else self._next_in(place.message_id, direction, (place.address, place.number))
+        if after is not None:
+            return after
         messages = self._model.messages
         start = self._start(direction)
         for step in range(1, len(messages) + 1):
@@ -162,7 +159,7 @@ class FoundPlaces:
                 self._walked = messages[(row - direction) % len(messages)].id if step > 1 else self._walked
                 raise NotRead(row)
             if number in self._counts:
-                return next(self._places(number, direction), None)
+                return self._next_in(number, direction)
         return None
 
     def _start(self, direction: int) -> int:
@@ -172,23 +169,18 @@ class FoundPlaces:
                 return row
         return -1 if direction > 0 else 0
 
-    def _beside_inside(self, place: FoundPlace, direction: int) -> FoundPlace | None:
-        """In the same message."""
-        parts = self.of(place.message_id)
-        if place.address in parts and 0 <= place.number + direction < parts[place.address].count:
-            return FoundPlace(place.message_id, place.address, place.number + direction)
-        addresses = sorted((each for each in parts if parts[each].count), reverse=direction < 0)
-        after = (each for each in addresses if (each > place.address if direction > 0 else each < place.address))
-        address = next(after, None)
-        last = 0 if address is None or direction > 0 else parts[address].count - 1
-        return None if address is None else FoundPlace(place.message_id, address, last)
-
-    def _places(self, message_id: int, direction: int) -> Iterator[FoundPlace]:
-        """Of one message, from its first or from its last on."""
+    def _next_in(self, message_id: int, direction: int, after: tuple[Address, int] | None = None) -> FoundPlace | None:
+        """In one message, from its first or last on, or after an address and number."""
         parts = self.of(message_id)
         for address in sorted(parts, reverse=direction < 0):
-            for number in range(parts[address].count)[::direction]:
-                yield FoundPlace(message_id, address, number)
+            number = 0 if direction > 0 else parts[address].count - 1
+            if after is not None and address == after[0]:
+                number = after[1] + direction
+            elif after is not None and (address < after[0]) == (direction > 0):
+                continue
+            if 0 <= number < parts[address].count:
+                return FoundPlace(message_id, address, number)
+        return None
 
     def _row(self, message_id: int) -> int:
         row = self._model.row_of(message_id)
@@ -229,7 +221,7 @@ class WantedWords:
             text = self._text(part.content, secondary=part.secondary)
             return [(0, 1) for _ in self.ranges_of(text)]
         folded = fold(document.toPlainText())
-        if not any(fold(word) in folded for word in self.words) and "\ufffc" not in document.toRawText():
+        if not any(fold(word) in folded for word in self.words) and OBJECT not in document.toRawText():
             return ()
         visible = VisibleText(document)
         return [visible.range_of(first, last) for first, last in self.ranges_of(visible.text)]

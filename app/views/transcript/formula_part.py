@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen, QTextCursor, QTextDocument, QTextOption
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
@@ -11,59 +11,41 @@ from app.markup.block import Block
 from app.markup.formula import FormulaKey, FormulaState, Look
 from app.theme import REPLY_PX
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part, Selectable
-from app.views.transcript.selection import TextRange, Unit
+from app.views.transcript.parts import Part, PartWidget, Selectable
+from app.views.transcript.selection import TextRange
 from app.views.transcript.text_parts import ReadOnlyText
 from app.words.formats import labelled
 
 _DISPLAY_FACTOR = 1.2
-_Move = QTextCursor.MoveOperation
-_ONWARD = frozenset({_Move.NextCharacter, _Move.NextWord, _Move.EndOfLine, _Move.EndOfBlock})
-_BACK = frozenset({_Move.PreviousCharacter, _Move.PreviousWord, _Move.StartOfLine, _Move.StartOfBlock})
 
 
-class FormulaPart(Hovered, Selectable, QWidget):
-    """A drawn formula is one character of the selection."""
-
+class FormulaPart(PartWidget, Selectable, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
-        self._tex = ""
+        self.tex = ""
         self._image: QImage | None = None
-        self._state = FormulaState.PENDING
         self._lit = False
         self._part: Part | None = None
         self._is_text = False  # it shows its source
         self._found: bool | None = None  # result in its source: the current one (True), another, or none
         self.pending: set[FormulaKey] = set()
         self._source = ReadOnlyText(context, self)
-        self._source.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-
-    @property
-    def state(self) -> FormulaState:
-        return self._state
-
-    @property
-    def tex(self) -> str:
-        return self._tex
 
     def show_name(self, name: str) -> None:
-        self.setAccessibleName(labelled(name, self._tex))
+        self.setAccessibleName(labelled(name, self.tex))
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
-        goes_on = part is self._part and self._is_text and part.content.text.startswith(self._tex)
+        goes_on = part is self._part and self._is_text and part.content.text.startswith(self.tex)
         self._part = part
-        self._tex = part.content.text
-        self.setAccessibleDescription(self._tex)
-        if part.content.closed:
-            self._ask()
-        else:
-            self._state = FormulaState.FAILED
-            self._image = None
-            self.pending = set()
+        self.tex = part.content.text
+        self.setAccessibleDescription(self.tex)
+        self._image = None
+        self.pending = set()
+        state = self._ask() if part.content.closed else FormulaState.FAILED
         # A formula that was streamed as source stays so until it is drawn.
-        self._is_text = self._state is FormulaState.FAILED or (goes_on and self._state is FormulaState.PENDING)
+        self._is_text = state is FormulaState.FAILED or (goes_on and state is FormulaState.PENDING)
         self._source.setVisible(self._is_text)
         if self._is_text:
             self._lit = False
@@ -71,20 +53,22 @@ class FormulaPart(Hovered, Selectable, QWidget):
         self.update()
         return self._height(width_px)
 
-    def _ask(self) -> None:
+    def _ask(self) -> FormulaState:
         theme = self._context.theme
-        key = FormulaKey(self._tex, REPLY_PX * _DISPLAY_FACTOR * theme.scale, theme.palette.text.name(), display=True)
-        self._state = self._context.formulas.state(key)
-        self.pending = {key} if self._state is FormulaState.PENDING else set()
+        key = FormulaKey(self.tex, REPLY_PX * _DISPLAY_FACTOR * theme.scale, theme.palette.text.name(), display=True)
+        state = self._context.formulas.state(key)
+        if state is FormulaState.PENDING:
+            self.pending.add(key)
         look = Look(theme.reply_font().toString(), self.devicePixelRatioF())
         self._image = self._context.formulas.image(key, look)
+        return state
 
     def _height(self, width_px: int) -> int:
         if self._image is not None:
             size = self._image.deviceIndependentSize()
             return round(size.height() * min(1.0, width_px / size.width())) + self._context.theme.px(8)
         if not self._is_text:
-            return round(self._context.document_style().line_px * (1.6 + self._tex.count("\\\\")))
+            return round(self._context.document_style().line_px * (1.6 + self.tex.count("\\\\")))
         self._write_source()
         height = self._source.height_at(width_px)
         self._source.setGeometry(0, 0, width_px, height)
@@ -95,7 +79,7 @@ class FormulaPart(Hovered, Selectable, QWidget):
         self._source.clear()
         self._source.set_document_font(style.mono)
         self._source.setTextColor(style.secondary)
-        long_lines.insert(self._source.textCursor(), self._tex)
+        long_lines.insert(self._source.textCursor(), self.tex)
         self._source.forget_light()
         self._source.go_to_start()
 
@@ -122,30 +106,6 @@ class FormulaPart(Hovered, Selectable, QWidget):
     def text(self) -> Selectable:
         return self._source if self._is_text else self
 
-    @property
-    def length(self) -> int:
-        return 1
-
-    def char_at(self, at: QPoint) -> int:
-        return int(at.x() > self.width() / 2)
-
-    def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
-        return (char, char) if unit is Unit.CHARACTER else (0, 1)
-
-    def moved(self, char: int, move: QTextCursor.MoveOperation, _goal_x_px: int) -> int | None:
-        if move in _ONWARD:
-            return 1 if char == 0 else None
-        return 0 if char == 1 and move in _BACK else None
-
-    def line_end(self, goal_x_px: int, *, last: bool) -> int:
-        return self.char_at(QPoint(goal_x_px, 0))
-
-    def rect_of(self, char: int) -> QRect:
-        return QRect(self.width() - 1 if char else 0, 0, 1, self.height())
-
-    def show_char(self, char: int) -> None:
-        """It is as wide as the column at most."""
-
     def light(self, text_range: TextRange | None) -> None:
         self._lit = text_range is not None
         self.update()
@@ -155,6 +115,3 @@ class FormulaPart(Hovered, Selectable, QWidget):
         if found != self._found:
             self._found = found
             self.update()
-
-    def document_of(self) -> QTextDocument | None:
-        return None

@@ -26,15 +26,6 @@ class FoundWords:
         self._ranges: tuple[Range, ...] = ()
         self._current: int | None = None
 
-    @property
-    def words(self) -> list[str]:
-        """The highlighted ranges."""
-        return [self._cursor(text_range).selectedText() for text_range in self._ranges]
-
-    @property
-    def current(self) -> str | None:
-        return next((self._cursor(text_range).selectedText() for text_range in self._current_range()), None)
-
     def show(self, document: QTextDocument, ranges: Sequence[Range], current: int | None) -> bool:
         """`ranges` are in order. Returns whether anything has changed."""
         shown = (tuple(ranges), current)

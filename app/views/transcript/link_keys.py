@@ -19,8 +19,9 @@ from app.views.transcript.layout import Layout
 from app.views.transcript.message_item import Unread
 from app.views.transcript.message_keys import Highlights
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part, as_widget
+from app.views.transcript.parts import Part
 from app.views.transcript.text_parts import ReadOnlyText
+from app.views.widgets.focus import chain
 from app.views.widgets.link_ring import AROUND_PX, LinkRing
 
 
@@ -171,13 +172,13 @@ class LinkKeys:
         self._walk = LinkWalk(context, layout)
         context.note_requested.connect(self._go_to_other_end)
 
-    def tab(self, view: QWidget, *, forward: bool) -> bool:
+    def tab(self, *, forward: bool) -> bool:
         """Tab; backwards from the first link the focus goes to the view. False: there is no link to go to."""
         on_link = self.button.hasFocus()
-        if (on_link or (view.hasFocus() and forward)) and self.step(1 if forward else -1):
+        if (on_link or (self._view.hasFocus() and forward)) and self.step(1 if forward else -1):
             return True
         if on_link and not forward:
-            view.setFocus(Qt.FocusReason.TabFocusReason)
+            self._view.setFocus(Qt.FocusReason.TabFocusReason)
         return on_link and not forward
 
     def step(self, step: int) -> bool:
@@ -195,13 +196,10 @@ class LinkKeys:
         part = self._layout.read(self._column.items[row]).parts[-1]
         self._layout.show_part(part)
         self._layout.show_rect(part, self._layout.place_of(part), barely=True)
-        buttons = as_widget(part.widget).findChildren(QAbstractButton) if part.widget is not None else []
+        buttons = part.widget.findChildren(QAbstractButton) if part.widget is not None else []
         buttons = [each for each in buttons if each.isVisible() and each.isEnabled()]
         # A widget that was made late comes last in its window, but Tab goes on after the transcript.
-        before = self._view
-        for button in buttons:
-            QWidget.setTabOrder(before, button)
-            before = button
+        chain([self._view, *buttons])
         if buttons:
             buttons[0].setFocus(Qt.FocusReason.TabFocusReason)
         return bool(buttons)
@@ -210,8 +208,8 @@ class LinkKeys:
         """Brings the button that Tab has reached into sight, if it is one of the transcript's."""
         focused = QApplication.focusWidget()
         for part, place in self._layout.parts.shown():
-            widget = as_widget(part.widget)  # type: ignore[arg-type]
-            if focused is not None and (widget is focused or widget.isAncestorOf(focused)):
+            widget = part.widget
+            if focused is not None and widget is not None and (widget is focused or widget.isAncestorOf(focused)):
                 inside = QRect(focused.mapTo(widget, QPoint(0, 0)), focused.size())
                 self._layout.show_rect(part, inside.translated(place.topLeft()))
                 return

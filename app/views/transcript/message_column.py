@@ -26,12 +26,6 @@ class Anchor:
     part: Part | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    part: Part
-    top_px: int
-
-
 class MessageColumn:
     """All messages, from 0 to `height_px`. A changed height moves only its own segment, since chats may be long."""
 
@@ -95,12 +89,9 @@ class MessageColumn:
         last = bisect_right(self.items, bottom_px, key=lambda item: item.top_px)
         return range(first, last)
 
-    def row_at(self, y_px: int) -> int | None:
-        for row in self.rows_between(y_px, y_px):
-            item = self.items[row]
-            if item.top_px <= y_px <= item.top_px + item.height_px:
-                return row
-        return None
+    def message_at(self, y_px: int) -> int | None:
+        items = (self.items[row] for row in self.rows_between(y_px, y_px))
+        return next((each.message.id for each in items if each.top_px <= y_px <= each.top_px + each.height_px), None)
 
     def keep_same(self, messages: Sequence[TranscriptMessage], width_px: int) -> int:
         """Keeps the leading items that show the same messages, drops the others; returns how many are kept."""
@@ -137,13 +128,13 @@ class MessageColumn:
             new.segment.is_stale = True
             item.segment = NOWHERE
 
-    def placed_between(self, top_px: int, bottom_px: int) -> Iterator[Placed]:
-        """The parts that reach into this range, from above."""
+    def placed_between(self, top_px: int, bottom_px: int) -> Iterator[tuple[Part, int]]:
+        """The parts that reach into this range, from above, and where their tops are."""
         for row in self.rows_between(top_px, bottom_px):
             item = self.items[row]
             for index in item.indexes_between(top_px - item.top_px, bottom_px - item.top_px):
                 part = item.parts[index]
-                yield Placed(part, item.top_px + item.top_of(index) + part.gap_px)
+                yield part, item.top_px + item.top_of(index) + part.gap_px
 
     def anchor_at(self, top_px: int) -> Anchor | None:
         """The anchor at a position; in a gap, the message below. None without messages."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
@@ -19,11 +18,12 @@ from app.theme import FOOTER_PX, Theme
 from app.view_models.transcript import ReplyStatus, RequestStats, TranscriptMessage
 from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.widgets.buttons import IconButton, PaintedButton
-from app.views.widgets.held_keys import Menu
+from app.views.widgets.focus import chain
+from app.views.widgets.held_keys import Menu, popup_menu
+from app.views.widgets.labels import details_in_lines
 from app.views.widgets.tooltips import set_tooltip
-from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.notices import NoticeAction
 from app.words.replies import SEPARATOR, FooterLine, Tone, reply_footer
@@ -68,13 +68,11 @@ _PIN_PX = 14
 Entry = tuple[str, str, bool]  # action ("": a separator), text, enabled
 
 
-class MessageMenu(Menu):
-    """The menu of a message: from its icon, the pointer or the keyboard."""
-
-    def __init__(self, context: PartContext, message: TranscriptMessage, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setFont(context.theme.ui_font())
-        add_message_acts(self, context, message)
+def message_menu(context: PartContext, message: TranscriptMessage, parent: QWidget) -> Menu:
+    """From its icon or by the keyboard."""
+    menu = popup_menu(parent, context.theme)
+    add_message_acts(menu, context, message)
+    return menu
 
 
 def add_message_acts(menu: QMenu, context: PartContext, message: TranscriptMessage) -> None:
@@ -288,14 +286,8 @@ class _Layout:
 
     def _details_in_lines(self, width_px: int) -> list[str]:
         """Details broken between figures, so that the last one is readable."""
-        lines: list[str] = []
-        for each in self._line.details.split(SEPARATOR) if self._line else []:
-            longer = SEPARATOR.join([*lines[-1:], each])
-            if lines and self._metrics.horizontalAdvance(longer) <= width_px - self.left_px:
-                lines[-1] = longer
-            else:
-                lines.append(each)
-        return lines
+        details = self._line.details if self._line is not None else ""
+        return details_in_lines(details, self._metrics, width_px - self.left_px).split("\n")
 
     def _faint(self, row: QRect, words: str) -> _Words:
         return _placed(row, words, self.plain, self._theme.palette.faint)
@@ -311,7 +303,7 @@ def _placed(row: QRect, words: str, font: QFont, color: QColor) -> _Words:
     return _Words(elided, QRect(row), font, color, row.left() + metrics.horizontalAdvance(elided))
 
 
-class MessageFooter(Hovered, Translated, QWidget):
+class MessageFooter(PartWidget, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
@@ -341,8 +333,7 @@ class MessageFooter(Hovered, Translated, QWidget):
             made[act].clicked.connect(lambda _=False, act=act: ask_for(context, act, self.message_id))
         self._name(made)
         self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # Qt puts nothing after what takes no focus
-        for before, after in pairwise((self.link, *made.values())):
-            QWidget.setTabOrder(before, after)  # or what is made last would be the last of the window
+        chain([self.link, *made.values()])  # or what is made last would be the last of the window
         return made
 
     @property
@@ -428,10 +419,6 @@ class MessageFooter(Hovered, Translated, QWidget):
             place = QRect(QPoint(self._layout.link_left(width_px), 0), self.link.sizeHint())
             self.link.setGeometry(place.translated(0, (self._layout.row_px - place.height()) // 2))
 
-    def _retranslate(self) -> None:
-        if self._has_buttons:
-            self._name(self.buttons)
-
     def _name(self, buttons: dict[str, IconButton]) -> None:
         for act, words in {
             "earlier": self.tr("Previous version"),
@@ -450,8 +437,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         button = self.buttons["more"]
         if message is not None:
             # Not a child of this row: a change of theme makes that again, and the menu stays open.
-            menu = MessageMenu(self._context, message, self.window())
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu = message_menu(self._context, message, self.window())
             menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
 
     def _is_on_figures(self, event: QMouseEvent) -> bool:

@@ -22,19 +22,12 @@ from app.view_models.transcript import EditKind, ReplyStatus, TranscriptMessage,
 from app.views.transcript.beginning_part import BeginningLine
 from app.views.transcript.call_parts import CallContents, CallLine, CallText
 from app.views.transcript.consent_part import ConsentContent
-from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
-from app.views.transcript.parts import Bubble, Part, PartKind
+from app.views.transcript.parts import Bubble, Part, PartContent, PartKind
 from app.views.transcript.selection import Address
 from app.views.transcript.status_parts import Fold, NoticeContent, ProgressContent
 from app.words import formats
 
-_PART_OF_BLOCK = {
-    BlockKind.TEXT: PartKind.TEXT,
-    BlockKind.CODE: PartKind.CODE,
-    BlockKind.TABLE: PartKind.TABLE,
-    BlockKind.FORMULA: PartKind.FORMULA,
-}
 _GAP_PX = 12
 _AROUND_CARDS_PX = 14
 _ABOVE_HEADING_PX = 22
@@ -49,7 +42,6 @@ OF_LINE = -1  # in place of a piece: the line of a call, before what it opens
 _MOST_GROWN = 4000  # characters: more at once are cut into sections like a new text
 
 
-PartContent = tuple[PartKind, object, int]  # with the gap above it
 Key = tuple[int, int]  # of what can be opened in a message: the beginning of the addresses below it
 
 
@@ -101,7 +93,6 @@ class Body:
         self._theme = maker.theme
         self._address = number
         self.secondary = secondary
-        self._is_last = not secondary  # its text is the message's, in which places are counted
         self.above: list[Part] = []  # of all sections but the last
         self.parts: list[Part] = []  # of the last section
         self.clear()
@@ -117,17 +108,11 @@ class Body:
         self._finished = False
         self._last = cuts[-1]
         self._number = len(cuts) - 1  # of the last section
-        self.splitter = splitter_of(self._last)
+        self.splitter = Splitter(self._last.open_fence())
 
     @property
     def first(self) -> Part | None:
         return next(iter(self.above or self.parts), None)
-
-    def end_step(self) -> None:
-        """Another step has begun, and the message's text is that of the last one."""
-        self._is_last = False
-        for part in (*self.above, *self.parts):
-            part.at = None
 
     def sync(self, text: str, width_px: int, *, growing: bool) -> None:
         """Updates the parts from the text, of which only what is new is split if it has grown."""
@@ -170,7 +155,7 @@ class Body:
         for number, section in enumerate(cuts[:-1]):
             part = self._maker.part(PartKind.UNREAD, Unread(section, self, number), _GAP_PX)
             part.address = (self._address, number, 0)
-            part.at = section.start if self._is_last else None
+            part.start = section.start
             part.height_px = self._maker.estimated_px(text[section.start : section.end], width_px)
             self.above.append(part)
 
@@ -180,10 +165,10 @@ class Body:
         start = self._last.start
         self._maker.drop(parts, len(blocks))
         for index in range(min(first, len(parts)), len(blocks)):
-            kind = _PART_OF_BLOCK[blocks[index].kind]
+            kind = PartKind(blocks[index].kind)
             if index < len(parts) and parts[index].kind is kind:
                 parts[index].set_content(blocks[index])
-                parts[index].at = start + blocks[index].start if self._is_last else None
+                parts[index].start = start + blocks[index].start
             else:
                 self._maker.drop(parts, index)
                 parts.append(self._block_part(blocks, index, width_px, self._number, start))
@@ -192,10 +177,9 @@ class Body:
         """`section`: the number of the section that the blocks are of; `start`: where it begins in the text."""
         block = blocks[index]
         gap_px = 0 if index == 0 and start == 0 else _gap_px(blocks[index - 1] if index else None, block)
-        part = self._maker.part(_PART_OF_BLOCK[block.kind], block, gap_px)
+        part = self._maker.part(PartKind(block.kind), block, gap_px)
         part.address = (self._address, section, index)
-        part.at = start + block.start if self._is_last else None
-        part.section_start = start
+        part.start = start + block.start
         part.secondary = self.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if self.secondary else 0
         if block.inside and block.kind is not BlockKind.TEXT:
@@ -212,21 +196,13 @@ class Unread:
 
 
 def blocks_of(unread: Unread) -> list[Block]:
-    splitter = splitter_of(unread.section)
+    splitter = Splitter(unread.section.open_fence())
     splitter.append(unread.body.text[unread.section.start : unread.section.end], shown=False)
     splitter.finish()
     blocks = splitter.blocks
     if blocks and blocks[-1].kind is BlockKind.CODE and not blocks[-1].closed:
         blocks[-1] = replace(blocks[-1], closed=True, goes_on=True)
     return blocks
-
-
-def splitter_of(section: Section) -> Splitter:
-    splitter = Splitter()
-    fence = section.open_fence()
-    if fence is not None:
-        splitter.resume(fence)
-    return splitter
 
 
 class StepParts:
@@ -247,12 +223,9 @@ class StepParts:
         return 3 * self.number + 3, call
 
     @property
-    def texts(self) -> Iterator[Part]:
-        yield from (*self.thought.above, *self.thought.parts, *self.answer.above, *self.answer.parts)
-
-    @property
     def all(self) -> Iterator[Part]:
-        yield from (*self.fold, *self.texts, *self.calls)
+        texts = (*self.thought.above, *self.thought.parts, *self.answer.above, *self.answer.parts)
+        yield from (*self.fold, *texts, *self.calls)
 
     def drop(self, maker: PartMaker) -> None:
         maker.drop(self.fold, 0)
@@ -294,7 +267,7 @@ class MessageItem:
         self._maker = PartMaker(message.id, name, theme, release)
         self._bubble_text: str | None = None
         self._is_bubble: bool | None = None  # whose message its words are shown as; None: not yet
-        self._parts: list[Part] = []
+        self.parts: list[Part] = []
         self._tops = [0]
         self._beginning: list[Part] = []
         self._attached: list[Part] = []
@@ -319,32 +292,29 @@ class MessageItem:
     def _json(self) -> ShownReply:
         return ShownReply()
 
+    def _views(self) -> list[StepView]:
+        """Its steps, the last one included, which ends in no calls."""
+        message = self.message
+        return [*message.steps, StepView((), message.text, message.thinking, message.thinking_s)]
+
     def keys(self) -> set[Key]:
         """Of all that can be opened."""
-        message = self.message
-        calls = {(3 * step + 3, call) for step, each in enumerate(message.steps) for call in range(len(each.calls))}
-        thoughts = [*(each.thinking for each in message.steps), message.thinking]
-        return calls | {(3 * step + 1, 0) for step, thought in enumerate(thoughts) if thought}
+        views = list(enumerate(self._views()))
+        calls = {(3 * step + 3, call) for step, view in views for call in range(len(view.calls))}
+        return calls | {(3 * step + 1, 0) for step, view in views if view.thinking}
 
     def shown_text(self) -> str:
         """Of its answer, with the thinking that is open."""
-        message = self.message
-        shown = [message.written]
-        for step, thought in enumerate([*(each.thinking for each in message.steps), message.thinking]):
-            shown.append(thought if (3 * step + 1, 0) in self.opened else "")
-        return "\n".join(shown)
+        opened = (view.thinking for step, view in enumerate(self._views()) if (3 * step + 1, 0) in self.opened)
+        return "\n".join((self.message.written, *opened))
 
     @property
     def top_px(self) -> int:
         return self.segment.top_px + self.offset_px
 
-    @property
-    def is_growing(self) -> bool:
-        return self.message.under_way
-
-    @property
-    def parts(self) -> list[Part]:
-        return self._parts
+    def is_of_text(self, part: Part) -> bool:
+        """Whether it shows the message's own text, that of its last step."""
+        return part.address is not None and part.address[0] in (0, 3 * len(self.message.steps) + 2)
 
     def top_of(self, index: int) -> int:
         """Where part `index` (or the end, for one past the last) starts below the message's top, its gap included."""
@@ -353,7 +323,7 @@ class MessageItem:
     def indexes_between(self, top_px: int, bottom_px: int) -> range:
         """The parts that reach into this range, counted from the message's top."""
         first = max(0, bisect_right(self._tops, top_px) - 1)
-        return range(first, min(len(self._parts), bisect_right(self._tops, bottom_px)))
+        return range(first, min(len(self.parts), bisect_right(self._tops, bottom_px)))
 
     def estimate(self, width_px: int) -> None:
         """Sets a height from the text's length alone, before it is parsed."""
@@ -387,7 +357,7 @@ class MessageItem:
         last = self._steps[-1]
         if not last.answer.text or bool(self.message.thinking) != bool(last.fold):  # of either, the first words
             return self.sync(width_px)
-        self._sync_last(last, width_px)
+        self._sync_texts(last, self._views()[-1], width_px)
         self._space()
         return self._join_parts()
 
@@ -395,32 +365,28 @@ class MessageItem:
         steps = self._steps
         message = self.message
         if len(steps) > len(message.steps) + 1:
-            for step in steps[:]:
-                step.drop(self._maker)
-            steps[:] = [StepParts(self._maker, 0)]
+            self._drop_steps()
         while len(steps) <= len(message.steps):
-            steps[-1].answer.end_step()
             steps.append(StepParts(self._maker, len(steps)))
-        for step, view in zip(steps, message.steps, strict=False):
+        for step, view in zip(steps, self._views(), strict=True):
             self._sync_step(step, view, width_px)
-        last = steps[-1]
-        self._maker.update(last.fold, self._fold(last))
-        self._sync_last(last, width_px)
         self._space()
 
-    def _sync_last(self, step: StepParts, width_px: int) -> None:
-        message = self.message
-        thinking = message.thinking if step.thinking_key in self.opened else ""
-        step.thought.sync(thinking, width_px, growing=self.is_growing)
-        answer = self._json.of(message.text, growing=self.is_growing, raw=message.raw)
-        step.answer.sync(answer, width_px, growing=self.is_growing)
+    def _sync_texts(self, step: StepParts, view: StepView, width_px: int) -> None:
+        """Only the last step grows, and is shown as a table or tree where it is JSON."""
+        is_last = step is self._steps[-1]
+        growing = is_last and self.message.under_way
+        step.thought.sync(view.thinking if step.thinking_key in self.opened else "", width_px, growing=growing)
+        text = self._json.of(view.text, growing=growing, raw=self.message.raw) if is_last else view.text
+        step.answer.sync(text, width_px, growing=growing)
 
     def _sync_step(self, step: StepParts, view: StepView, width_px: int) -> None:
+        thinking = step is self._steps[-1] and self.message.under_way and not view.text
+        can_end = thinking and self.message.status is ReplyStatus.STREAMING
         opened = step.thinking_key in self.opened
-        fold = Fold(round(view.thinking_s), opened, thinking=False, key=step.thinking_key)
+        fold = Fold(round(view.thinking_s), opened, thinking, can_end, step.thinking_key)
         self._maker.update(step.fold, [(PartKind.FOLD, fold, 0)] if view.thinking else [])
-        step.thought.sync(view.thinking if opened else "", width_px, growing=False)
-        step.answer.sync(view.text, width_px, growing=False)
+        self._sync_texts(step, view, width_px)
         contents, addresses = self._calls(step, view)
         self._maker.update(step.calls, contents)
         for part, (_, content, gap_px), address in zip(step.calls, contents, addresses, strict=True):
@@ -492,9 +458,7 @@ class MessageItem:
 
     def _set_fields(self) -> None:
         edit = self.message.edit
-        field: list[PartContent] = []
-        if edit is not None:
-            field.append((PartKind.EDITOR, EditorContent(edit.kind, edit.from_user, edit.text), _GAP_PX))
+        field: list[PartContent] = [] if edit is None else [(PartKind.EDITOR, edit, _GAP_PX)]
         after = edit is not None and edit.kind is EditKind.AFTER
         self._maker.update(self._before, [] if after else field)
         self._maker.update(self._after, field if after else [])
@@ -503,6 +467,9 @@ class MessageItem:
         """Something else takes their place: a field, or the words as the other side's."""
         self._maker.update(self._head, [])
         self._bubble_text = None
+        self._drop_steps()
+
+    def _drop_steps(self) -> None:
         for step in self._steps:
             step.drop(self._maker)
         self._steps[:] = [StepParts(self._maker, 0)]
@@ -511,15 +478,15 @@ class MessageItem:
         steps = (part for step in self._steps for part in step.all)
         above = (*self._before, *self._beginning, *self._attached, *self._head)
         parts = [*above, *steps, *self._question, *self._foot, *self._after]
-        if parts == self._parts:
+        if parts == self.parts:
             return False  # heights change where parts are measured
-        self._parts = parts
+        self.parts = parts
         self.sum_up()
         return True
 
     def read_section(self, indexes: range, width_px: int) -> bool:
         """Cut the last uncut section of these parts; returns whether there was one."""
-        parts = self._parts[indexes.start : indexes.stop]
+        parts = self.parts[indexes.start : indexes.stop]
         part = next((each for each in reversed(parts) if each.kind is PartKind.UNREAD), None)
         if part is None:
             return False
@@ -536,7 +503,7 @@ class MessageItem:
         return "".join([part.content.text, *(piece.text for piece in pieces)])
 
     def _blocks_after(self, part: Part) -> Iterator[Block]:
-        for below in self._parts[self._parts.index(part) + 1 :]:
+        for below in self.parts[self.parts.index(part) + 1 :]:
             if isinstance(below.content, Block):
                 yield below.content
             elif isinstance(below.content, Unread):
@@ -544,12 +511,12 @@ class MessageItem:
 
     def sum_up(self) -> None:
         """Recompute positions after a part's height changed."""
-        self._tops = list(accumulate([part.gap_px + part.height_px for part in self._parts], initial=0))
+        self._tops = list(accumulate([part.gap_px + part.height_px for part in self.parts], initial=0))
         self.height_px = self._tops[-1]
         self.segment.is_stale = True
 
     def release_all(self) -> None:
-        for part in self._parts:
+        for part in self.parts:
             self._maker.release(part)
 
     def _space(self) -> None:
@@ -570,17 +537,6 @@ class MessageItem:
         if step.fold:
             return _BELOW_HEADING_PX
         return _GAP_PX if step.number else 0
-
-    def _fold(self, step: StepParts) -> list[PartContent]:
-        """Of the last step."""
-        message = self.message
-        if not message.thinking:
-            return []
-        thinking = self.is_growing and not message.text
-        can_end = thinking and message.status is ReplyStatus.STREAMING
-        opened = step.thinking_key in self.opened
-        fold = Fold(round(message.thinking_s), opened, thinking, can_end, step.thinking_key)
-        return [(PartKind.FOLD, fold, 0)]
 
     def _foot_contents(self) -> Iterator[PartContent]:
         message = self.message
@@ -625,7 +581,7 @@ class MessageItem:
         self._maker.update(self._head, [(PartKind.BUBBLE, bubble, 0) for bubble in bubbles])
         for number, (part, bubble) in enumerate(zip(self._head, bubbles, strict=True)):
             part.address = (0, number, 0)
-            part.at = cuts[number].start
+            part.start = cuts[number].start
             if part.measured_width_px < 0:
                 part.height_px = self._maker.estimated_px(bubble.text, width_px)
 

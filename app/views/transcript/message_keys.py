@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMenu, QWidget
 
 from app.view_models.transcript import TranscriptMessage
 from app.views.transcript.layout import Layout
-from app.views.transcript.message_footer import MessageMenu, can_change
+from app.views.transcript.message_footer import can_change, message_menu
 from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
 from app.views.widgets.held_keys import RETURN_KEYS, asks_for_menu, is_held, modifiers_of
@@ -35,12 +35,19 @@ class Highlights(QObject):
 
     def __init__(self, layout: Layout, viewport: QWidget) -> None:
         super().__init__(viewport)
-        self.focused: int | None = None  # rows
+        self._focused: int | None = None  # messages, which may have been removed
         self._hovered: int | None = None
-        self._before: tuple[int | None, int | None] = (None, None)  # what was focused and hovered when rows went
         self._layout = layout
-        self._column = layout.column
+        self._model = layout.model
         self._viewport = viewport
+
+    @property
+    def focused(self) -> int | None:
+        """The row of the message in focus."""
+        return None if self._focused is None else self._model.row_of(self._focused)
+
+    def focused_message(self) -> int | None:
+        return None if self.focused is None else self._focused
 
     def follow_pointer(self) -> None:
         """The pointer may leave a message for its menu, without losing the icons."""
@@ -51,76 +58,41 @@ class Highlights(QObject):
         pointed = QApplication.widgetAt(QCursor.pos())
         inside = pointed is not None and (pointed is self._viewport or self._viewport.isAncestorOf(pointed))
         y_px = self._viewport.mapFromGlobal(QCursor.pos()).y() + self._layout.top_px()
-        self.hover(self._column.row_at(y_px) if inside else None)
+        self.hover(self._layout.column.message_at(y_px) if inside else None)
 
-    def hover(self, row: int | None) -> None:
-        self._before = (self._before[0], None)
-        if row != self._hovered:
-            before = self._hovered
-            self._hovered = row
-            self._show(before, row)
+    def hover(self, message_id: int | None) -> None:
+        before = self._hovered
+        self._hovered = message_id
+        self._show(before, message_id)
 
     def focus(self, row: int | None) -> None:
-        self._before = (None, self._before[1])
-        if row != self.focused:
-            before = self.focused
-            self.focused = row
-            self._show(before, row)
-
-    def focused_message(self) -> int | None:
-        return None if self.focused is None else self._column.items[self.focused].message.id
+        before = self._focused
+        self._focused = None if row is None else self._model.messages[row].id
+        self._show(before, self._focused)
 
     def forget(self) -> None:
-        """The rows are of another chat or branch."""
-        self._before = (self.focused, self._hovered)
-        self.focused = self._hovered = None
+        """The messages are of another chat or branch."""
+        self._focused = self._hovered = None
 
-    def shift(self, count: int) -> None:
-        """Rows were prepended."""
-        self._before = _shifted(self._before[0], count), _shifted(self._before[1], count)
-        self.focused = _shifted(self.focused, count)
-        self._hovered = _shifted(self._hovered, count)
+    def go_on(self, first: int) -> None:
+        """Rows were removed from there on: the focus goes to what is there now, and icons to another version."""
+        messages = self._model.messages
+        if self._focused is not None and self.focused is None and messages:
+            self.focus(min(first, len(messages) - 1))
+        if self._hovered is not None and self._model.row_of(self._hovered) is None:
+            versions = (each.id for each in messages[first : first + 1] if each.siblings > 1)
+            self.hover(next(versions, None))
 
-    def make_room(self, row: int) -> None:
-        """A row was inserted: focus and pointer stay with their messages."""
-        self.focused = _below(self.focused, row)
-        self._hovered = _below(self._hovered, row)
-        if self.focused is not None:
-            self.changed.emit()
-
-    def go_on(self, first: int, count: int) -> None:
-        """Rows were removed: keep the focus on its message, or on the one in its place."""
-        focused = self._before[0]
-        rows = len(self._column.items)
-        if focused is not None and self.focused is None and rows:
-            gone = min(count, focused - first) if focused >= first else 0
-            self.focus(min(focused - gone, rows - 1))
-
-    def restore(self, row: int) -> None:
-        """A row was inserted: if it replaces a removed one, as a version does, it gets the focus."""
-        focused, hovered = self._before
-        if row == focused and row < len(self._column.items):
-            self.focus(row)
-        if row == hovered and row < len(self._column.items):
-            self.hover(row)
-
-    def _show(self, *rows: int | None) -> None:
-        for row in rows:
-            if row is not None and row < len(self._column.items):
-                item = self._column.items[row]
-                item.highlighted = row in (self._hovered, self.focused)
+    def _show(self, before: int | None, now: int | None) -> None:
+        if before == now:
+            return
+        for message_id in (before, now):
+            item = None if message_id is None else self._layout.item(message_id)
+            if item is not None:
+                item.highlighted = message_id in (self._hovered, self._focused)
                 if item.is_read:
                     item.sync(self._layout.column_px())
         self.changed.emit()
-
-
-def _shifted(row: int | None, count: int) -> int | None:
-    return None if row is None else row + count
-
-
-def _below(row: int | None, inserted: int) -> int | None:
-    """Where a row is once another was inserted."""
-    return row if row is None or row < inserted else row + 1
 
 
 class MessageKeys(QObject):
@@ -133,9 +105,10 @@ class MessageKeys(QObject):
         self._column = layout.column
         self.highlights = highlights
         highlights.changed.connect(self.describe)
-        # Queued: the view makes the item first.
+        # Queued: first the view has its items, and what comes in place of those that were removed is there.
         self._model.messages_removed.connect(highlights.go_on, Qt.ConnectionType.QueuedConnection)
-        self._model.message_inserted.connect(highlights.restore, Qt.ConnectionType.QueuedConnection)
+        for counted in (self._model.messages_removed, self._model.message_inserted, self._model.messages_prepended):
+            counted.connect(self.describe)
         for keys, delta in (("Ctrl+Up", -1), ("Ctrl+Down", 1)):
             shortcut = QShortcut(QKeySequence(keys), view)
             shortcut.activated.connect(lambda delta=delta: self.step(delta))
@@ -158,8 +131,8 @@ class MessageKeys(QObject):
         return True
 
     def _focused(self) -> TranscriptMessage | None:
-        row = self.highlights.focused
-        return None if row is None or row >= len(self._model.messages) else self._model.messages[row]
+        message_id = self.highlights.focused_message()
+        return None if message_id is None else self._model.message(message_id)
 
     def _act(self, message: TranscriptMessage, event: QKeyEvent) -> bool:
         context = self._context
@@ -181,8 +154,7 @@ class MessageKeys(QObject):
     def _open_menu(self, message: TranscriptMessage) -> None:
         item = self._column.items[self._model.messages.index(message)]
         top = item.top_px - self._layout.top_px() + item.height_px
-        menu = MessageMenu(self._context, message, self._view)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = message_menu(self._context, message, self._view)
         place = QPoint(self._layout.left_px, min(max(0, top), self._layout.page_px()))
         menu.popup(self._view.viewport().mapToGlobal(place))
 
@@ -201,9 +173,6 @@ class MessageKeys(QObject):
         self.highlights.focus(row)
         self._layout.show_message(self._column.items[row])
         self.announce(sentences(spoken(self._name(row)), self._words(row)))
-
-    def focus(self, row: int) -> None:
-        self.highlights.focus(row)
 
     def describe(self) -> None:
         """Names the transcript by the message in focus and its words."""

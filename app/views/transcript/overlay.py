@@ -26,17 +26,19 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 
-from app.markup.alignment import Alignment, BlockStarts, whole_clusters
+from app.markup.alignment import Alignment, whole_clusters
 from app.markup.block import Block
 from app.markup.copying import table_of
 from app.markup.json_text import may_be_json
-from app.theme import RADIUS_CARD, Theme
+from app.markup.lines import blocks_in, line_segments, rect_of
+from app.theme import Theme
 from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.views.transcript.parts import Part
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.painting import paint_surface
 from app.words.overlay import CardWords, card_words
 
 _GAP_PX = 6
@@ -118,11 +120,7 @@ class OverlayCard(QWidget):
         self.raise_()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setBrush(self._theme.palette.surface)
-            painter.setPen(QPen(self._theme.palette.hairline, 1))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        paint_surface(self, self._theme.palette)
 
 
 class OverlayMode(StrEnum):
@@ -139,15 +137,13 @@ class Overlay(QObject):
         self._view = view
         self._model = model
         self._theme = theme
-        self._layers: dict[int, tuple[object, OverlayLayer]] = {}  # by identity of the text, with what it shows
-        self._starts: dict[tuple[int, int, int], BlockStarts] = {}
+        self._layers: dict[int, OverlayLayer] = {}  # by identity of the text
         self._spot: tuple[OverlayLayer, ShownCorrection] | None = None  # that the card is about
         self.mode = OverlayMode.OFF
         self.shown_once = 0
         self.card = OverlayCard(theme, view.viewport())
         self.card.left.connect(self.hide_card)
         view.visible_parts.placed.connect(self.show)
-        model.was_reset.connect(self._starts.clear)
         view.verticalScrollBar().valueChanged.connect(self.hide_card)
 
     def set_mode(self, mode: OverlayMode) -> None:
@@ -171,7 +167,7 @@ class Overlay(QObject):
                 if text is not None and message is not None and is_marked and _is_of_last_step(part, message):
                     wanted[id(text)] = (part, text, message)
         for key in [key for key in self._layers if key not in wanted]:
-            self._leave(self._layers.pop(key)[1])
+            self._leave(self._layers.pop(key))
         for key, (part, text, message) in wanted.items():
             self._show_in(key, part, text, message)
         if self._spot is not None and self._spot[1] not in self._spot[0].spots:
@@ -187,56 +183,48 @@ class Overlay(QObject):
         return OverlayMode.ACCEPTED if message.id == self.shown_once else self.mode
 
     def _show_in(self, key: int, part: Part, text: ReadOnlyText, message: TranscriptMessage) -> None:
-        assert part.address is not None
         assert message.drafted is not None
-        blocks = self._blocks_of(part)
-        number = part.address[2]
-        grows = message.drafted.version if number == len(blocks) - 1 else 0
-        state = (part.measured_width_px, text.document().revision(), grows, self._mode_of(message))
-        looks = (part, part.content, *state)
-        known = self._layers.get(key)
-        if known is not None and _same(known[0], looks):
-            return
-        layer = OverlayLayer(text, self._theme) if known is None else known[1]
-        self._layers[key] = (looks, layer)
-        if known is None:
-            self._follow_pointer(text)
+        if key not in self._layers:
+            self._layers[key] = OverlayLayer(text, self._theme)
+            text.viewport().setMouseTracking(True)
+            text.viewport().installEventFilter(self)
             text.horizontalScrollBar().valueChanged.connect(self.hide_card)
+        layer = self._layers[key]
+        mode = self._mode_of(message)
+        grows = message.drafted.version if self._may_grow(part) else 0
+        looks = (part, part.start, part.measured_width_px, text.document().revision(), grows, mode)
+        if layer.looks == looks:
+            return
+        layer.looks = looks
         thinking = _is_thinking(part, message)
         source = message.thinking if thinking else message.text
-        starts = self._starts.setdefault((message.id, *part.address[:2]), BlockStarts())
-        start = starts.start_of(blocks, number, source, part.section_start)
-        corrections = self._mode_of(message) is OverlayMode.ACCEPTED
-        layer.show(message.drafted, source, start, thinking=thinking, corrections=corrections)
+        layer.show(message.drafted, source, part.start, thinking=thinking, corrections=mode is OverlayMode.ACCEPTED)
 
-    def _blocks_of(self, part: Part) -> list[Block]:
+    def _may_grow(self, part: Part) -> bool:
+        """Whether it is the last block of its section."""
         assert part.address is not None
         row = self._model.row_of(part.message_id)
         assert row is not None
-        same = part.address[:2]
-        parts = (each for each in self._view.items[row].parts if each.address and each.address[:2] == same)
-        return [each.content for each in parts if isinstance(each.content, Block)]
-
-    def _follow_pointer(self, text: ReadOnlyText) -> None:
-        text.viewport().setMouseTracking(True)
-        text.viewport().installEventFilter(self)
+        section = part.address[:2]
+        below = (each for each in reversed(self._view.items[row].parts) if each.address and each.address[:2] == section)
+        return next(below, None) is part
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseMove:
             text = watched.parent() if isinstance(watched, QWidget) else None
-            known = self._layers.get(id(text))
-            spot = None if known is None else known[1].spot_at(event.position().toPoint())
-            if known is None or spot is None:
+            layer = self._layers.get(id(text))
+            spot = None if layer is None else layer.spot_at(event.position().toPoint())
+            if layer is None or spot is None:
                 self.hide_card()
             else:
-                self.show_card(known[1], spot)
+                self.show_card(layer, spot)
         elif event.type() == QEvent.Type.Leave:
             self.hide_card()
         return False
 
     @property
     def has_guessed_in_sight(self) -> bool:
-        return any(layer.tints for _, layer in self._layers.values())
+        return any(layer.tints for layer in self._layers.values())
 
     @property
     def has_corrections_in_sight(self) -> bool:
@@ -258,7 +246,7 @@ class Overlay(QObject):
         """Corrections in sight, from above, each once however many lines it is on."""
         page = self._view.viewport().rect()
         placed = []
-        for _, layer in self._layers.values():
+        for layer in self._layers.values():
             for spot in layer.spots:
                 place = self._place(layer, spot)
                 if page.contains(place) and layer.shows(spot):
@@ -279,15 +267,8 @@ class Overlay(QObject):
         if self._spot == (layer, spot) and self.card.isVisibleTo(self._view):
             return
         self._spot = (layer, spot)
-        self.card.show_words(card_words(spot.mark, self._written(layer, spot)))
+        self.card.show_words(card_words(spot.mark, spot.written))
         self.card.place_at(self._place(layer, spot), round(spot.rect.height()))
-
-    def _written(self, layer: OverlayLayer, spot: ShownCorrection) -> str:
-        part = next(looks[0] for looks, each in self._layers.values() if each is layer)  # type: ignore[index]
-        message = self._model.message(part.message_id)
-        assert message is not None
-        text = message.thinking if _is_thinking(part, message) else message.text
-        return text[spot.mark.start : spot.mark.end]
 
     def hide_card(self) -> None:
         self._spot = None
@@ -313,14 +294,10 @@ def _is_of_last_step(part: Part, message: TranscriptMessage) -> bool:
     return _is_thinking(part, message) or part.address[0] == 3 * len(message.steps) + 2
 
 
-def _same(known: object, looks: tuple[object, ...]) -> bool:
-    assert isinstance(known, tuple)
-    return known[0] is looks[0] and known[1] is looks[1] and known[2:] == looks[2:]
-
-
 @dataclass(frozen=True, slots=True)
 class ShownCorrection:
     mark: DraftMark
+    written: str  # by the main model
     rect: QRectF  # in the document
 
 
@@ -366,7 +343,8 @@ class OverlayLayer:
 
     def __init__(self, text: ReadOnlyText, theme: Theme) -> None:
         self.spots: list[ShownCorrection] = []
-        self._text = text
+        self.looks: object = None  # what they depend on, when they were last shown
+        self.text = text
         self._theme = theme
         self._accepted = _Drawn()
         self._overruled = _Drawn()
@@ -374,20 +352,16 @@ class OverlayLayer:
         text.painted_below.connect(self._paint)
 
     @property
-    def text(self) -> ReadOnlyText:
-        return self._text
-
-    @property
     def tints(self) -> list[QRectF]:
         return self._accepted.rects
 
     def clear(self) -> None:
-        self._text.painted_below.disconnect(self._paint)
-        self._text.viewport().update()
+        self.text.painted_below.disconnect(self._paint)
+        self.text.viewport().update()
 
     def show(self, drafted: DraftedText, source: str, start: int, *, thinking: bool, corrections: bool) -> None:
         """`start`: where the widget's text begins in `source`. Without `corrections` only accepted text."""
-        document = self._text.document()
+        document = self.text.document()
         looks = (start, thinking, corrections, document.textWidth(), self._theme.scale)
         seen = self._go_on_from(looks, document)
         alignment = Alignment(document, source, max(start, seen.line_source), seen.line_place)
@@ -396,7 +370,7 @@ class OverlayLayer:
             if corrections or mark.accepted:
                 self._measure(mark, max(first, mark.start), source, alignment)
         self._seen = self._seen_now(looks, alignment, seen)
-        self._text.viewport().update()
+        self.text.viewport().update()
 
     def _go_on_from(self, looks: object, document: QTextDocument) -> _Seen:
         """Keeps what is above the last line, if the text has only grown."""
@@ -410,7 +384,7 @@ class OverlayLayer:
         return seen
 
     def _seen_now(self, looks: object, alignment: Alignment, before: _Seen) -> _Seen:
-        document = self._text.document()
+        document = self.text.document()
         block = document.lastBlock()
         line = block.layout().lineAt(block.layout().lineCount() - 1)
         place = block.position() + line.textStart() if line.isValid() else 0
@@ -425,25 +399,25 @@ class OverlayLayer:
         written = source[start : mark.end]
         indent = 0 if mark.accepted or not written.strip() else len(written) - len(written.lstrip())
         for place in alignment.places_of(start + indent, mark.end):
-            for rect in _rects(self._text.document(), *place, outwards=not mark.accepted):
+            for rect in _rects(self.text.document(), *place, outwards=not mark.accepted):
                 if mark.accepted:
                     self._accepted.add(rect, QLineF(rect.bottomLeft(), rect.bottomRight()))
                 else:
                     self._overruled.add(rect, _below(rect))
-                    self.spots.append(ShownCorrection(mark, rect))
+                    self.spots.append(ShownCorrection(mark, source[mark.start : mark.end], rect))
 
     def spot_at(self, at: QPoint) -> ShownCorrection | None:
         """The correction at a point of the viewport."""
-        point = at + QPoint(self._text.horizontalScrollBar().value(), 0)
+        point = at + QPoint(self.text.horizontalScrollBar().value(), 0)
         return next((spot for spot in self.spots if spot.rect.contains(point)), None)
 
     def rect_of(self, spot: ShownCorrection) -> QRectF:
         """In the widget's viewport."""
-        return spot.rect.translated(-self._text.horizontalScrollBar().value(), 0)
+        return spot.rect.translated(-self.text.horizontalScrollBar().value(), 0)
 
     def shows(self, spot: ShownCorrection) -> bool:
         """Whether it is visible, in a table or code that is scrolled sideways."""
-        return 0 <= self.rect_of(spot).center().x() < self._text.viewport().width()
+        return 0 <= self.rect_of(spot).center().x() < self.text.viewport().width()
 
     def _paint(self, painter: QPainter) -> None:
         color = self._theme.palette.draft
@@ -469,37 +443,21 @@ def _below(rect: QRectF) -> QLineF:
 
 def _rects(document: QTextDocument, start: int, end: int, *, outwards: bool) -> Iterator[QRectF]:
     """One for each line that the characters are on."""
-    block = document.findBlock(start)
-    while block.isValid() and block.position() < end:
-        first = max(start, block.position())
-        last = min(end, block.position() + block.length() - 1)
+    for block in blocks_in(document, start, end):
+        first = max(start - block.position(), 0)
+        last = min(end - block.position(), block.length() - 1)
         if first < last:
             yield from _rects_in(block, *whole_clusters(block, first, last, outwards=outwards))
-        block = block.next()
 
 
 def _rects_in(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
-    corner = block.document().documentLayout().blockBoundingRect(block).topLeft()
-    first = start - block.position()
-    last = end - block.position()
-    layout = block.layout()
-    while first < last:
-        line = layout.lineForTextPosition(first)
-        behind = min(last, line.textStart() + line.textLength()) if line.isValid() else first
-        if behind <= first:
-            return
+    corner = rect_of(block).topLeft()
+    for line, first_x, last_x in line_segments(block, start, end):
         words = line.naturalTextRect()  # without the space that a line ends with
-        ends = sorted(_x(line.cursorToX(place)) for place in (first, behind))  # from right to left, too
-        left = max(ends[0], words.left())
-        right = min(ends[1], words.right())
+        left = max(first_x, words.left())
+        right = min(last_x, words.right())
         base = corner.y() + line.y() + line.ascent()
         # Not above the line: another one is kept where this one is measured again.
         top = base - min(line.ascent(), QFontMetricsF(block.charFormat().font()).ascent())
         if right > left:
             yield QRectF(corner.x() + left, top, right - left, base + _BELOW_PX - top)
-        first = behind
-
-
-def _x(answer: object) -> float:
-    """PySide returns the position together with the cursor."""
-    return float(answer[0] if isinstance(answer, tuple) else answer)  # type: ignore[arg-type]

@@ -78,14 +78,7 @@ class MessageFields(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.sends_with_control = False  # Return alone begins a line then
-        self._attached_in: Callable[[int], AttachedModel] | None = None
-
-    def bind_attachments(self, attached_in: Callable[[int], AttachedModel]) -> None:
-        """From now on fields show what is attached in them; `attached_in` has it, by message."""
-        self._attached_in = attached_in
-
-    def attached(self, message_id: int) -> AttachedModel:
-        return AttachedModel() if self._attached_in is None else self._attached_in(message_id)
+        self.attached: Callable[[int], AttachedModel] = lambda _message_id: AttachedModel()  # what a field shows
 
 
 class PartContext(QObject):
@@ -159,9 +152,8 @@ class PartContext(QObject):
     def document_of(self, block: Block, *, secondary: bool) -> QTextDocument:
         """A temporary document for a part without widget; without formulas."""
         result = QTextDocument()
-        DocumentBuilder(result, self.document_style(secondary=secondary), self.formulas.only_known()).write(
-            block.tokens
-        )
+        style = self.document_style(secondary=secondary)
+        DocumentBuilder(result, style, self.formulas, is_shown=False).write(block.tokens)
         return result
 
     def _make_style(self, *, secondary: bool) -> DocumentStyle:

@@ -1,17 +1,19 @@
-"""The parts that a message is shown as, and the pool of their widgets."""
+"""The parts that a message is shown as, and what their widgets have in common."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
 
-from PySide6.QtCore import QPoint, QRect, Signal, SignalInstance
+from PySide6.QtCore import QPoint, QRect, Signal
 from PySide6.QtGui import QEnterEvent, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QTextEdit
 
 from app.views.transcript.selection import Address, TextRange, Unit
 from app.views.widgets.mixins import BeforeWidget
+
+_Move = QTextCursor.MoveOperation
+_ONWARD = frozenset({_Move.NextCharacter, _Move.NextWord, _Move.EndOfLine, _Move.EndOfBlock})
+_BACK = frozenset({_Move.PreviousCharacter, _Move.PreviousWord, _Move.StartOfLine, _Move.StartOfBlock})
 
 
 class PartKind(StrEnum):
@@ -20,7 +22,7 @@ class PartKind(StrEnum):
     BUBBLE = "bubble"
     UNREAD = "unread"  # a section of a long reply that is not cut yet; cut before it gets a widget
     FOLD = "fold"
-    TEXT = "text"
+    TEXT = "text"  # this and the next ones as `BlockKind` has them
     CODE = "code"
     TABLE = "table"
     FORMULA = "formula"
@@ -32,6 +34,9 @@ class PartKind(StrEnum):
     NOTICE = "notice"
     FOOTER = "footer"
     EDITOR = "editor"
+
+
+PartContent = tuple[PartKind, object, int]  # with the gap above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,7 @@ class Part:
     height_px: int = 0
     measured_width_px: int = -1
     address: Address | None = None  # of its text in the message; None where there is none to select
-    at: int | None = None  # where its text begins in the message's; None for what is not a part of that
-    section_start: int = 0  # where the section of the text that it belongs to begins
+    start: int = 0  # where its text begins in the text, or the thinking, of its step
     widget: "PartWidget | None" = field(default=None, repr=False)
 
     @property
@@ -71,15 +75,14 @@ class Part:
     @property
     def document(self) -> QTextDocument | None:
         """The document that its widget shows."""
-        return None if self.selectable is None else self.selectable.document_of()
+        return self.selectable.document() if isinstance(self.selectable, QTextEdit) else None
 
     def corner(self) -> QPoint:
         """Of its text, on the page. It has a widget."""
-        text: object = self.selectable
-        assert isinstance(text, QWidget)
+        text = self.selectable
+        assert text is not None
         assert self.widget is not None
-        outer = as_widget(self.widget)
-        return outer.pos() + text.mapTo(outer, QPoint(0, 0))
+        return self.widget.pos() + text.mapTo(self.widget, QPoint(0, 0))
 
     def rect_of(self, char: int) -> QRect:
         """Rectangle of a caret before this character, on the page."""
@@ -92,61 +95,60 @@ class Part:
             self.measured_width_px = -1
 
 
-class PartWidget(Protocol):
-    """Interface of widgets in the pool; each is a QWidget."""
+class PartWidget(BeforeWidget):
+    """Comes before the Qt class of what shows a part. It reports the pointer's coming: an event filter would get every
+    event of every part.
+    """
 
-    @property
-    def entered(self) -> SignalInstance:
-        """With the widget: the pointer has come."""
+    entered = Signal(object)
 
     def show_part(self, part: Part, width_px: int) -> int:
         """Shows the part and returns the height that it needs at this width."""
-
-
-class Hovered(BeforeWidget):
-    """Mixin that reports the pointer's coming to a part: an event filter would get every event of every part."""
-
-    entered = Signal(object)
+        raise NotImplementedError
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self.entered.emit(self)
         super().enterEvent(event)
 
 
-class Selectable:
-    """The selectable text of a part; `text` of its widget. Characters are counted from 0."""
+class Selectable(BeforeWidget):
+    """Comes before the Qt class of what can be selected: `text` of a part's widget. Characters are counted from 0.
+
+    By itself it is one character, as a drawn formula is.
+    """
 
     def show_name(self, name: str) -> None:
         """Has screen readers say this name of its message."""
-        raise NotImplementedError
+        self.setAccessibleName(name)
 
     @property
     def length(self) -> int:
-        raise NotImplementedError
+        return 1
 
     def char_at(self, at: QPoint) -> int:
         """The character nearest to a point of the widget."""
-        raise NotImplementedError
+        return int(at.x() > self.width() / 2)
 
     def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
         """The word or line around a character, or just its place."""
-        raise NotImplementedError
+        return (char, char) if unit is Unit.CHARACTER else (0, 1)
 
     def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
         """The character that a caret moves to; None outside the text. Lines are entered at `goal_x_px`."""
-        raise NotImplementedError
+        if move in _ONWARD:
+            return 1 if char == 0 else None
+        return 0 if char == 1 and move in _BACK else None
 
     def line_end(self, goal_x_px: int, *, last: bool) -> int:
         """The character at this place in the first or last line."""
-        raise NotImplementedError
+        return self.char_at(QPoint(goal_x_px, 0))
 
     def rect_of(self, char: int) -> QRect:
         """A caret before that character."""
-        raise NotImplementedError
+        return QRect(self.width() - 1 if char else 0, 0, 1, self.height())
 
     def show_char(self, char: int) -> None:
-        """Scrolls sideways to it."""
-        raise NotImplementedError
+        """Scrolls sideways to it, where it is wider than the column."""
 
     def light(self, text_range: TextRange | None) -> None:
         """Highlight this range as selected, and no other."""
@@ -155,46 +157,3 @@ class Selectable:
     def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
         """Shows what a search has found in it, and which of that is the current one."""
         raise NotImplementedError
-
-    def document_of(self) -> QTextDocument | None:
-        """The document that the characters are counted in; None where the widget shows none."""
-        raise NotImplementedError
-
-
-class PartPool:
-    """Unused widgets by kind: filling one is cheaper than making one.
-
-    A chat may need scores of a kind at once, each of which keeps what it showed last.
-    """
-
-    def __init__(self, make: Callable[[PartKind], PartWidget]) -> None:
-        self._make = make
-        self._spare: dict[PartKind, list[PartWidget]] = defaultdict(list)
-
-    def lend(self, part: Part) -> PartWidget:
-        if part.widget is None:
-            spare = self._spare[part.kind]
-            part.widget = spare.pop() if spare else self._make(part.kind)
-            part.measured_width_px = -1
-        return part.widget
-
-    def take_back(self, part: Part) -> None:
-        if part.widget is not None:
-            if part.selectable is not None:
-                part.selectable.light(None)
-                part.selectable.light_found((), None)
-            as_widget(part.widget).hide()
-            self._spare[part.kind].append(part.widget)
-            part.widget = None
-
-    def clear(self, kept: int = 0) -> None:
-        """Deletes those that no part needs, but for some of each kind."""
-        for widgets in self._spare.values():
-            for widget in widgets[kept:]:
-                as_widget(widget).deleteLater()
-            del widgets[kept:]
-
-
-def as_widget(widget: PartWidget) -> QWidget:
-    assert isinstance(widget, QWidget)
-    return widget

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -10,13 +9,11 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.views.transcript.layout import ABOVE_SHARE, Layout
-from app.views.transcript.message_column import MARGIN_PX, Anchor
+from app.views.transcript.message_column import Anchor
 from app.views.transcript.message_item import MessageItem
-from app.views.transcript.parts import Part
 
 _OUTSIDE_PX = 100  # length of a character in gaps between messages
 _ROUNDS = 4  # repetitions, since cutting sections and measuring parts changes heights
-_WORD = re.compile(r"\s*(\w{1,24}|\S)")
 
 _Mark = tuple[float, float]  # of the top of a part: its offset in the text, and its y in the message
 
@@ -85,45 +82,28 @@ class ReadingPlaces(QObject):
         if place is not None and self.show(place):
             self._kept = place
 
-    def show(self, place: ReadingPlace) -> bool:
-        """Returns whether its message is there by now."""
-        item = self._item(place)
-        if item is not None:
-            self._show(item, place.offset)
-        return item is not None
+    def show(self, place: ReadingPlace, above_px: int = 0) -> bool:
+        """Brings a position to that far below the top edge; returns whether its message is there by now.
 
-    def show_character(self, message_id: int, at: int) -> bool:
-        """Brings a character of a message into sight; returns whether the message is there by now."""
-        item = self._item(ReadingPlace(message_id, at))
-        if item is not None:
-            self._show_character(item, at)
-        return item is not None
-
-    def _item(self, place: ReadingPlace) -> MessageItem | None:
-        """The position's item; if it is not loaded, the position is shown when it is."""
+        If it is not loaded, the position is shown when it is.
+        """
         item = self._layout.item(place.message_id)
         self._awaited = place if item is None else None
-        return item
+        if item is not None:
+            self._show(item, place.offset, above_px)
+        return item is not None
 
-    def _show(self, item: MessageItem, offset: float, above_px: int = 0) -> None:
-        """Brings a place of a message to that far below the top edge."""
+    def show_message(self, message_id: int) -> bool:
+        """The beginning of its text, with some of what is above it."""
+        return self.show(ReadingPlace(message_id, 0), round(self._layout.page_px() * ABOVE_SHARE))
+
+    def _show(self, item: MessageItem, offset: float, above_px: int) -> None:
         self._layout.read(item)
         for _ in range(_ROUNDS):
             anchor = _anchor(item, offset, above_px)
             self._layout.show_at(anchor)
             if _anchor(item, offset, above_px) == anchor:
                 return
-
-    def _show_character(self, item: MessageItem, at: int) -> None:
-        """With some of what is above it."""
-        self._show(item, at, round(self._layout.page_px() * ABOVE_SHARE))
-        starts = [(part.at, part) for part in item.parts if part.at is not None]
-        number = bisect_right(starts, at, key=lambda each: each[0]) - 1
-        if number >= 0:
-            part = starts[number][1]
-            end = starts[number + 1][0] if number + 1 < len(starts) else len(item.message.text)
-            char = _char_in(part, item.message.text, at, end)
-            self._layout.show_char(part, char, clear_px=MARGIN_PX)
 
 
 def _anchor(item: MessageItem, offset: float, above_px: int) -> Anchor:
@@ -133,25 +113,9 @@ def _anchor(item: MessageItem, offset: float, above_px: int) -> Anchor:
     return Anchor(item, index, y_px - item.top_of(index) - above_px, part)
 
 
-def _char_in(part: Part, text: str, at: int, end: int) -> int:
-    """Character in a part's document for a character in the message's text.
-
-    Markup is not in the document, so it is the nearest occurrence of the same word to a proportional estimate.
-    """
-    document = part.document
-    word = _WORD.match(text, at)
-    if document is None or word is None or part.at is None:
-        return 0
-    shown = document.toPlainText()
-    guess = len(shown) * (at - part.at) / max(1, end - part.at)
-    places = (found.start() for found in re.finditer(re.escape(word[1]), shown))
-    place = min(places, key=lambda each: abs(each - guess), default=round(guess))
-    return len(shown[:place].encode("utf-16-le", "surrogatepass")) // 2  # which Qt counts in
-
-
 def _marks(item: MessageItem) -> list[_Mark]:
     """From above the message to below it, both coordinates rising."""
-    texts = [(part.at, index) for index, part in enumerate(item.parts) if part.at is not None]
+    texts = [(part.start, index) for index, part in enumerate(item.parts) if item.is_of_text(part)]
     foot = texts[-1][1] + 1 if texts else len(item.parts)
     marks: list[_Mark] = [(-2, -_OUTSIDE_PX), (-1, 0)]
     marks += [(at, item.top_of(index)) for at, index in _rising(texts)]

@@ -92,17 +92,13 @@ class SelectionKeys:
         if event.key() == Qt.Key.Key_Escape and not self._selection.is_empty:
             self._selection.clear()
             return True
-        for key, move in _MOVES.items():
+        for key, move in (*_MOVES.items(), *_PAGES.items()):
             if event.matches(key):
-                self._extend(move)
-                return True
-        for key, move in _PAGES.items():
-            if event.matches(key):
-                self._extend(move, self._layout.page_px() - 2 * MARGIN_PX)
+                self._extend(move, self._layout.page_px() - 2 * MARGIN_PX if key in _PAGES else 0)
                 return True
         return False
 
-    def _extend(self, move: QTextCursor.MoveOperation, distance_px: int = 0) -> None:
+    def _extend(self, move: QTextCursor.MoveOperation, distance_px: int) -> None:
         caret = self._here(back=move in _BACK)
         if caret is None:
             return

@@ -1,24 +1,24 @@
 """One-line parts: the fold over a reply's thinking, progress before it starts, what went wrong, attachments."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.theme import RADIUS_CARD, UI_PX, Theme
+from app.theme import RADIUS_CARD, UI_PX
 from app.view_models.transcript import Attachments, EngineError, ReplyStatus
 from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Hovered, Part
+from app.views.transcript.parts import Part, PartWidget
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
 from app.views.widgets.buttons import Emphasis, OpeningLine, PillButton
+from app.views.widgets.flow import in_lines, put_in_lines
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
-from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.formats import listed
 from app.words.notices import NoticeAction, action_text
@@ -41,7 +41,7 @@ class Fold:
     key: tuple[int, int] = (1, 0)  # by which its message knows what is open
 
 
-class FoldPart(Hovered, Translated, QWidget):
+class FoldPart(PartWidget, QWidget):
     """“Thought for 12 s”, with the thinking after it; while it thinks, a button that ends it."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -49,58 +49,41 @@ class FoldPart(Hovered, Translated, QWidget):
         self._theme = context.theme
         self._message_id = 0
         self._key = (1, 0)
-        self.fold = FoldButton(context.theme, self)
+        self.fold = OpeningLine(context.theme, self)
         self.fold.clicked.connect(lambda: context.opening_requested.emit(self._message_id, self._key))
         self.answer_now = PillButton(context.theme, Emphasis.QUIET, parent=self)
+        self.answer_now.setText(self.tr("Answer now"))
+        self.answer_now.setAccessibleName(self.answer_now.text())
         self.answer_now.clicked.connect(lambda: context.act_requested.emit(self._message_id, ANSWER_NOW))
-        self._retranslate()
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Fold)
+        content = part.content
         self._message_id = part.message_id
-        self._key = part.content.key
-        self.fold.show_fold(part.content)
-        if self.answer_now.hasFocus() and not part.content.can_end:
+        self._key = content.key
+        self.fold.setText(self._words(content))
+        self.fold.setAccessibleName(self.fold.text())
+        self.fold.setAccessibleDescription(self.tr("Hide thinking") if content.opened else self.tr("Show thinking"))
+        self.fold.set_opened(content.opened)
+        if self.answer_now.hasFocus() and not content.can_end:
             self.fold.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.answer_now.setVisible(part.content.can_end)
+        self.answer_now.setVisible(content.can_end)
         height = self._theme.px(26)
         fold_px = width_px
-        if part.content.can_end:
+        if content.can_end:
             size = self.answer_now.sizeHint()
             fold_px = min(self.fold.sizeHint().width(), width_px - size.width())
             self.answer_now.setGeometry(fold_px, 0, size.width(), height)
         self.fold.setGeometry(0, 0, fold_px, height)
         return height
 
-    def _retranslate(self) -> None:
-        self.answer_now.setText(self.tr("Answer now"))
-        self.answer_now.setAccessibleName(self.answer_now.text())
-
-
-class FoldButton(Translated, OpeningLine):
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, parent)
-        self._fold = Fold(0.0, opened=False, thinking=False)
-
-    def show_fold(self, fold: Fold) -> None:
-        self._fold = fold
-        self._retranslate()
-        self.set_opened(fold.opened)
-
-    def _retranslate(self) -> None:
-        self.setText(self._words())
-        self.setAccessibleName(self._words())
-        self.setAccessibleDescription(self.tr("Hide thinking") if self._fold.opened else self.tr("Show thinking"))
-        self.update()
-
-    def _words(self) -> str:
-        if self._fold.thinking and self._fold.seconds < 1:
+    def _words(self, fold: Fold) -> str:
+        if fold.thinking and fold.seconds < 1:
             return self.tr("Thinking…")
-        words = self.tr("Thinking for %1…") if self._fold.thinking else self.tr("Thought for %1")
-        return formats.fill(words, self._duration())
+        words = self.tr("Thinking for %1…") if fold.thinking else self.tr("Thought for %1")
+        return formats.fill(words, self._duration(max(1, round(fold.seconds))))
 
-    def _duration(self) -> str:
-        seconds = max(1, round(self._fold.seconds))
+    def _duration(self, seconds: int) -> str:
         if seconds < _MINUTE_S:
             return formats.fill(self.tr("%1 s"), formats.count(seconds))
         minutes, rest = divmod(seconds, _MINUTE_S)
@@ -116,7 +99,7 @@ class ProgressContent:
     waits_for: int = 0  # replies before it in the line
 
 
-class ProgressPart(Hovered, QWidget):
+class ProgressPart(PartWidget, QWidget):
     """“Reading the chat… 40 %” over a thin bar, until the first token."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -168,60 +151,44 @@ class NoticeContent:
     needs_larger_model: bool = False  # nothing went wrong: the starter pair cannot answer it
 
 
-class NoticePart(Hovered, QWidget):
+class NoticePart(PartWidget, QWidget):
     """A notice in the chat: what failed, why, and what to do."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
-        self._action: NoticeAction | None = None
         self._is_fault = True
         self.words = ""  # all of it, to copy
         self._message_id = 0
-        self._title, self._sentence, self._hint = (self._label() for _ in range(3))
-        self.button = self._pill()
-        self.others: list[PillButton] = []
-        self._other_actions: tuple[NoticeAction, ...] = ()
+        styles = (TextStyle.HEADING, TextStyle.BODY, TextStyle.SECONDARY)
+        self._labels = [TextLabel(context.theme, style, self) for style in styles]
+        self.buttons: list[PillButton] = []
+        self._actions: list[NoticeAction] = []  # of the buttons
 
-    def _pill(self) -> PillButton:
+    def _add_button(self, number: int) -> None:
         button = PillButton(self._context.theme, parent=self)
-        button.clicked.connect(lambda: self._act(button))
-        return button
-
-    def _label(self) -> QLabel:
-        label = QLabel(self)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        return label
-
-    def _act(self, button: PillButton) -> None:
-        action = self._action if button is self.button else self._other_actions[self.others.index(button)]
-        if action is not None:
-            self._context.notice_action_requested.emit(self._message_id, action)
+        button.clicked.connect(
+            lambda: self._context.notice_action_requested.emit(self._message_id, self._actions[number])
+        )
+        self.buttons.append(button)
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, NoticeContent)
         content = part.content
-        colors = self._context.theme.palette
         self._is_fault = not content.needs_larger_model
         notice = (
             reply_notice(content.status, content.error, empty=content.empty) if self._is_fault else install_notice()
         )
         assert notice is not None
-        self._action = notice.action
         self._message_id = part.message_id
-        self._title.setStyleSheet(f"color: {colors.text.name()}; font-weight: 600")
-        self._sentence.setStyleSheet(f"color: {colors.text.name()}")
-        self._hint.setStyleSheet(f"color: {colors.secondary.name()}")
-        for label, words in ((self._title, notice.title), (self._sentence, notice.sentence), (self._hint, notice.hint)):
-            label.setFont(self._context.theme.ui_font(UI_PX))
+        for label, words in zip(self._labels, (notice.title, notice.sentence, notice.hint), strict=True):
             label.setText(words)
             label.setVisible(bool(words))
         self._is_fault = self._is_fault and not notice.others
-        self._other_actions = notice.others
-        while len(self.others) < len(notice.others):
-            self.others.append(self._pill())
-        for button, action in zip_longest((self.button, *self.others), (notice.action, *notice.others)):
+        self._actions = [action for action in (notice.action, *notice.others) if action is not None]
+        while len(self.buttons) < len(self._actions):
+            self._add_button(len(self.buttons))
+        for button, action in zip_longest(self.buttons, self._actions):
             button.setVisible(action is not None)
             button.setText(action_text(action))
             button.setAccessibleName(button.text())
@@ -235,22 +202,16 @@ class NoticePart(Hovered, QWidget):
         left = theme.px(40)
         pad = theme.px(12)
         y = pad
-        for label in (self._title, self._sentence, self._hint):
+        wanted = width_px - left - pad
+        for label in self._labels:
             if label.isVisibleTo(self):
-                height = label.heightForWidth(width_px - left - pad)
-                label.setGeometry(left, y, width_px - left - pad, height)
+                height = label.heightForWidth(wanted)
+                label.setGeometry(left, y, wanted, height)
                 y += height + theme.px(3)
-        x = left
-        row = 0
-        for button in (each for each in (self.button, *self.others) if each.isVisibleTo(self)):
-            size = button.sizeHint()
-            if x > left and x + size.width() > width_px - pad:  # a line of its own
-                x = left
-                y += row
-            row = size.height() + theme.px(9)
-            button.setGeometry(x, y + theme.px(6), size.width(), size.height())
-            x += size.width() + theme.px(_GAP_PX)
-        return y + row + pad - theme.px(3)
+        if not self._actions:
+            return y + pad - theme.px(3)
+        shown = self.buttons[: len(self._actions)]
+        return put_in_lines(shown, QPoint(left, y + theme.px(6)), wanted, theme.px(_GAP_PX), theme.px(9)) + pad
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._context.theme
@@ -263,7 +224,7 @@ class NoticePart(Hovered, QWidget):
             shown.paint(painter, QRect(theme.px(14), theme.px(12) + (line - side) // 2, side, side))
 
 
-class AttachmentsPart(Hovered, QWidget):
+class AttachmentsPart(PartWidget, QWidget):
     """Chips at the right, like the bubble of their message; each opens its attachment."""
 
     from_left = False
@@ -276,19 +237,13 @@ class AttachmentsPart(Hovered, QWidget):
         self.chips: list[AttachmentChip] = []
 
     def show_part(self, part: Part, width_px: int) -> int:
+        assert isinstance(part.content, tuple)
         self._message_id = part.message_id
-        self._take(part)
+        if part.content != self._shown:
+            self._shown = part.content
+            self._make_chips()
         self.setAccessibleName(listed(*(chip.accessibleName() for chip in self.chips)))
         return self._lay(width_px)
-
-    def _take(self, part: Part) -> None:
-        assert isinstance(part.content, tuple)
-        self._set_shown(part.content)
-
-    def _set_shown(self, attachments: Attachments) -> None:
-        if attachments != self._shown:
-            self._shown = attachments
-            self._make_chips()
 
     def _make_chips(self) -> None:
         for chip in self.chips:
@@ -316,7 +271,9 @@ class AttachmentsPart(Hovered, QWidget):
         """Lines of chips, each at the right; the height of all."""
         gap = self._context.theme.px(_GAP_PX)
         y = 0
-        for line in self._lines(round(width_px * _SHARE), gap):
+        most_px = round(width_px * _SHARE)
+        sized = ((chip, min(chip.sizeHint().width(), most_px)) for chip in self.chips)
+        for line in in_lines(sized, lambda each: each[1], most_px, gap):
             line_px = sum(width for _, width in line) + gap * (len(line) - 1)
             x = 0 if self.from_left else width_px - line_px
             heights = [chip.height_at(width) for chip, width in line]
@@ -325,17 +282,3 @@ class AttachmentsPart(Hovered, QWidget):
                 x += width + gap
             y += max(heights) + gap
         return y - gap + self._context.theme.px(_BELOW_PX)
-
-    def _lines(self, width_px: int, gap: int) -> Iterator[list[tuple[AttachmentChip, int]]]:
-        line: list[tuple[AttachmentChip, int]] = []
-        used = 0
-        for chip in self.chips:
-            width = min(chip.sizeHint().width(), width_px)
-            if line and used + width > width_px:
-                yield line
-                line = []
-                used = 0
-            line.append((chip, width))
-            used += width + gap
-        if line:
-            yield line

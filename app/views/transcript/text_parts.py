@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QTextBlock,
+    QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -29,26 +30,25 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
+from app.markup import long_lines
 from app.markup.block import Block
 from app.markup.copying import length_of, table_of
-from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBuilder, nothing_to_load
+from app.markup.document import CODE, OBJECT, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBuilder, nothing_to_load
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey
-from app.markup.inline_formula import TINT, FormulaObject
-from app.markup.lines import fragments, keep_shapes, line_segments
-from app.markup.long_lines import line_around
+from app.markup.inline_formula import FIXED_HEIGHT, TINT, FormulaObject
+from app.markup.lines import blocks_in, fragments, keep_shapes, line_segments, rect_of
 from app.markup.plain_growth import added_text, may_have_address
 from app.markup.tables import address_at, char_near, place_from_right, runs_from_right
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX, Palette
 from app.views.transcript.found_words import FoundWords
 from app.views.transcript.part_context import PartContext, Pointed
-from app.views.transcript.parts import Bubble, Hovered, Part, Selectable
+from app.views.transcript.parts import Bubble, Part, PartWidget, Selectable
 from app.views.transcript.selection import TextRange, Unit
 from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.painting import paint_card
 
 BUBBLE_SHARE = 0.8
-_OBJECT = "\ufffc"  # what stands for an object in a text
 _MOST_TINTED = 100  # formulas
 _WHEEL_PX = 60
 _WHEEL_NOTCH = 120
@@ -66,14 +66,12 @@ def paint_decorations(
     """Paint what QTextDocument cannot: tints, quote bars, rules; within `clip`, since there may be thousands."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    block = document.begin()
-    while block.isValid():
-        place = _rect(block)
+    for block in blocks_in(document):
+        place = rect_of(block)
         _paint_bars(painter, block, place, colors.hairline)
         for rect in _code_rects(block, place.topLeft(), clip, style):
             painter.setBrush(colors.hover)
             painter.drawRoundedRect(rect, _CODE_RADIUS, _CODE_RADIUS)
-        block = block.next()
 
 
 def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, color: QColor) -> None:
@@ -88,14 +86,10 @@ def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, color: QCol
     for start in bars:
         # The bar goes on through the space between two paragraphs of the same quote: the margin, and what the font
         # has above its letters, which is in the rectangle of neither.
-        top = math.floor(_rect(above).bottom() if start in bars_above else place.top())
+        top = math.floor(rect_of(above).bottom() if start in bars_above else place.top())
         from_right = block.textDirection() == Qt.LayoutDirection.RightToLeft
         x = round(block.document().textWidth() - start - QUOTE_BAR_PX if from_right else start)
         painter.fillRect(x, top, QUOTE_BAR_PX, bottom - top, color)
-
-
-def _rect(block: QTextBlock) -> QRectF:
-    return block.document().documentLayout().blockBoundingRect(block)
 
 
 def _bars(block: QTextBlock) -> list[float]:
@@ -186,6 +180,25 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self.document().clear()
         self.setLineWrapColumnOrWidth(width_px)
 
+    def write_plain(self, text: str, font: QFont, line_px: float) -> None:
+        """Into the empty document, in lines of one height."""
+        self.set_document_font(font)
+        self.setTabStopDistance(4 * QFontMetricsF(self.context.theme.mono_font()).horizontalAdvance(" "))
+        lines = QTextBlockFormat()
+        lines.setLineHeight(round(line_px), FIXED_HEIGHT)
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        cursor.setBlockFormat(lines)
+        long_lines.insert(cursor, text)
+        self.end_writing(cursor)
+
+    def end_writing(self, cursor: QTextCursor) -> None:
+        """All of the document is there, and is laid out now."""
+        keep_shapes(self.document())
+        cursor.endEditBlock()
+        self.forget_light()
+        self.go_to_start()
+
     def follow(self, link: QUrl) -> None:
         """Request to open a link, or go to a footnote or its mark; nothing is opened here."""
         self.context.follow(self, link.toString())
@@ -227,7 +240,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         if unit is Unit.WORD:
             cursor.select(QTextCursor.SelectionType.WordUnderCursor)
             return cursor.selectionStart(), cursor.selectionEnd()
-        return line_around(cursor.block()) if unit is Unit.LINE else (cursor.position(), cursor.position())
+        return long_lines.line_around(cursor.block()) if unit is Unit.LINE else (cursor.position(), cursor.position())
 
     def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
         cursor = self._cursor_at(char)
@@ -271,9 +284,6 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
     def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
         if self.found.show(self.document(), ranges, current):
             self.viewport().update()
-
-    def document_of(self) -> QTextDocument:
-        return self.document()
 
     def _tell_screen_readers(self, selected: QTextCursor) -> None:
         """They read Qt's own selection, which is never painted (see `paintEvent`)."""
@@ -320,7 +330,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
 
     def _is_within(self, cell: QTextCursor, clip: QRectF) -> bool:
         """Qt looks at each selection for each cell that it paints."""
-        return len(self.lit_cursors) == 1 or _rect(cell.block()).intersects(clip)
+        return len(self.lit_cursors) == 1 or rect_of(cell.block()).intersects(clip)
 
     def _cursor_over(self, first: int, last: int) -> QTextCursor:
         cursor = QTextCursor(self.document())
@@ -334,15 +344,15 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         """
         place = cursor.selectionStart()
         last = cursor.selectionEnd()
-        if cursor.selectedText().count(_OBJECT) > _MOST_TINTED:
+        if cursor.selectedText().count(OBJECT) > _MOST_TINTED:
             yield self._lit_selection(cursor)
             return
-        found = self.document().find(_OBJECT, place)
+        found = self.document().find(OBJECT, place)
         while not found.isNull() and found.selectionEnd() <= last:
             yield self._lit_selection(self._cursor_over(place, found.selectionStart()))
             yield self._lit_selection(found, is_object=True)
             place = found.selectionEnd()
-            found = self.document().find(_OBJECT, place)
+            found = self.document().find(OBJECT, place)
         yield self._lit_selection(self._cursor_over(place, last))
 
     def _lit_selection(self, cursor: QTextCursor, *, is_object: bool = False) -> QAbstractTextDocumentLayout.Selection:
@@ -355,9 +365,6 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         result.cursor = cursor
         result.format = form
         return result
-
-    def show_name(self, name: str) -> None:
-        self.setAccessibleName(name)
 
     def forget_light(self) -> None:
         """The document was written again, and nothing in it is lit."""
@@ -373,7 +380,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self.horizontalScrollBar().setValue(0)
 
 
-class TextPart(Hovered, ReadOnlyText):
+class TextPart(PartWidget, ReadOnlyText):
     """A block of a reply: paragraph, heading, list or quote."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -439,7 +446,7 @@ def _has_mark(token: Token) -> bool:
     return any(child.type.startswith(("code_inline", "math_inline")) for child in token.children or ())
 
 
-class BubblePart(Hovered, QWidget):
+class BubblePart(PartWidget, QWidget):
     """The user's own message, or a section of it: plain text in a bubble at the right."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -457,7 +464,8 @@ class BubblePart(Hovered, QWidget):
         widest = int(width_px * BUBBLE_SHARE) - 2 * across
         if part.measured_width_px < 0:
             self.text.clear_for(widest)
-            self._write(part.content.text)
+            line_px = REPLY_PX * REPLY_LEADING * theme.scale
+            self.text.write_plain(part.content.text, theme.reply_font(), line_px)
         self.text.height_at(widest)
         alone = self._bubble.first and self._bubble.last
         wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1) if alone else widest
@@ -467,21 +475,6 @@ class BubblePart(Hovered, QWidget):
         self.text.setGeometry(width_px - across - wanted, above, wanted, height)
         self.update()
         return height + above + below
-
-    def _write(self, text: str) -> None:
-        style = self._context.document_style()
-        self.text.set_document_font(style.font)
-        self.text.setTabStopDistance(4 * QFontMetricsF(style.mono).horizontalAdvance(" "))
-        cursor = QTextCursor(self.text.document())
-        block = cursor.blockFormat()
-        block.setLineHeight(round(REPLY_PX * REPLY_LEADING * self._context.theme.scale), 2)
-        cursor.beginEditBlock()
-        cursor.setBlockFormat(block)
-        cursor.insertText(text)
-        keep_shapes(self.text.document())
-        cursor.endEditBlock()
-        self.text.forget_light()
-        self.text.go_to_start()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         across = self._context.theme.px(14)

@@ -23,7 +23,7 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QApplication, QFrame, QScrollBar, QStyle, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QApplication, QFrame, QScrollBar, QWidget
 
 from app.markup.links import leads_out
 from app.theme import Theme
@@ -41,7 +41,7 @@ from app.views.transcript.message_footer import SHOW_JSON, add_message_acts
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.message_keys import Highlights, MessageKeys
 from app.views.transcript.part_context import PartContext, Pointed
-from app.views.transcript.parts import Part, as_widget
+from app.views.transcript.parts import Part
 from app.views.transcript.reading_places import ReadingPlace, ReadingPlaces
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.selection_keys import SelectionKeys, SelectionPointer
@@ -51,6 +51,7 @@ from app.views.transcript.visible_parts import VisibleParts
 from app.views.widgets.buttons import PaintedButton
 from app.views.widgets.focus import FocusRing, PaintsFocus
 from app.views.widgets.held_keys import Menu, modifiers_of
+from app.views.widgets.scrolling import keep_room_for_bar
 from app.views.widgets.translated import Translated
 
 _MOST_FREED = 2000  # items freed at a time
@@ -66,26 +67,19 @@ _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 class TranscriptMenu(Menu):
     """The context menu: possible actions at the pointer and on its message."""
 
-    def __init__(
-        self,
-        copier: Copier,
-        selection: TranscriptSelection,
-        parts: VisibleParts,
-        at: QPoint,
-        quote: Callable[[], None],
-        parent: QWidget,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, view: TranscriptView, at: QPoint) -> None:
+        super().__init__(view)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._copier = copier
-        if not selection.is_empty:
+        copier = self._copier = view.copier
+        has_selection = not view.selection.is_empty
+        if has_selection:
             self._add(self.tr("Copy"), lambda: copier.copy_selection(markdown=False))
             self._add(self.tr("Copy as Markdown"), lambda: copier.copy_selection(markdown=True))
-            self._add(self.tr("Quote"), quote)
-        for part, place in parts.shown():
+            self._add(self.tr("Quote"), view.quote_requested.emit)
+        for part, place in view.visible_parts.shown():
             if place.contains(at):
-                self._add_for(part, at - place.topLeft(), alone=selection.is_empty)
-        self._add(self.tr("Select All"), selection.select_all)
+                self._add_for(part, at - place.topLeft(), alone=not has_selection)
+        self._add(self.tr("Select All"), view.selection.select_all)
 
     def _add_for(self, part: Part, at: QPoint, *, alone: bool) -> None:
         widget = part.widget
@@ -108,59 +102,15 @@ class TranscriptMenu(Menu):
         self.addAction(words).triggered.connect(lambda _checked=False: act())
 
 
-class Sideways:
-    """Scrolls wide tables and code by the left and right arrow keys: the one nearest to the middle of the page, in the
-    focused message if there is one.
-
-    Wheel and trackpad scroll the one under the pointer (`ReadOnlyText.wheelEvent`).
-    """
-
-    def __init__(self, theme: Theme, parts: VisibleParts, page: Callable[[], QRect]) -> None:
-        self._theme = theme
-        self._parts = parts
-        self._page = page
-
-    def press(self, event: QKeyEvent, focused_message: int | None) -> bool:
-        """Whether the key scrolled something."""
-        step = _STEPS.get(Qt.Key(event.key()))
-        if step is None or modifiers_of(event):
-            return False
-        wide = sorted(self._wide(focused_message), key=lambda each: each[0])
-        if wide:
-            bar = wide[0][1]
-            bar.setValue(bar.value() + step * self._theme.px(_STEP_PX))
-        return bool(wide)
-
-    def _wide(self, focused_message: int | None) -> Iterator[tuple[tuple[bool, int], QScrollBar]]:
-        """The bars of what is too wide, each with how much else comes first."""
-        page = self._page()
-        for part, place in self._parts.shown():
-            bar = _bar_of(part)
-            if bar is not None and bar.maximum() > 0 and place.intersects(page):
-                away = abs(place.intersected(page).center().y() - page.center().y())
-                yield (part.message_id != focused_message, away), bar
-
-
-def _bar_of(part: Part) -> QScrollBar | None:
-    text = part.selectable
-    return text.horizontalScrollBar() if isinstance(text, ReadOnlyText) else None
-
-
-class Ringed(FocusRing, PaintsFocus):
-    """Shows a focus ring in its viewport after keyboard focus, until a click. A mixin before the Qt class."""
-
-    def entered_from_behind(self) -> None:
-        """Tab with Shift has led here."""
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        if event.reason() == Qt.FocusReason.BacktabFocusReason:
-            self.entered_from_behind()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._by_key = False
-        self.viewport().update()
-        super().mousePressEvent(event)
+def _wide(
+    parts: VisibleParts, page: QRect, focused_message: int | None
+) -> Iterator[tuple[tuple[bool, int], QScrollBar]]:
+    """The bars of tables and code that are too wide, each with how much else comes first."""
+    for part, place in parts.shown():
+        bar = part.selectable.horizontalScrollBar() if isinstance(part.selectable, ReadOnlyText) else None
+        if bar is not None and bar.maximum() > 0 and place.intersects(page):
+            away = abs(place.intersected(page).center().y() - page.center().y())
+            yield (part.message_id != focused_message, away), bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +156,7 @@ def _focus(column: MessageColumn, place: _Place) -> None:
 
 def _inside(part: Part, kind: type[QWidget]) -> list[QWidget]:
     """In the order in which they were made, which is the same each time."""
-    return [] if part.widget is None else as_widget(part.widget).findChildren(kind)
+    return [] if part.widget is None else part.widget.findChildren(kind)
 
 
 class JumpButton(Translated, PaintedButton):
@@ -257,7 +207,7 @@ def _code_of(model: TranscriptModel, column: MessageColumn, part: Part) -> str:
     return "" if row is None else column.items[row].code_of(part)
 
 
-class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
+class TranscriptView(FocusRing, PaintsFocus, Pointed, QAbstractScrollArea):
     """Shows a TranscriptModel. The signals of its `context` are requests, by message id."""
 
     accessible_role = QAccessible.Role.Document
@@ -279,10 +229,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         bar = self.verticalScrollBar()
         self.pointer = SelectionPointer(self.context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self.context, self._layout, self.selection)
-        self.copied = self.copier.message_copied
         self._highlights = Highlights(self._layout, viewport)
         self._selection_keys = SelectionKeys(self.context, self.selection, self._layout, self._highlights)
-        self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
         self.link = FocusedLink(theme, viewport)
         self._link_keys = LinkKeys(self.context, self._layout, self._highlights, self.link, self)
         self._places = ReadingPlaces(self._layout)
@@ -304,9 +252,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        if not self.style().styleHint(QStyle.StyleHint.SH_ScrollBar_Transient, None, self.verticalScrollBar()):
-            # A bar that comes and goes would move the whole column sideways.
-            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        keep_room_for_bar(self)
         self.viewport().setMouseTracking(True)
         self.viewport().setAutoFillBackground(True)
         self.verticalScrollBar().actionTriggered.connect(self._on_slider_action)
@@ -332,7 +278,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         context.act_requested.connect(self._on_act)
         bar = self.verticalScrollBar()
         context.begin_requested.connect(lambda y_px: bar.setValue(bar.value() + y_px))
-        context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
+        context.hovered.connect(self._highlights.hover)
         context.selecting.connect(self._layout.let_go)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
         context.formulas.drawn.connect(self.visible_parts.forget_waiting_for)
@@ -355,7 +301,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
             self._free_later.start()
         kept = self.column.keep_same(self._model.messages, width_px)
         self.column.put(kept, [self._layout.make_item(row, width_px) for row in range(kept, count)])
-        self._drop_lost()
+        self._highlights.forget()
+        self.selection.drop_lost()
         self._layout.follows_end = not kept or (self._layout.follows_end and kept >= count - 1)
         self._layout.drop_lost()
         self._layout.arrange()
@@ -374,14 +321,12 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         if row == len(self.column.items) and self._model.messages[row].from_user:
             self._layout.follow_end()  # a new question is always scrolled into view
         self.column.put(row, [self._layout.make_item(row)])
-        self._highlights.make_room(row)
         self._layout.arrange()
 
     def _on_prepended(self, count: int) -> None:
         """Earlier messages of a long chat; the reader's text stays in place."""
         width_px = self._layout.column_px()
         self.column.put(0, [self._layout.make_item(row, width_px) for row in range(count)])
-        self._highlights.shift(count)
         self._layout.arrange()
         if self._layout.follows_end and self._places.awaited is not None:
             self._places.show(self._places.awaited)
@@ -399,14 +344,9 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         for item in self.column.items[first : first + count]:
             item.release_all()
         self.column.drop(first, first + count)
-        self._drop_lost()
+        self.selection.drop_lost()
         self._layout.drop_lost()
         self._layout.arrange()
-
-    def _drop_lost(self) -> None:
-        """Messages may have left."""
-        self._highlights.forget()
-        self.selection.drop_lost()
 
     def _free_some(self) -> None:
         """Free items in slices: very many take as long to free as to make."""
@@ -486,9 +426,9 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         if place is None or not self._places.show(place):
             self.jump_to_end()
 
-    def show_message(self, message_id: int, at: int = 0) -> bool:
-        """Brings a message into sight, at a character of its text; returns whether it is in this chat."""
-        return self._places.show_character(message_id, at)
+    def show_message(self, message_id: int) -> bool:
+        """Brings the beginning of a message into sight; returns whether it is in this chat."""
+        return self._places.show_message(message_id)
 
     def set_covered(self, height_px: int) -> None:
         """A notice covers so much of the foot of the page. Nothing moves; one can scroll further."""
@@ -507,21 +447,21 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        self._highlights.hover(self.column.row_at(round(event.position().y()) + self._layout.top_px()))
+        self._highlights.hover(self.column.message_at(round(event.position().y()) + self._layout.top_px()))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
         self._highlights.follow_pointer()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._by_key = False  # no ring until the keyboard is used again
         self._highlights.focus(None)
+        self.viewport().update()
         super().mousePressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if not self.message_keys.takes_menu(event):
-            quote = self.quote_requested.emit
-            menu = TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), quote, self)
-            menu.popup(event.globalPos())
+            TranscriptMenu(self, event.pos()).popup(event.globalPos())
 
     def focused_row(self) -> int | None:
         return self._highlights.focused
@@ -534,7 +474,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         focused = QApplication.focusWidget()
         if focused is not None and not focused.isVisible():
             return super().focusNextPrevChild(forward)
-        if self._link_keys.tab(self, forward=forward):
+        if self._link_keys.tab(forward=forward):
             return True
         self.visible_parts.put_in_tab_order()
         moved = super().focusNextPrevChild(forward)
@@ -542,19 +482,17 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
             self._link_keys.show_focused()
         return moved
 
-    def entered_from_behind(self) -> None:
-        self._link_keys.enter_at_end()
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if event.reason() == Qt.FocusReason.BacktabFocusReason:
+            self._link_keys.enter_at_end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Escape and self.link.hasFocus():
             self.setFocus(Qt.FocusReason.TabFocusReason)
-        elif (
-            self.message_keys.takes(event)
-            or self._selection_keys.press(event)
-            or self._sideways.press(event, self._highlights.focused_message())
-        ):
+        elif self.message_keys.takes(event) or self._selection_keys.press(event) or self._scrolls_sideways(event):
             event.accept()
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_end()
@@ -564,6 +502,20 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
             self._highlights.focus(None)
         else:
             super().keyPressEvent(event)
+
+    def _scrolls_sideways(self, event: QKeyEvent) -> bool:
+        """Left and right scroll what is wide and nearest to the middle of the page, in the focused message if any.
+
+        Wheel and trackpad scroll the one under the pointer (`ReadOnlyText.wheelEvent`).
+        """
+        step = _STEPS.get(Qt.Key(event.key()))
+        if step is None or modifiers_of(event):
+            return False
+        wide = _wide(self.visible_parts, self.viewport().rect(), self._highlights.focused_message())
+        _, bar = min(wide, key=lambda each: each[0], default=(None, None))
+        if bar is not None:
+            bar.setValue(bar.value() + step * self._theme.px(_STEP_PX))
+        return bar is not None
 
     def copy(self) -> None:
         """What is selected, or else the message in focus. The Edit menu calls it by this name."""

@@ -3,6 +3,7 @@
 `layout.py` decides what is visible, `message_column.py` has positions.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from time import thread_time
 
@@ -16,11 +17,11 @@ from app.views.transcript.code_part import CodePart
 from app.views.transcript.consent_part import ConsentPart
 from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.formula_part import FormulaPart
-from app.views.transcript.message_column import MessageColumn, Placed
+from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_widget
+from app.views.transcript.parts import Part, PartKind, PartWidget
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.status_parts import AttachmentsPart, FoldPart, NoticePart, ProgressPart
 from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
@@ -61,7 +62,9 @@ class VisibleParts(QObject):
         super().__init__(viewport)
         self.context = context
         self._viewport = viewport
-        self._pool = PartPool(self._make)
+        # Unused widgets: filling one is cheaper than making one. A chat may need scores of a kind at once, each of
+        # which keeps what it showed last.
+        self._spare: dict[PartKind, list[PartWidget]] = defaultdict(list)
         self._is_lit = False
         self._ends_at = 0.0  # of this turn, in CPU time
         self.has_more = False  # something in sight has to wait for the next turn
@@ -70,7 +73,7 @@ class VisibleParts(QObject):
     def shown(self) -> Iterator[tuple[Part, QRect]]:
         for part in self._live.values():
             if part.widget is not None:
-                yield part, as_widget(part.widget).geometry()
+                yield part, part.widget.geometry()
 
     def begin_turn(self) -> None:
         self._ends_at = thread_time() + _MOST_S
@@ -133,10 +136,7 @@ class VisibleParts(QObject):
         is_shown = part.widget is not None and part.measured_width_px == wanted
         if part.kind is PartKind.UNREAD or not (is_shown or self._has_time()):
             return False
-        if part.widget is None:
-            self._pool.lend(part)
-            _name(part)
-        widget = self._pool.lend(part)
+        widget = self._lend(part)
         self._live[id(part)] = part
         if part.measured_width_px != wanted:
             before_px = part.height_px
@@ -151,32 +151,30 @@ class VisibleParts(QObject):
         wanted: dict[int, Part] = {}
         all_placed = list(column.placed_between(upper, lower))
         self._move_pixels(all_placed, top_px)
-        for placed in all_placed:
-            part = placed.part
+        for part, part_top_px in all_placed:
             if part.widget is None:
                 continue
             wanted[id(part)] = part
-            widget = as_widget(part.widget)
+            widget = part.widget
             x = left_px + part.inset_px
-            y = placed.top_px - top_px
+            y = part_top_px - top_px
             widget.setGeometry(x, y, width_px - part.inset_px, part.height_px)
             widget.show()
         for key, part in list(self._live.items()):
-            if key not in wanted and not _keeps_focus(part, column):
-                self.release(part)
-            elif key not in wanted:
+            if key not in wanted and part.widget is not None and _keeps_focus(part, part.widget):
                 wanted[key] = part
-                as_widget(part.widget).move(left_px, -2 * page_px)  # type: ignore[arg-type]
+                part.widget.move(left_px, -2 * page_px)
+            elif key not in wanted:
+                self.release(part)
         self._live = wanted
         self.placed.emit()
 
-    def _move_pixels(self, all_placed: Sequence[Placed], top_px: int) -> None:
+    def _move_pixels(self, all_placed: Sequence[tuple[Part, int]], top_px: int) -> None:
         """Scroll painted pixels with the first visible part, so that only new ones are painted."""
-        for placed in all_placed:
-            widget = placed.part.widget
-            if widget is None or as_widget(widget).isHidden() or placed.top_px + placed.part.height_px <= top_px:
+        for part, part_top_px in all_placed:
+            if part.widget is None or part.widget.isHidden() or part_top_px + part.height_px <= top_px:
                 continue
-            shift_px = placed.top_px - top_px - as_widget(widget).y()
+            shift_px = part_top_px - top_px - part.widget.y()
             if shift_px:
                 self._viewport.scroll(0, shift_px)
             return
@@ -190,7 +188,7 @@ class VisibleParts(QObject):
     def tab_stops(self) -> list[QWidget]:
         """All that takes Tab, from the top."""
         parts = sorted(self.shown(), key=lambda each: each[1].top())
-        outer = [as_widget(part.widget) for part, _ in parts]  # type: ignore[arg-type]
+        outer = [part.widget for part, _ in parts if part.widget is not None]
         inside = (widget for each in outer for widget in (each, *each.findChildren(QWidget)))
         return [widget for widget in inside if widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value]
 
@@ -208,14 +206,27 @@ class VisibleParts(QObject):
             _name(part)
 
     def release(self, part: Part) -> None:
-        self._pool.take_back(part)
+        if part.widget is not None:
+            if part.selectable is not None:
+                part.selectable.light(None)
+                part.selectable.light_found((), None)
+            part.widget.hide()
+            self._spare[part.kind].append(part.widget)
+            part.widget = None
         self._live.pop(id(part), None)
 
     def clear(self) -> None:
-        self._pool.clear()
+        self._keep_spare(0)
 
     def keep_few_spare(self) -> None:
-        self._pool.clear(_MOST_SPARE)
+        self._keep_spare(_MOST_SPARE)
+
+    def _keep_spare(self, most: int) -> None:
+        """Of each kind."""
+        for widgets in self._spare.values():
+            for widget in widgets[most:]:
+                widget.deleteLater()
+            del widgets[most:]
 
     def forget_waiting_for(self, key: FormulaKey) -> None:
         """Marks the parts that wait for this formula to be shown again."""
@@ -225,10 +236,18 @@ class VisibleParts(QObject):
         if waiting:
             self.outdated.emit()
 
+    def _lend(self, part: Part) -> PartWidget:
+        if part.widget is None:
+            spare = self._spare[part.kind]
+            part.widget = spare.pop() if spare else self._make(part.kind)
+            part.measured_width_px = -1
+            _name(part)
+        return part.widget
+
     def _make(self, kind: PartKind) -> PartWidget:
         widget = _MAKERS[kind](self.context, self._viewport)
         widget.entered.connect(self._on_entered)
-        as_widget(widget).lower()  # below the button and the cards that lie over the text
+        widget.lower()  # below the button and the cards that lie over the text
         return widget
 
     def _on_entered(self, widget: PartWidget) -> None:
@@ -243,10 +262,8 @@ def _name(part: Part) -> None:
         named.show_name(part.name())
 
 
-def _keeps_focus(part: Part, column: MessageColumn) -> bool:
+def _keeps_focus(part: Part, widget: QWidget) -> bool:
     """A field or a question with the focus keeps its widget when scrolled out of view."""
-    if part.kind not in (PartKind.EDITOR, PartKind.CONSENT) or part.widget is None:
-        return False
     focused = QApplication.focusWidget()
-    typed_in = focused is not None and as_widget(part.widget).isAncestorOf(focused)
-    return typed_in and any(part in item.parts for _, item in column.read_items() if item.message.id == part.message_id)
+    can_have_it = part.kind in (PartKind.EDITOR, PartKind.CONSENT)
+    return can_have_it and focused is not None and widget.isAncestorOf(focused)

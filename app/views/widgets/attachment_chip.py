@@ -104,10 +104,6 @@ class AttachmentChip(Translated, PaintedButton):
             self.close_button.clicked.connect(self.remove_requested)
         self._retranslate()
 
-    @property
-    def content(self) -> ChipContent:
-        return self._content
-
     def set_content(self, content: ChipContent) -> None:
         if content != self._content:
             self._content = content

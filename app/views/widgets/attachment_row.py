@@ -30,7 +30,7 @@ class AttachmentRow(QScrollArea):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._model: AttachedModel | None = None
+        self._model = AttachedModel(self)
         self._sees = True
         self.chips: dict[int, AttachmentChip] = {}
         self._inside = QWidget()
@@ -38,12 +38,12 @@ class AttachmentRow(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         set_up_scroll_area(self, theme, self._inside)
         theme.changed.connect(self._fit)
+        self._model.changed.connect(self._show)
         self.hide()
 
     def bind(self, model: AttachedModel) -> None:
         """Replace the shown attachments."""
-        if self._model is not None:
-            self._model.changed.disconnect(self._show)
+        self._model.changed.disconnect(self._show)
         self._model = model
         model.changed.connect(self._show)
         self._show()
@@ -61,17 +61,16 @@ class AttachmentRow(QScrollArea):
 
     @property
     def rows(self) -> list[AttachedRow]:
-        return self._model.rows if self._model is not None else []
+        return self._model.rows
 
     @property
     def is_reading(self) -> bool:
-        return self._model is not None and self._model.is_reading
+        return self._model.is_reading
 
     def height_at(self, width_px: int) -> int:
         return min(self._flow.heightForWidth(width_px), self._theme.px(_MOST_PX)) if self.rows else 0
 
     def _show(self) -> None:
-        assert self._model is not None
         rows = {row.number: row for row in self._model.rows}
         for number in [number for number in self.chips if number not in rows]:
             self._drop(number)

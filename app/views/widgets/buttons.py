@@ -258,13 +258,11 @@ class PillButton(NamedButton):
 
     def set_emphasis(self, emphasis: Emphasis) -> None:
         self._emphasis = emphasis
-        self.updateGeometry()
-        self.update()
+        self._restyle()
 
     def set_icon(self, icon_name: str) -> None:
         self._icon_name = icon_name
-        self.updateGeometry()
-        self.update()
+        self._restyle()
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self._face())
@@ -277,7 +275,7 @@ class PillButton(NamedButton):
 
     def paint_content(self, painter: QPainter) -> None:
         self._paint_ground(painter)
-        color = self._words_color()
+        color = self.theme.palette.on_ink if self.is_filled else self.theme.palette.text
         painter.setFont(self._face())
         painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
         area = self.rect().adjusted(self.theme.px(12), 0, -self.theme.px(12), 0)
@@ -312,18 +310,9 @@ class PillButton(NamedButton):
             strength = 0.88 if over else 1.0
             ink.setAlphaF(strength if self.isEnabled() else 0.4)
             self.fill(painter, ink)
-        elif self._emphasis != Emphasis.QUIET:
+            return
+        for _ in range((self._emphasis != Emphasis.QUIET) + over):
             self.fill(painter, colors.hover)
-            if over:
-                self.fill(painter, colors.hover)
-        elif over:
-            self.fill(painter, colors.hover)
-
-    def _words_color(self) -> QColor:
-        colors = self.theme.palette
-        if self.is_filled:
-            return colors.on_ink
-        return colors.text
 
 
 class ChoiceButton(FocusRing, QComboBox):
@@ -337,7 +326,6 @@ class ChoiceButton(FocusRing, QComboBox):
         self.theme = theme
         self.value: object = None
         self._values: list[object] = []
-        self._name = ""
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)

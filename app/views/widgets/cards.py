@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from app.theme import RADIUS_CARD, Theme
+from app.theme import Theme
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import keep_room_for_bar, set_up_scroll_area
 
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -53,11 +54,7 @@ class Card(QWidget):
             self.add(row)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setBrush(self.theme.palette.surface)
-            painter.setPen(QPen(self.theme.palette.hairline, 1))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        paint_surface(self, self.theme.palette)
 
 
 class Hairline(QWidget):
@@ -93,8 +90,8 @@ class SettingRow(QWidget):
 
     _keeps_height = False
 
-    def __init__(self, theme: Theme, control: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, control: QWidget) -> None:
+        super().__init__()
         self._theme = theme
         self.control = control
         self._words = Words(theme)

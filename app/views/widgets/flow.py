@@ -1,11 +1,45 @@
-"""A layout that sets widgets side by side and goes on in the next line, so that no language and no size is cut off."""
+"""Widgets side by side that go on in the next line, so that no language and no size is cut off."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 _GAP_PX = 8
+
+
+T = TypeVar("T")
+
+
+def in_lines(items: Iterable[T], px_of: Callable[[T], int], width_px: int, gap_px: int) -> list[list[T]]:
+    """As many side by side as there is room for."""
+    lines: list[list[T]] = []
+    used_px = 0
+    for item in items:
+        if not lines or used_px + px_of(item) > width_px:
+            lines.append([])
+            used_px = 0
+        lines[-1].append(item)
+        used_px += px_of(item) + gap_px
+    return lines
+
+
+def put_in_lines(widgets: Iterable[QWidget], at: QPoint, width_px: int, gap_px: int, line_gap_px: int) -> int:
+    """Where nothing else lays them out. Returns where they end."""
+    x = at.x()
+    y = bottom = at.y()
+    for widget in widgets:
+        size = widget.sizeHint()
+        if x > at.x() and x + size.width() > at.x() + width_px:
+            x = at.x()
+            y = bottom + line_gap_px
+        widget.setGeometry(x, y, min(size.width(), width_px), size.height())
+        x += size.width() + gap_px
+        bottom = y + size.height()
+    return bottom
 
 
 class Flow(QLayout):
@@ -65,15 +99,6 @@ class Flow(QLayout):
         return max(0, y - self.spacing() - area.y())
 
     def _lines(self, width_px: int) -> list[list[tuple[QLayoutItem, QSize]]]:
-        lines: list[list[tuple[QLayoutItem, QSize]]] = []
-        used_px = 0
-        for item in self._items:
-            if item.isEmpty():  # hidden
-                continue
-            size = QSize(min(item.sizeHint().width(), width_px), item.sizeHint().height())
-            if not lines or used_px + size.width() > width_px:
-                lines.append([])
-                used_px = 0
-            lines[-1].append((item, size))
-            used_px += size.width() + self.spacing()
-        return lines
+        shown = ((item, item.sizeHint()) for item in self._items if not item.isEmpty())
+        sized = ((item, QSize(min(hint.width(), width_px), hint.height())) for item, hint in shown)
+        return in_lines(sized, lambda each: each[1].width(), width_px, self.spacing())

@@ -13,7 +13,7 @@ from app.theme import FOOTER_PX, TITLE_PX, UI_PX, Palette, Theme
 from app.views.widgets.tooltips import set_tooltip
 
 _DOT = " · "
-_DOT_AT_END = "\u00a0· "
+_DOT_AT_END = "\u00a0· "  # no line begins with the dot between two details
 # After the marks of a name or path, and anywhere in what is long without one.
 _MAY_BREAK = re.compile(r"(?<=[/\\_.\-])(?=\w)|(?<=\w{16})(?=\w)")
 _BREAK = "\u200b"
@@ -48,11 +48,6 @@ def style_color(colors: Palette, text_style: TextStyle) -> QColor:
         TextStyle.FAULT: colors.fault,
         TextStyle.COST: colors.cost,
     }.get(text_style, colors.text)
-
-
-def dots_at_ends(text: str) -> str:
-    """No line begins with the dot between two details."""
-    return text.replace(_DOT, _DOT_AT_END)
 
 
 def details_in_lines(text: str, metrics: QFontMetrics, width_px: int) -> str:
@@ -92,7 +87,7 @@ class TextLabel(QLabel):
         return super().text().replace(_DOT_AT_END, _DOT)
 
     def setText(self, text: str) -> None:  # noqa: N802 - Qt's name
-        super().setText(dots_at_ends(text))
+        super().setText(text.replace(_DOT, _DOT_AT_END))
 
     @property
     def is_heading(self) -> bool:

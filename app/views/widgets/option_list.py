@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
-from app.views.widgets.painting import paint_line, paint_row_ground
+from app.views.widgets.painting import paint_aside, paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
 
 _OPTION = Qt.ItemDataRole.UserRole
@@ -77,7 +77,7 @@ class OptionList(ChoiceList):
         current = self.current_value
         kept = checked if current in (None, self.checked) else current
         self.checked = checked
-        if [self._items.item(row).data(_OPTION) for row in range(self._items.rowCount())] != list(options):
+        if [index.data(_OPTION) for index in self._indexes()] != list(options):
             self._items.clear()
             for option in options:
                 self._items.appendRow(_item(option))
@@ -102,13 +102,11 @@ class OptionList(ChoiceList):
 
     def show_first(self) -> bool:
         """Goes to the first option that can be chosen; whether there is one."""
-        for row in range(self._items.rowCount()):
-            index = self._items.index(row, 0)
-            if self.value_of(index) is not None:
-                self.setCurrentIndex(index)
-                self.scrollTo(index)
-                return True
-        return False
+        first = next((index for index in self._indexes() if self.value_of(index) is not None), None)
+        if first is not None:
+            self.setCurrentIndex(first)
+            self.scrollTo(first)
+        return first is not None
 
     def choose_current(self) -> bool:
         """Whether it can be chosen."""
@@ -155,10 +153,11 @@ class OptionList(ChoiceList):
             self.verticalScrollBar().setValue(self.verticalScrollBar().value() + first.bottom() + 1)
 
     def _index_of(self, value: str | None) -> QModelIndex:
-        for row in range(self._items.rowCount()):
-            if value is not None and self._items.item(row).data(_OPTION).value == value:
-                return self._items.index(row, 0)
-        return QModelIndex()
+        same = (index for index in self._indexes() if index.data(_OPTION).value == value)
+        return QModelIndex() if value is None else next(same, QModelIndex())
+
+    def _indexes(self) -> list[QModelIndex]:
+        return [self._items.index(row, 0) for row in range(self._items.rowCount())]
 
     def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         """Qt itself stays where it is when Home, End or a page would lead to a heading."""
@@ -176,8 +175,7 @@ class OptionList(ChoiceList):
     def content_height(self) -> int:
         delegate = self.itemDelegate()
         shown = QStyleOptionViewItem()
-        rows = (self._items.index(row, 0) for row in range(self._items.rowCount()))
-        return sum(delegate.sizeHint(shown, index).height() for index in rows)
+        return sum(delegate.sizeHint(shown, index).height() for index in self._indexes())
 
 
 def _item(option: ListedOption) -> QStandardItem:
@@ -240,7 +238,9 @@ class _OptionDelegate(QStyledItemDelegate):
             top = area.top() + (area.height() - side) // 2
             icon("check", colors.ink).paint(painter, area.left() + theme.px(EDGE_PX), top, side, side)
         words = area.adjusted(theme.px(WORDS_PX), 0, -theme.px(10), 0)
-        words.setRight(words.right() - self._paint_aside(painter, words, option))
+        aside_ink = colors.gain if option.is_gain else colors.secondary
+        if aside_px := paint_aside(painter, words, option.aside, theme.ui_font(FOOTER_PX), aside_ink):
+            words.setRight(words.right() - aside_px - theme.px(10))
         ink = colors.faint if option.reason else colors.text
         if option.mark:
             self._paint_mark(painter, words, option)
@@ -255,16 +255,3 @@ class _OptionDelegate(QStyledItemDelegate):
         words.setWidth(min(text_px, words.width() - side - gap))
         top = words.top() + (words.height() - side) // 2
         icon(option.mark, theme.palette.secondary).paint(painter, words.right() + 1 + gap, top, side, side)
-
-    def _paint_aside(self, painter: QPainter, words: QRect, option: ListedOption) -> int:
-        """The width that it takes: half of the row at most."""
-        if not option.aside:
-            return 0
-        font = self._theme.ui_font(FOOTER_PX)
-        colors = self._theme.palette
-        width = min(QFontMetrics(font).horizontalAdvance(option.aside) + 1, words.width() // 2)
-        ink = colors.gain if option.is_gain else colors.secondary
-        paint_line(
-            painter, QRect(words.right() - width + 1, words.top(), width, words.height()), option.aside, font, ink
-        )
-        return width + self._theme.px(10)

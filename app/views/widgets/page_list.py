@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
@@ -28,7 +28,7 @@ from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.focus import in_reading_order
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.painting import paint_line, paint_row_ground
+from app.views.widgets.painting import paint_aside, paint_line, paint_row_ground
 from app.views.widgets.row_list import Index, RowRing, set_up_row_list
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.tooltips import set_tooltip, show_item_tooltips
@@ -124,7 +124,8 @@ class _EntryDelegate(QStyledItemDelegate):
                 painter, words.left(), area.top() + (area.height() - side) // 2, side, side
             )
             words.setLeft(words.left() + theme.px(24))
-        words.setRight(words.right() - self._paint_aside(painter, words, entry.aside, font))
+        if aside_px := paint_aside(painter, words, entry.aside, font, colors.faint):
+            words.setRight(words.right() - aside_px - theme.px(12))
         if entry.detail:
             height = QFontMetrics(font).height()
             top = QRect(words.left(), area.top() + theme.px(6), words.width(), height)
@@ -132,15 +133,6 @@ class _EntryDelegate(QStyledItemDelegate):
             paint_line(painter, top.translated(0, height), entry.detail, small, colors.secondary)
         else:
             paint_line(painter, words, entry.text, font, colors.text)
-
-    def _paint_aside(self, painter: QPainter, words: QRect, aside: str, font: QFont) -> int:
-        """The width that it takes: half of the row at most."""
-        if not aside:
-            return 0
-        width = min(QFontMetrics(font).horizontalAdvance(aside) + 1, words.width() // 2)
-        place = QRect(words.right() - width + 1, words.top(), width, words.height())
-        paint_line(painter, place, aside, font, self._list.theme.palette.faint)
-        return width + self._list.theme.px(12)
 
 
 class PagesSide(QWidget):

@@ -80,6 +80,15 @@ def paint_line(
     painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
 
 
+def paint_aside(painter: QPainter, words: QRect, text: str, font: QFont, color: QColor) -> int:
+    """At the right of a row; returns the width that it takes, which is half of the row at most."""
+    if not text:
+        return 0
+    width = min(QFontMetrics(font).horizontalAdvance(text) + 1, words.width() // 2)
+    paint_line(painter, QRect(words.right() - width + 1, words.top(), width, words.height()), text, font, color)
+    return width
+
+
 def found_format(theme: Theme, current: bool) -> QTextCharFormat:
     colors = theme.palette
     form = QTextCharFormat()

@@ -7,6 +7,8 @@ themselves. A button that expands something in place returns in `shows_more()` w
 
 from __future__ import annotations
 
+from functools import cache
+
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleInterface, QAccessibleStateChangeEvent
 from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QWidget
@@ -60,11 +62,7 @@ def _describe(_class_name: str, widget: QObject) -> QAccessibleInterface | None:
     return _Described(widget) if isinstance(widget, QWidget) and is_ours else None
 
 
-_installed: list[bool] = []
-
-
+@cache
 def install_roles() -> None:
     """Once in a process; later calls do nothing."""
-    if not _installed:
-        _installed.append(True)
-        QAccessible.installFactory(_describe)
+    QAccessible.installFactory(_describe)
