@@ -17,7 +17,6 @@ from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
-from app.view_models.model_list import PairState
 from app.views.shell.option_form import OptionForm
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
@@ -188,13 +187,10 @@ class ChatSettings(Translated, Panel):
         self.close_button.clicked.connect(self.leave)
         self.reset.clicked.connect(lambda: self._options.drop(self.scope))
 
-    def show_options(
-        self, view: OptionsView, model_name: str, efforts: Sequence[str], *, limits: bool, sees: bool
-    ) -> None:
-        """`efforts`: how much the model can be asked to think; `limits`: its thinking can be limited."""
+    def show_options(self, view: OptionsView, models: ModelController) -> None:
         self._view = view
-        self._model_name = model_name
-        self.form.show_options(view, self.scope, efforts, limits=limits, sees=sees)
+        self._model_name = human_name(models.pair.main_name)
+        self.form.show_options(view, self.scope, models)
         self.presets.show_presets(view.presets, view.preset, changed=bool(view.own))
         self.presets.setVisible(self.scope is Scope.CHAT)
         self._retranslate()
@@ -281,13 +277,7 @@ class ChatSettingsButton(Translated, IconButton):
         return "panel" in vars(self) and not self.panel.isHidden()
 
     def _show_values(self) -> None:
-        view = self._options.view(self.panel.scope)
-        model = self._models.main_info()
-        pair = self._models.pair
-        limits = pair.state is not PairState.READY or (model is not None and model.ends_thinking)
-        sees = model is not None and model.sees
-        self.panel.form.set_forms(self._models.keeps_forms, human_name(pair.main_name))
-        self.panel.show_options(view, human_name(pair.main_name), self._models.efforts(), limits=limits, sees=sees)
+        self.panel.show_options(self._options.view(self.panel.scope), self._models)
 
     def _close(self) -> None:
         if self._is_open:
