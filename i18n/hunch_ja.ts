@@ -816,12 +816,24 @@
 <context>
     <name>ChatToolsPanel</name>
     <message>
+        <source>Choose a model first.</source>
+        <translation>先にモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>After a change the model reads the whole chat again.</source>
+        <translation>変更すると、モデルはチャット全体を読み直します。</translation>
+    </message>
+    <message>
         <source>Tools in this chat</source>
         <translation>このチャットのツール</translation>
     </message>
     <message>
         <source>Close</source>
         <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
+        <translation>多めです。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
     </message>
     <message>
         <source>Manage Tools…</source>
@@ -7394,10 +7406,6 @@
         <translation>%1 はツールを使えません。</translation>
     </message>
     <message>
-        <source>Choose a model first.</source>
-        <translation>先にモデルを選んでください。</translation>
-    </message>
-    <message>
         <source>No other installed model can.</source>
         <translation>インストール済みのほかのモデルも使えません。</translation>
     </message>
@@ -7406,20 +7414,12 @@
         <translation>使えるインストール済みモデル: %1。</translation>
     </message>
     <message>
-        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>多めです。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
-    </message>
-    <message>
         <source>Runs without asking.</source>
         <translation>確認なしで許可されています。</translation>
     </message>
     <message>
         <source>Ask again</source>
         <translation>再び確認</translation>
-    </message>
-    <message>
-        <source>After a change the model reads the whole chat again.</source>
-        <translation>変更すると、モデルはチャット全体を読み直します。</translation>
     </message>
     <message>
         <source>Off</source>

@@ -816,12 +816,24 @@
 <context>
     <name>ChatToolsPanel</name>
     <message>
+        <source>Choose a model first.</source>
+        <translation>먼저 모델을 고르세요.</translation>
+    </message>
+    <message>
+        <source>After a change the model reads the whole chat again.</source>
+        <translation>바꾸면 모델이 채팅 전체를 다시 읽어요.</translation>
+    </message>
+    <message>
         <source>Tools in this chat</source>
         <translation>이 채팅의 도구</translation>
     </message>
     <message>
         <source>Close</source>
         <translation>닫기</translation>
+    </message>
+    <message>
+        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
+        <translation>자리를 많이 차지해요. 채팅에 쓸 자리가 줄고, 작은 모델은 도구를 잘 고르지 못해요.</translation>
     </message>
     <message>
         <source>Manage Tools…</source>
@@ -7394,10 +7406,6 @@
         <translation>%1 모델은 도구를 쓸 수 없어요.</translation>
     </message>
     <message>
-        <source>Choose a model first.</source>
-        <translation>먼저 모델을 고르세요.</translation>
-    </message>
-    <message>
         <source>No other installed model can.</source>
         <translation>설치된 다른 모델도 쓸 수 없어요.</translation>
     </message>
@@ -7406,20 +7414,12 @@
         <translation>쓸 수 있는 설치된 모델: %1.</translation>
     </message>
     <message>
-        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>자리를 많이 차지해요. 채팅에 쓸 자리가 줄고, 작은 모델은 도구를 잘 고르지 못해요.</translation>
-    </message>
-    <message>
         <source>Runs without asking.</source>
         <translation>묻지 않고 실행해요.</translation>
     </message>
     <message>
         <source>Ask again</source>
         <translation>다시 묻기</translation>
-    </message>
-    <message>
-        <source>After a change the model reads the whole chat again.</source>
-        <translation>바꾸면 모델이 채팅 전체를 다시 읽어요.</translation>
     </message>
     <message>
         <source>Off</source>

@@ -816,12 +816,24 @@
 <context>
     <name>ChatToolsPanel</name>
     <message>
+        <source>Choose a model first.</source>
+        <translation>请先选择模型。</translation>
+    </message>
+    <message>
+        <source>After a change the model reads the whole chat again.</source>
+        <translation>更改后，模型会重新读取整个对话。</translation>
+    </message>
+    <message>
         <source>Tools in this chat</source>
         <translation>此对话的工具</translation>
     </message>
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
+        <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
     </message>
     <message>
         <source>Manage Tools…</source>
@@ -7394,10 +7406,6 @@
         <translation>%1 无法使用工具。</translation>
     </message>
     <message>
-        <source>Choose a model first.</source>
-        <translation>请先选择模型。</translation>
-    </message>
-    <message>
         <source>No other installed model can.</source>
         <translation>其他已安装的模型也无法使用。</translation>
     </message>
@@ -7406,20 +7414,12 @@
         <translation>可用的已安装模型：%1。</translation>
     </message>
     <message>
-        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
-    </message>
-    <message>
         <source>Runs without asking.</source>
         <translation>已允许，不再询问。</translation>
     </message>
     <message>
         <source>Ask again</source>
         <translation>恢复询问</translation>
-    </message>
-    <message>
-        <source>After a change the model reads the whole chat again.</source>
-        <translation>更改后，模型会重新读取整个对话。</translation>
     </message>
     <message>
         <source>Off</source>

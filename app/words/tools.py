@@ -76,22 +76,12 @@ def cannot_call(model: str) -> str:
     return formats.fill(QCoreApplication.translate("Tools", "%1 cannot use tools."), human_name(model))
 
 
-def no_model_text() -> str:
-    return QCoreApplication.translate("Tools", "Choose a model first.")
-
-
 def who_can(models: tuple[str, ...]) -> str:
     """Which installed models can."""
     if not models:
         return QCoreApplication.translate("Tools", "No other installed model can.")
     names = formats.listed(*map(human_name, models[:_MOST_NAMED]))
     return formats.fill(QCoreApplication.translate("Tools", "Installed and able to: %1."), names)
-
-
-def much_text() -> str:
-    return QCoreApplication.translate(
-        "Tools", "That is a lot: less of the chat fits, and small models choose worse among many."
-    )
 
 
 def never_asks_text() -> str:
@@ -102,10 +92,6 @@ def never_asks_text() -> str:
 def ask_again_text() -> str:
     """On the button that ends that."""
     return QCoreApplication.translate("Tools", "Ask again")
-
-
-def reads_again_text() -> str:
-    return QCoreApplication.translate("Tools", "After a change the model reads the whole chat again.")
 
 
 def state_text(state: str, problem: str, detail: str) -> str:

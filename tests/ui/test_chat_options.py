@@ -20,10 +20,10 @@ from app.controllers.chat_options import OPTIONS, resolve
 from app.settings import Settings
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState, PairView
-from app.views.settings.options import DetailField, PromptField, ThinkingField
+from app.views.settings.options import PromptField, ThinkingField
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.chat_settings import ChatSettings
-from app.views.widgets.fields import NumberField, Switch
+from app.views.widgets.fields import NumberField, Segments, Switch
 from engine import Acceptance, Effort, Message, MessageRole, PictureDetail, Request, Speculation, SpeculationMode
 from engine.runtime.requests import check_request
 from tests.helpers.app_harness import AppHarness
@@ -427,7 +427,7 @@ def test_the_panel_has_defaults_of_a_model_picture_detail_and_thinking(app: AppH
     assert not any(panel.rows[name].isVisible() for name in ("picture_detail", "thinking"))
     panel.show_options(options.view(Scope.CHAT), of_model("Sees-8B", sees=True))
     detail = panel.fields["picture_detail"].field
-    assert isinstance(detail, DetailField)
+    assert isinstance(detail, Segments)
     assert detail.isVisible()
     shown = [(each.text(), each.isChecked()) for each in detail.buttons]
     assert shown == [("Low", False), ("Normal", True), ("High", False)]

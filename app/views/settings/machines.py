@@ -69,16 +69,10 @@ class MachinesPage(Translated, Page):
         self._look.timeout.connect(machines.look)
         self.column.addWidget(self._note)
         self.column.addWidget(self.lend)
-        self._paired_heading = self.add_heading()
-        self.column.addWidget(self.paired)
-        self._nearby_heading = self.add_heading()
-        self.column.addWidget(self.nearby)
-        self._pairing_heading = self.add_heading()
-        self.column.addWidget(self.pairing)
-        self._plan_heading = self.add_heading()
-        self.column.addWidget(self.plan)
-        self._station_heading = self.add_heading()
-        self.column.addWidget(self.station)
+        self._headings: dict[Card, TextLabel] = {}
+        for card in (self.paired, self.nearby, self.pairing, self.plan, self.station):
+            self._headings[card] = self.add_heading()
+            self.column.addWidget(card)
         self.end()
         for changed in (machines.changed, machines.discovery.changed):
             changed.connect(self._show)
@@ -101,13 +95,13 @@ class MachinesPage(Translated, Page):
 
     def _show(self) -> None:
         has_helper = any(entry.address for entry in self._machines.entries)
-        for heading, card, shown in (
-            (self._paired_heading, self.paired, bool(self._machines.entries)),
-            (self._nearby_heading, self.nearby, bool(self._machines.discovery.strangers)),
-            (self._plan_heading, self.plan, has_helper),
-            (self._station_heading, self.station, has_helper),
+        for card, shown in (
+            (self.paired, bool(self._machines.entries)),
+            (self.nearby, bool(self._machines.discovery.strangers)),
+            (self.plan, has_helper),
+            (self.station, has_helper),
         ):
-            heading.setVisible(shown)
+            self._headings[card].setVisible(shown)
             card.setVisible(shown)
 
     def _retranslate(self) -> None:
@@ -117,11 +111,11 @@ class MachinesPage(Translated, Page):
                 "Or another Mac drafts for this one. Experimental."
             )
         )
-        self._paired_heading.setText(self.tr("Paired Macs"))
-        self._nearby_heading.setText(self.tr("Nearby Macs"))
-        self._pairing_heading.setText(self.tr("Pair with another Mac"))
-        self._plan_heading.setText(self.tr("Run over 2 Macs"))
-        self._station_heading.setText(self.tr("Draft on another Mac"))
+        self._headings[self.paired].setText(self.tr("Paired Macs"))
+        self._headings[self.nearby].setText(self.tr("Nearby Macs"))
+        self._headings[self.pairing].setText(self.tr("Pair with another Mac"))
+        self._headings[self.plan].setText(self.tr("Run over 2 Macs"))
+        self._headings[self.station].setText(self.tr("Draft on another Mac"))
         self._show()
 
 

@@ -31,6 +31,7 @@ from app.views.widgets.sparkline import paint_sparkline, paint_time, time_colors
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats, speculation
+from app.words.notices import QT_TRANSLATE_NOOP, translated
 from app.words.pairs import PairGain
 from app.words.replies import Tone, tone_of
 
@@ -320,6 +321,7 @@ class InspectorButton(Translated, IconButton):
 class Chart(Translated, QWidget):
     """A name at the left, a figure at the right, and below them what the subclass paints."""
 
+    name: str
     body_px = 40
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -350,9 +352,6 @@ class Chart(Translated, QWidget):
     def _look(self) -> object:
         return self.figure(), self.words(), len(self.stats.emitted_by_stretch)
 
-    def name(self) -> str:
-        raise NotImplementedError
-
     def figure(self) -> str:
         return ""
 
@@ -368,7 +367,7 @@ class Chart(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self._seen = self._look()
-        self.setAccessibleName(self.name())
+        self.setAccessibleName(translated(self.name, "Inspector"))
         self.setAccessibleDescription(self.words())
         self.update()
 
@@ -393,7 +392,8 @@ class Chart(Translated, QWidget):
             taken = painter.fontMetrics().horizontalAdvance(figure) + self.theme.px(8) if figure else 0
             painter.setFont(self.fine)
             painter.setPen(self.theme.palette.secondary)
-            name = painter.fontMetrics().elidedText(self.name(), Qt.TextElideMode.ElideRight, self.width() - taken)
+            room = self.width() - taken
+            name = painter.fontMetrics().elidedText(self.accessibleName(), Qt.TextElideMode.ElideRight, room)
             painter.drawText(head, _LEFT, name)
             self.paint_body(painter, QRectF(0, self._head_px(), self.width(), self.body_height()))
 
@@ -407,10 +407,8 @@ class Chart(Translated, QWidget):
 class PositionBars(Chart):
     """Accept rate by position in the draft."""
 
+    name = QT_TRANSLATE_NOOP("Inspector", "Accepted by position")
     least_rows = 4
-
-    def name(self) -> str:
-        return speculation.positions_name()
 
     def figure(self) -> str:
         return "" if self.stats.accept_rate is None else formats.percent(self.stats.accept_rate)
@@ -457,10 +455,8 @@ class PositionBars(Chart):
 class PassColumns(Chart):
     """Number of passes by accepted tokens."""
 
+    name = QT_TRANSLATE_NOOP("Inspector", "Accepted per pass")
     body_px = 62
-
-    def name(self) -> str:
-        return speculation.passes_name()
 
     def words(self) -> str:
         return speculation.passes_words(self.stats)
@@ -493,8 +489,7 @@ class PassColumns(Chart):
 class PassMeter(Chart):
     """Tokens per pass against the break-even."""
 
-    def name(self) -> str:
-        return speculation.per_pass_name()
+    name = QT_TRANSLATE_NOOP("Inspector", "Tokens per pass")
 
     def figure(self) -> str:
         return speculation.per_pass_figure(self.stats)
@@ -525,10 +520,8 @@ class PassMeter(Chart):
 class TimeSplit(Chart):
     """Decoding time by part: a bar with names and shares."""
 
+    name = QT_TRANSLATE_NOOP("Inspector", "Time spent")
     body_px = 48
-
-    def name(self) -> str:
-        return speculation.time_name()
 
     def words(self) -> str:
         return speculation.time_words(self.stats)
@@ -569,10 +562,8 @@ class TimeSplit(Chart):
 class Sparkline(Chart):
     """Tokens per pass over the reply, with the break-even as a line."""
 
+    name = QT_TRANSLATE_NOOP("Inspector", "Tokens per pass over time")
     body_px = 44
-
-    def name(self) -> str:
-        return speculation.over_time_name()
 
     def words(self) -> str:
         return speculation.over_time_words(self.stats)

@@ -395,7 +395,7 @@ class MainWindow(Translated, ShellWindow):
         self._follow_pair()
         self._column.show()
         self.tools.bind(chats, models, view, settings_window)
-        self.tools.desktop.tray.quit_wanted.connect(self.quit)
+        self.tools.desktop.quit_wanted.connect(self.quit)
         self._bind_speculation(speculation, chats, models, view)
         find_model = self.models_view.find
         self.attachments = AttachmentActions(self, self._theme, files.attachments, chats, models, view, find_model)

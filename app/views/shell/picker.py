@@ -35,18 +35,18 @@ from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, labelled, sentences
+from app.words.formats import fill, labelled, sentences, size
 from app.words.model_names import human_name
 from app.words.notices_for_errors import Problem, notice_for, title_and_reason
 from app.words.pairs import (
     draft_details,
     gain_figure,
     is_known_gain,
-    model_details,
     model_kind,
     pair_details,
     pair_sentence,
     precision_text,
+    seeing_text,
     source_text,
     unfit_text,
 )
@@ -198,7 +198,8 @@ class Picker(Translated, QWidget):
 
     def _option(self, entry: ModelEntry, error: Problem | None, *, tell_apart: bool = False) -> ListedOption:
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
-        parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter, sees=entry.sees)
+        known = filter(None, (precision, seeing_text() if entry.sees else ""))
+        parts = [*model_kind(entry.drafter), size(entry.size_bytes), *known, source_text(entry.source)]
         unfit = unfit_text(entry.fit)
         checking = [self.tr("checking…")] if entry.is_checking else []
         apart = [" · ".join(filter(None, (precision, source_text(entry.source))))] if tell_apart else []
