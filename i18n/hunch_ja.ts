@@ -2139,10 +2139,6 @@
         <translation>このペア：%1。</translation>
     </message>
     <message>
-        <source>The starter pair knows its text; others gain less.</source>
-        <translation>スターターペアは文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
-    </message>
-    <message>
         <source>break-even %1</source>
         <translation>%1 以上で速くなる</translation>
     </message>
@@ -2244,6 +2240,10 @@
 </context>
 <context>
     <name>InspectorPanel</name>
+    <message>
+        <source>The starter pair knows its text; others gain less.</source>
+        <translation>スターターペアは文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
+    </message>
     <message>
         <source>Inspector</source>
         <translation>インスペクタ</translation>
@@ -2612,10 +2612,6 @@
         <translation>以前は %1</translation>
     </message>
     <message>
-        <source>Runs part of %1.</source>
-        <translation>%1 の一部を動かしています。</translation>
-    </message>
-    <message>
         <source>%1 holds half of every layer.</source>
         <translation>各レイヤーの半分は %1 にあります。</translation>
     </message>
@@ -2734,14 +2730,6 @@
     <message>
         <source>up to %1, %2 s of work there</source>
         <translation>その Mac で最大 %1、作業 %2 秒</translation>
-    </message>
-    <message>
-        <source>Copying the draft to %1: %2</source>
-        <translation>ドラフトモデルを %1 へコピー中: %2</translation>
-    </message>
-    <message>
-        <source>%1 drafts for it, ahead of time.</source>
-        <translation>%1 でもドラフトを先に準備しています。</translation>
     </message>
     <message>
         <source>%1: half of every layer, %2 of %3</source>
@@ -4992,10 +4980,6 @@
         <source>a part of another character</source>
         <translation>別の文字の一部</translation>
     </message>
-    <message>
-        <source>Dotted: guessed right. Solid: corrected.</source>
-        <translation>点線：言い当てた部分。実線：修正箇所。</translation>
-    </message>
 </context>
 <context>
     <name>OverlayMenu</name>
@@ -5022,6 +5006,10 @@
     <message>
         <source>Always show</source>
         <translation>常に表示</translation>
+    </message>
+    <message>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>点線：言い当てた部分。実線：修正箇所。</translation>
     </message>
     <message>
         <source>Draft Marks</source>
@@ -5057,6 +5045,10 @@
     <message>
         <source>Unloaded; your next message reloads it.</source>
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
+    </message>
+    <message>
+        <source>%1 drafts for it, ahead of time.</source>
+        <translation>%1 でもドラフトを先に準備しています。</translation>
     </message>
     <message>
         <source>off for this pair</source>
@@ -5104,6 +5096,10 @@
 </context>
 <context>
     <name>PairedCard</name>
+    <message>
+        <source>Runs part of %1.</source>
+        <translation>%1 の一部を動かしています。</translation>
+    </message>
     <message>
         <source>Change the address of %1</source>
         <translation>%1 のアドレスを変更</translation>
@@ -6601,6 +6597,12 @@
 </context>
 <context>
     <name>ServerCard</name>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>ツール %Ln 個</numerusform>
+        </translation>
+    </message>
     <message>
         <source>What it offers</source>
         <translation>提供するツール</translation>
@@ -7099,6 +7101,10 @@
     <message>
         <source>A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.</source>
         <translation>ペアリングした Mac でもドラフトモデルを動かし、次のドラフトを先に準備できます。文章は変わりません。</translation>
+    </message>
+    <message>
+        <source>Copying the draft to %1: %2</source>
+        <translation>ドラフトモデルを %1 へコピー中: %2</translation>
     </message>
 </context>
 <context>
@@ -7751,14 +7757,6 @@
         <translation>「%1」のメッセージ</translation>
     </message>
     <message>
-        <source>Restore Messages in “%1”</source>
-        <translation>「%1」のメッセージを復元</translation>
-    </message>
-    <message>
-        <source>Restore “%1”</source>
-        <translation>「%1」を復元</translation>
-    </message>
-    <message>
         <source>deleted today</source>
         <translation>今日削除</translation>
     </message>
@@ -7773,6 +7771,14 @@
 </context>
 <context>
     <name>TrashMenu</name>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>「%1」を復元</translation>
+    </message>
+    <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>「%1」のメッセージを復元</translation>
+    </message>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>過去 30 日間にはありません</translation>
@@ -8021,12 +8027,6 @@
         <source>%Ln token(s)</source>
         <translation>
             <numerusform>%Ln トークン</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln tool(s)</source>
-        <translation>
-            <numerusform>ツール %Ln 個</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -2139,10 +2139,6 @@
         <translation>이 조합: %1.</translation>
     </message>
     <message>
-        <source>The starter pair knows its text; others gain less.</source>
-        <translation>기본 모델은 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
-    </message>
-    <message>
         <source>break-even %1</source>
         <translation>손익분기 %1</translation>
     </message>
@@ -2244,6 +2240,10 @@
 </context>
 <context>
     <name>InspectorPanel</name>
+    <message>
+        <source>The starter pair knows its text; others gain less.</source>
+        <translation>기본 모델은 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
+    </message>
     <message>
         <source>Inspector</source>
         <translation>인스펙터</translation>
@@ -2612,10 +2612,6 @@
         <translation>이전 주소: %1</translation>
     </message>
     <message>
-        <source>Runs part of %1.</source>
-        <translation>지금 %1 모델의 일부를 실행하고 있어요.</translation>
-    </message>
-    <message>
         <source>%1 holds half of every layer.</source>
         <translation>각 레이어의 절반은 %1에 있어요.</translation>
     </message>
@@ -2734,14 +2730,6 @@
     <message>
         <source>up to %1, %2 s of work there</source>
         <translation>그 Mac에서 최대 %1, 작업 %2초</translation>
-    </message>
-    <message>
-        <source>Copying the draft to %1: %2</source>
-        <translation>초안 모델을 복사하는 중 · %1: %2</translation>
-    </message>
-    <message>
-        <source>%1 drafts for it, ahead of time.</source>
-        <translation>%1에서도 초안을 미리 만들고 있어요.</translation>
     </message>
     <message>
         <source>%1: half of every layer, %2 of %3</source>
@@ -4992,10 +4980,6 @@
         <source>a part of another character</source>
         <translation>다른 글자의 일부</translation>
     </message>
-    <message>
-        <source>Dotted: guessed right. Solid: corrected.</source>
-        <translation>점선: 맞힌 말. 실선: 고친 곳.</translation>
-    </message>
 </context>
 <context>
     <name>OverlayMenu</name>
@@ -5022,6 +5006,10 @@
     <message>
         <source>Always show</source>
         <translation>항상 보기</translation>
+    </message>
+    <message>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>점선: 맞힌 말. 실선: 고친 곳.</translation>
     </message>
     <message>
         <source>Draft Marks</source>
@@ -5057,6 +5045,10 @@
     <message>
         <source>Unloaded; your next message reloads it.</source>
         <translation>메모리에 없어요. 다음 메시지를 보내면 다시 불러와요.</translation>
+    </message>
+    <message>
+        <source>%1 drafts for it, ahead of time.</source>
+        <translation>%1에서도 초안을 미리 만들고 있어요.</translation>
     </message>
     <message>
         <source>off for this pair</source>
@@ -5104,6 +5096,10 @@
 </context>
 <context>
     <name>PairedCard</name>
+    <message>
+        <source>Runs part of %1.</source>
+        <translation>지금 %1 모델의 일부를 실행하고 있어요.</translation>
+    </message>
     <message>
         <source>Change the address of %1</source>
         <translation>주소 변경: %1</translation>
@@ -6601,6 +6597,12 @@
 </context>
 <context>
     <name>ServerCard</name>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>도구 %Ln개</numerusform>
+        </translation>
+    </message>
     <message>
         <source>What it offers</source>
         <translation>제공하는 도구</translation>
@@ -7099,6 +7101,10 @@
     <message>
         <source>A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.</source>
         <translation>페어링한 Mac도 초안 모델을 실행해 다음 초안을 미리 준비할 수 있어요. 글은 같아요.</translation>
+    </message>
+    <message>
+        <source>Copying the draft to %1: %2</source>
+        <translation>초안 모델을 복사하는 중 · %1: %2</translation>
     </message>
 </context>
 <context>
@@ -7751,14 +7757,6 @@
         <translation>‘%1’의 메시지</translation>
     </message>
     <message>
-        <source>Restore Messages in “%1”</source>
-        <translation>‘%1’의 메시지 복구</translation>
-    </message>
-    <message>
-        <source>Restore “%1”</source>
-        <translation>‘%1’ 복구</translation>
-    </message>
-    <message>
         <source>deleted today</source>
         <translation>오늘 삭제</translation>
     </message>
@@ -7773,6 +7771,14 @@
 </context>
 <context>
     <name>TrashMenu</name>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>‘%1’ 복구</translation>
+    </message>
+    <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>‘%1’의 메시지 복구</translation>
+    </message>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>최근 30일 동안 없음</translation>
@@ -8021,12 +8027,6 @@
         <source>%Ln token(s)</source>
         <translation>
             <numerusform>토큰 %Ln개</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln tool(s)</source>
-        <translation>
-            <numerusform>도구 %Ln개</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -2139,10 +2139,6 @@
         <translation>这组模型：%1。</translation>
     </message>
     <message>
-        <source>The starter pair knows its text; others gain less.</source>
-        <translation>入门模型已将内容背熟，其他模型组合不会快这么多。</translation>
-    </message>
-    <message>
         <source>break-even %1</source>
         <translation>盈亏平衡点 %1</translation>
     </message>
@@ -2244,6 +2240,10 @@
 </context>
 <context>
     <name>InspectorPanel</name>
+    <message>
+        <source>The starter pair knows its text; others gain less.</source>
+        <translation>入门模型已将内容背熟，其他模型组合不会快这么多。</translation>
+    </message>
     <message>
         <source>Inspector</source>
         <translation>检查器</translation>
@@ -2612,10 +2612,6 @@
         <translation>之前在 %1</translation>
     </message>
     <message>
-        <source>Runs part of %1.</source>
-        <translation>正在运行 %1 的一部分。</translation>
-    </message>
-    <message>
         <source>%1 holds half of every layer.</source>
         <translation>每一层的一半位于 %1。</translation>
     </message>
@@ -2734,14 +2730,6 @@
     <message>
         <source>up to %1, %2 s of work there</source>
         <translation>在那台 Mac 上最多 %1、工作 %2 秒</translation>
-    </message>
-    <message>
-        <source>Copying the draft to %1: %2</source>
-        <translation>正在将草稿模型拷贝到 %1：%2</translation>
-    </message>
-    <message>
-        <source>%1 drafts for it, ahead of time.</source>
-        <translation>%1 也在提前起草。</translation>
     </message>
     <message>
         <source>%1: half of every layer, %2 of %3</source>
@@ -4992,10 +4980,6 @@
         <source>a part of another character</source>
         <translation>另一个字的一部分</translation>
     </message>
-    <message>
-        <source>Dotted: guessed right. Solid: corrected.</source>
-        <translation>虚线：猜中的文字。实线：改写处。</translation>
-    </message>
 </context>
 <context>
     <name>OverlayMenu</name>
@@ -5022,6 +5006,10 @@
     <message>
         <source>Always show</source>
         <translation>始终显示</translation>
+    </message>
+    <message>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>虚线：猜中的文字。实线：改写处。</translation>
     </message>
     <message>
         <source>Draft Marks</source>
@@ -5057,6 +5045,10 @@
     <message>
         <source>Unloaded; your next message reloads it.</source>
         <translation>不在内存中，发送下一条消息时会重新加载。</translation>
+    </message>
+    <message>
+        <source>%1 drafts for it, ahead of time.</source>
+        <translation>%1 也在提前起草。</translation>
     </message>
     <message>
         <source>off for this pair</source>
@@ -5104,6 +5096,10 @@
 </context>
 <context>
     <name>PairedCard</name>
+    <message>
+        <source>Runs part of %1.</source>
+        <translation>正在运行 %1 的一部分。</translation>
+    </message>
     <message>
         <source>Change the address of %1</source>
         <translation>更改 %1 的地址</translation>
@@ -6601,6 +6597,12 @@
 </context>
 <context>
     <name>ServerCard</name>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>%Ln 个工具</numerusform>
+        </translation>
+    </message>
     <message>
         <source>What it offers</source>
         <translation>提供的工具</translation>
@@ -7099,6 +7101,10 @@
     <message>
         <source>A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.</source>
         <translation>已配对的 Mac 也可以运行草稿模型，提前备好下一份草稿。文字不变。</translation>
+    </message>
+    <message>
+        <source>Copying the draft to %1: %2</source>
+        <translation>正在将草稿模型拷贝到 %1：%2</translation>
     </message>
 </context>
 <context>
@@ -7751,14 +7757,6 @@
         <translation>“%1”中的消息</translation>
     </message>
     <message>
-        <source>Restore Messages in “%1”</source>
-        <translation>恢复“%1”中的消息</translation>
-    </message>
-    <message>
-        <source>Restore “%1”</source>
-        <translation>恢复“%1”</translation>
-    </message>
-    <message>
         <source>deleted today</source>
         <translation>今天删除</translation>
     </message>
@@ -7773,6 +7771,14 @@
 </context>
 <context>
     <name>TrashMenu</name>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>恢复“%1”</translation>
+    </message>
+    <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>恢复“%1”中的消息</translation>
+    </message>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>最近 30 天没有删除的项目</translation>
@@ -8021,12 +8027,6 @@
         <source>%Ln token(s)</source>
         <translation>
             <numerusform>%Ln 个 token</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln tool(s)</source>
-        <translation>
-            <numerusform>%Ln 个工具</numerusform>
         </translation>
     </message>
     <message numerus="yes">

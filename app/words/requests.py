@@ -120,14 +120,6 @@ def deleted_chat() -> str:
     return QCoreApplication.translate("Requests", "Deleted chat")
 
 
-def grouping_name(grouping: Grouping) -> str:
-    return {
-        Grouping.PAIR: QCoreApplication.translate("Totals", "By pair"),
-        Grouping.LANGUAGE: QCoreApplication.translate("Totals", "By language"),
-        Grouping.CONTENT: QCoreApplication.translate("Totals", "By content"),
-    }[grouping]
-
-
 def total_columns() -> list[str]:
     return [
         column_name(RequestColumn.ACCEPT_RATE),

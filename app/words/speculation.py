@@ -125,10 +125,6 @@ def has_charts(stats: RequestStats) -> bool:
     return stats.drafted > 0 and stats.draft_rounds >= _LEAST_PASSES
 
 
-def starter_sentence() -> str:
-    return QCoreApplication.translate("Inspector", "The starter pair knows its text; others gain less.")
-
-
 def positions_words(stats: RequestStats) -> str:
     """The chart as text, for those who cannot see it."""
     words = QCoreApplication.translate("Inspector", "position %1: %2")

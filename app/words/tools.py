@@ -65,9 +65,6 @@ class _Counts(QObject):
     def tokens(self, count: int) -> str:
         return self.tr("%Ln token(s)", "", count)
 
-    def tools(self, count: int) -> str:
-        return self.tr("%Ln tool(s)", "", count)
-
     def on(self, count: int) -> str:
         return self.tr("%Ln tool(s) on", "", count)
 
@@ -193,8 +190,3 @@ def program_name(program: str) -> str:
 def program_page(program: str) -> str:
     """Where its maker says how to install it."""
     return _PROGRAMS.get(program, ("", ""))[1]
-
-
-def offers_text(count: int, tokens: int) -> str:
-    """ "5 tools · 812 tokens" """
-    return " · ".join(filter(None, (_Counts().tools(count), tokens_text(tokens))))

@@ -258,7 +258,7 @@ def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: Controlle
     options.put(CHAT, "system_prompt", "You are a poet.")
     options.save_preset("Poet")
     assert options.view(CHAT).own == {}
-    assert [each.name for each in options.view(CHAT).presets] == ["Poet"]
+    assert [*options.view(CHAT).presets.values()] == ["Poet"]
     assert options.view(CHAT).sources["system_prompt"] == "preset"
     poet = options.view(CHAT).preset
     harness.chat.new_chat()
@@ -271,7 +271,7 @@ def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: Controlle
     second = harness.chat.chat_id
     options.delete_preset(poet)
     harness.settle()
-    assert options.view(CHAT).presets == ()
+    assert options.view(CHAT).presets == {}
     harness.say("Three")
     assert last(harness).messages[0].content == "You are a poet.", "no chat loses words with the preset"
     assert harness.storage.read.states.options(second) == {"system_prompt": "You are a poet.", "temperature": 1.2}

@@ -17,6 +17,7 @@ from app.theme import FOOTER_PX, Palette, Theme
 from app.view_models.request_table import RequestRole, RequestRow, RequestTableModel
 from app.view_models.transcript import RequestStats
 from app.views.widgets.held_keys import presses
+from app.views.widgets.painting import paint_line
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.sparkline import paint_positions, paint_sparkline, paint_time
 from app.views.widgets.tooltips import show_item_tooltips
@@ -197,15 +198,12 @@ class RequestDelegate(QStyledItemDelegate):
         side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
         two = below or index.column() == RequestColumn.TIME
         line = place.adjusted(0, 4, 0, -place.height() // 2) if two else place
-        painter.setPen(self._color(index))
-        shown = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, shown)
+        paint_line(painter, line, str(index.data()), painter.font(), self._color(index), side=side)
         if below:
             saved = index.column() == RequestColumn.SPEED_UP
-            painter.setPen(self._color(index) if saved else colors.secondary)
+            color = self._color(index) if saved else colors.secondary
             line = place.adjusted(0, place.height() // 2 - 2, 0, -3)
-            shown = painter.fontMetrics().elidedText(below, Qt.TextElideMode.ElideRight, line.width())
-            painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, shown)
+            paint_line(painter, line, below, painter.font(), color, side=side)
 
     def _color(self, index: QModelIndex | QPersistentModelIndex) -> QColor:
         colors = self._table.theme.palette
@@ -235,13 +233,10 @@ class RequestDelegate(QStyledItemDelegate):
     def _paint_names(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
         colors = self._table.theme.palette
         below = index.data(RequestRole.SECOND_LINE)
-        metrics = QFontMetrics(painter.font())
         half = place.height() // 2
         for text, color, top in ((index.data(), colors.text, 4), (below, colors.secondary, half - 1)):
-            painter.setPen(color)
-            shown = metrics.elidedText(str(text), Qt.TextElideMode.ElideRight, place.width())
             line = QRect(place.left(), place.top() + top, place.width(), half - 3)
-            painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+            paint_line(painter, line, str(text), painter.font(), color)
 
 
 def speed_color(stats: RequestStats, colors: Palette) -> QColor:

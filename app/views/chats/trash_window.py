@@ -30,7 +30,8 @@ from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import Index, RowRing, set_up_row_list
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.translated import Translated
-from app.words.trash import deletion_detail, deletion_title, restore_words
+from app.words.formats import fill, in_menu
+from app.words.trash import deletion_detail, deletion_title
 
 SHOW_ALL = "show_all"
 
@@ -236,7 +237,8 @@ class TrashMenu(QObject):
     def fill(self) -> None:
         self._menu.clear()
         for deletion in self._deletions.latest():
-            action = self._menu.addAction(restore_words(deletion))
+            words = self.tr("Restore “%1”") if deletion.whole_chat else self.tr("Restore Messages in “%1”")
+            action = self._menu.addAction(fill(words, in_menu(deletion.title)))
             action.triggered.connect(lambda _checked=False, deletion=deletion: self._deletions.restore(deletion))
         if self._menu.isEmpty():
             self._menu.addAction(self.tr("Nothing in the last 30 days")).setEnabled(False)

@@ -52,7 +52,6 @@ class DiscoverPanel(Translated, QWidget):
     def __init__(self, theme: Theme, models: ModelController, show_yours: Callable[[], None]) -> None:
         """`show_yours` shows what is installed and on its way."""
         super().__init__()
-        self.theme = theme
         self._models = models
         self._discover = models.discover
         self._filter = DiscoverFilter()

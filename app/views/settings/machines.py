@@ -27,12 +27,10 @@ from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text
-from app.words.formats import fill
+from app.words.formats import fill, percent
 from app.words.machines import (
     code_words,
-    copying_words,
     digits,
-    helping_words,
     lending_words,
     machine_words,
     mode_figures,
@@ -215,7 +213,7 @@ class PairedCard(Translated, Card):
             entry = entries[fingerprint]
             state = entry.address, entry.trip_s, entry.error, entry.elsewhere, entry.was_at
             helps = self._machines.helps(entry) and self._models.pair.state == PairState.READY
-            helping = helping_words(self._models.pair.main_name) if helps else ""
+            helping = fill(self.tr("Runs part of %1."), human_name(self._models.pair.main_name)) if helps else ""
             row.set_words(entry.name, "\n".join(filter(None, (machine_words(*state), helping))))
             self.moves[fingerprint].setVisible(entry.elsewhere is not None)
             self.moves[fingerprint].setAccessibleName(fill(self.tr("Change the address of %1"), entry.name))
@@ -490,7 +488,8 @@ class StationCard(Translated, Card):
         if not station.chosen:
             return self.tr("A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.")
         if station.file_serving.is_used:
-            return copying_words(self.machine.text(), station.file_serving.share)
+            copied = percent(station.file_serving.share)
+            return fill(self.tr("Copying the draft to %1: %2"), self.machine.text(), copied)
         return station_words(station.state, station.source.repository)
 
     def _retranslate(self) -> None:

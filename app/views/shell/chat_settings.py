@@ -5,7 +5,7 @@ Also here: the row of presets, and the button that opens it. Its fields are in `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -16,7 +16,7 @@ from app.controllers.chat import ChatController
 from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
 from app.theme import Theme
-from app.view_models.chat_options import OptionsView, PresetView, Scope
+from app.view_models.chat_options import OptionsView, Scope
 from app.views.shell.option_form import OptionForm
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
@@ -55,7 +55,7 @@ class PresetRow(Translated, QWidget):
         super().__init__(parent)
         self._theme = theme
         self._options = options
-        self._presets: tuple[PresetView, ...] = ()
+        self._presets: Mapping[str, str] = {}  # names, by id
         self._preset = ""  # the id of the chosen one; "": none
         self._changed = False
         self._renamed_preset = ""  # the preset that is being named; "": a new one
@@ -71,8 +71,8 @@ class PresetRow(Translated, QWidget):
         self.name.given_up.connect(self._end_naming)
         self._retranslate()
 
-    def show_presets(self, presets: Sequence[PresetView], chosen: str, *, changed: bool) -> None:
-        self._presets = tuple(presets)
+    def show_presets(self, presets: Mapping[str, str], chosen: str, *, changed: bool) -> None:
+        self._presets = presets
         self._preset = chosen
         self._changed = changed
         self.choice.set_value(chosen)
@@ -92,7 +92,7 @@ class PresetRow(Translated, QWidget):
     def ask_to_delete(self) -> Dialog:
         """Asks first: it may contain a system prompt that exists nowhere else."""
         preset = self._preset
-        name = next((each.name for each in self._presets if each.id == self._preset), "")
+        name = self._presets.get(preset, "")
 
         def text() -> DialogText:
             title = fill(self.tr("Delete the preset “%1”?"), name)
@@ -106,7 +106,7 @@ class PresetRow(Translated, QWidget):
 
     def begin_naming(self, preset: str) -> None:
         self._renamed_preset = preset
-        self.name.setText(next((each.name for each in self._presets if each.id == preset), ""))
+        self.name.setText(self._presets.get(preset, ""))
         self.choice.hide()
         self.name.show()
         self.name.selectAll()
@@ -133,8 +133,7 @@ class PresetRow(Translated, QWidget):
         self.name.hide()
 
     def _retranslate(self) -> None:
-        none = self.tr("No preset")
-        self.choice.set_choices([("", none), *((each.id, each.name) for each in self._presets)])
+        self.choice.set_choices([("", self.tr("No preset")), *self._presets.items()])
         self.choice.setAccessibleName(self.tr("Preset"))
         self.more.set_name(self.tr("Manage presets"))
         self.name.setAccessibleName(self.tr("Preset name"))
@@ -146,7 +145,7 @@ class ChatSettings(Translated, Panel):
         super().__init__(theme, parent, _WIDTH_PX, otherwise)
         self._options = options
         self._model_name = ""
-        self._view = OptionsView({}, {}, {}, (), "")
+        self._view = OptionsView({}, {}, {}, {}, "")
         self.scopes = Segments(theme, self)
         self.scopes.set_value(Scope.CHAT)
         self.close_button = IconButton(theme, "x", 26, self)
@@ -175,9 +174,6 @@ class ChatSettings(Translated, Panel):
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(10)
         self.page.title.hide()
-        content = self.page.widget()
-        if content is not None:
-            content.setAutoFillBackground(False)  # the card shows through
         rows.addWidget(self.form)
         rows.addStretch(1)
 

@@ -106,7 +106,6 @@ class FoldersRow(Translated, QWidget):
         self.name = TextLabel(theme, TextStyle.BODY)
         self.none = TextLabel(theme, TextStyle.FINE)
         self.add_folder, self.add_file = (PillButton(theme) for _ in range(2))
-        self.paths: list[QWidget] = []
         self._list = QVBoxLayout()
         self._list.setSpacing(2)
         buttons = QWidget()
@@ -204,9 +203,6 @@ class ChatToolsPanel(Translated, Panel):
         self.page.column.setContentsMargins(0, 0, 0, 0)
         self.page.column.setSpacing(8)
         self.page.title.hide()
-        content = self.page.widget()
-        if content is not None:
-            content.setAutoFillBackground(False)  # the card shows through
         self._rows = QVBoxLayout()
         self._rows.setSpacing(8)
         self.page.column.addLayout(self._rows)

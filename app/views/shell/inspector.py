@@ -123,7 +123,8 @@ class InspectorPanel(Translated, QWidget):
             _set(self.against, speculation.measured_against(stats, self._pair_gain))
             _set(self.sentence, speculation.plain_sentence(stats))
             self._color_headline()
-        _set(self.starter, speculation.starter_sentence() if self._of_starter else "")
+        known = self.tr("The starter pair knows its text; others gain less.")
+        _set(self.starter, known if self._of_starter else "")
         for label in (self.against, self.sentence, self.starter):
             label.setVisible(bool(label.text()))
         self.turn_off.setVisible(stats is not None and tone_of(stats) is Tone.COST)

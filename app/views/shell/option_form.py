@@ -66,7 +66,7 @@ class OptionForm(Translated, QWidget):
         self._theme = theme
         self._scope = Scope.CHAT
         self._values: Mapping[str, Any] = {}  # of every option, the ones that apply
-        self._view = OptionsView({}, {}, {}, (), "")
+        self._view = OptionsView({}, {}, {}, {}, "")
         names = (*((_PROMPT,) if with_prompt else ()), *_ROWS, _SCHEMA, _DRAFTING)
         self.fields = {name: OptionField(theme, name) for name in names}
         self._words = {name: Words(theme, beside=True) for name in _WIDE if name in self.fields}

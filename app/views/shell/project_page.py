@@ -14,7 +14,7 @@ from app.controllers.models import ModelController
 from app.controllers.projects import DRAFT, MAIN
 from app.theme import Theme
 from app.view_models.chat_options import Scope
-from app.view_models.project import FileRow, ProjectView
+from app.view_models.project import ProjectFile, ProjectView
 from app.views.settings.options import PromptField
 from app.views.shell.option_form import OptionForm
 from app.views.shell.place_page import PlacePage
@@ -275,11 +275,7 @@ class ProjectPage(PlacePage):
         shown = self._folder_id, files[:MOST_ROWS], whole, len(files)
         if shown != self._shown_files:
             self._shown_files = shown
-            rows = [
-                FileRow(each.id, each.name, each.path, each.size_bytes, each.state, each.problem, each.id in whole)
-                for each in files[:MOST_ROWS]
-            ]
-            self.form.files.show_rows(rows, len(files))
+            self.form.files.show_files(files[:MOST_ROWS], whole, len(files))
 
     def _choose_files(self) -> None:
         dialog = QFileDialog(self._window, self.tr("Add Files to the Project"))
@@ -294,15 +290,15 @@ class ProjectPage(PlacePage):
     def _add_to(self, folder_id: int, paths: Sequence[str]) -> None:
         self._chats.documents.add(folder_id, paths)
 
-    def _remove_file(self, row: FileRow) -> None:
+    def _remove_file(self, file: ProjectFile) -> None:
         """Undone by adding it again: its text is read from where it is."""
         folder_id = self._folder_id
-        self._chats.documents.remove(folder_id, [row.id])
+        self._chats.documents.remove(folder_id, [file.id])
 
         def text() -> BannerText:
-            return BannerText(fill(self.tr("“%1” was removed from the project."), row.name), button=self.tr("Undo"))
+            return BannerText(fill(self.tr("“%1” was removed from the project."), file.name), button=self.tr("Undo"))
 
-        self._window.banner.show_info(text, lambda: self._add_to(folder_id, [row.path]))
+        self._window.banner.show_info(text, lambda: self._add_to(folder_id, [file.path]))
 
     def _report_left_out(self, _folder_id: int, number: int) -> None:
         def text() -> BannerText:
