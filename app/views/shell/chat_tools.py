@@ -228,11 +228,9 @@ class ChatToolsPanel(Translated, Panel):
             self.heads[server.id].show_server(server, enabled=can is CanCall.YES)
             for tool in server.tools:
                 self.lines[tool.id].show_tool(tool, enabled=(can is CanCall.YES or tool.on) and not tool.fixed)
-        self.folders.show_paths(wanted=any(self._reads_files(tool) for server in servers for tool in server.tools))
+        tools_on = (tool.id for server in servers for tool in server.tools if tool.on)
+        self.folders.show_paths(wanted=any(tool in _OF_FILES for tool in tools_on))
         self._show_words(servers, can)
-
-    def _reads_files(self, tool: ToolRow) -> bool:
-        return tool.on and tool.id in _OF_FILES
 
     def _make_lines(self, servers: tuple[ServerRow, ...]) -> None:
         clear(self._rows)

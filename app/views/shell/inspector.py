@@ -466,6 +466,7 @@ class PassColumns(Chart):
         shares = self.stats.share_by_accepted
         columns = max(5, len(shares))
         width = place.width() / columns
+        named_every = max(1, math.ceil(self.theme.px(20) / width))  # not every column has room for its number
         line = self.line_px
         highest = max(shares, default=1.0) or 1.0
         colors = self.theme.palette
@@ -475,16 +476,12 @@ class PassColumns(Chart):
             high = max(self.theme.px(2), share / highest * column.height())
             bar = QRectF(column.left() + width * 0.18, column.bottom() - high, width * 0.64, high)
             self.bar(painter, bar, colors.draft if share else colors.hover)
-            if number % self._named_every(width) == 0:
+            if number % named_every == 0:
                 named = formats.count(number)
                 room = painter.fontMetrics().horizontalAdvance(named) + 1
                 left = min(max(column.center().x() - room / 2, place.left()), place.right() - room)
                 painter.setPen(colors.faint)
                 painter.drawText(QRectF(left, column.bottom(), room, line), Qt.AlignmentFlag.AlignCenter, named)
-
-    def _named_every(self, width: float) -> int:
-        """Not every column has room for its number."""
-        return max(1, math.ceil(self.theme.px(20) / width))
 
 
 class PassMeter(Chart):
@@ -534,7 +531,8 @@ class TimeSplit(Chart):
         parts = speculation.time_parts(stats)
         high = theme.px(_BAR_PX + 2)
         paint_time(painter, QRectF(place.left(), place.top() + 2, place.width(), high), stats, theme)
-        needed = [painter.fontMetrics().horizontalAdvance(name) + self._beside_px() for name, _ in parts]
+        beside_px = theme.px(6) + theme.px(4) + 3  # what a column needs beside its words
+        needed = [painter.fontMetrics().horizontalAdvance(name) + beside_px for name, _ in parts]
         spare = (place.width() - sum(needed)) / len(parts)  # the longest name keeps its words
         left = place.left()
         names = [name for name, _ in parts]
@@ -543,10 +541,6 @@ class TimeSplit(Chart):
             column = QRectF(left, place.top() + high + 4, words + spare, line)
             self._paint_part(painter, column, name, share, color)
             left += column.width()
-
-    def _beside_px(self) -> int:
-        """What a column needs beside its words."""
-        return self.theme.px(6) + self.theme.px(4) + 3
 
     def _paint_part(self, painter: QPainter, place: QRectF, name: str, share: str, color: QColor) -> None:
         dot = self.theme.px(6)
