@@ -44,7 +44,6 @@ _LEFT_PX = 8
 _RIGHT_PX = 6  # between a cell's edges and its words
 _PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
 _TIME_BAR_PX = 6
-_HEADER_SIDES_PX = 8
 
 
 class RequestTable(Translated, QTableView):
@@ -158,7 +157,7 @@ class RequestHeader(QHeaderView):
         painter.setFont(self._theme.ui_font(FOOTER_PX))
         painter.setPen(self._theme.palette.secondary)
         name = self.model().headerData(column, Qt.Orientation.Horizontal)
-        place = rect.adjusted(8 if words else _HEADER_SIDES_PX - 6, 0, -6, -4)
+        place = rect.adjusted(_LEFT_PX if words else 2, 0, -_RIGHT_PX, -4)
         painter.drawText(place, side | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap, str(name))
         painter.restore()
 

@@ -388,7 +388,7 @@ class MainWindow(Translated, ShellWindow):
         self.kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         view.editing.typed.connect(self.kept_words.note_typing)
         self.chat_settings.bind(chats, models)
-        self.composer.bind_tools(chats.tools, models, self._make_tools_panel)
+        self.composer.tools_button.bind(chats.tools, models, self._make_tools_panel)
         self.resized.connect(self.composer.tools_button.place_panel)
         for changed in (models.pair_changed, models.library.changed, chats.options.changed):
             changed.connect(self._follow_pair)
