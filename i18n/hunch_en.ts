@@ -256,6 +256,16 @@
     </message>
 </context>
 <context>
+    <name>ServerCard</name>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>%Ln tool</numerusform>
+            <numerusform>%Ln tools</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ServerPage</name>
     <message numerus="yes">
         <source>%Ln minute(s)</source>
@@ -343,13 +353,6 @@
         <translation>
             <numerusform>%Ln token</numerusform>
             <numerusform>%Ln tokens</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln tool(s)</source>
-        <translation>
-            <numerusform>%Ln tool</numerusform>
-            <numerusform>%Ln tools</numerusform>
         </translation>
     </message>
     <message numerus="yes">

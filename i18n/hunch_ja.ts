@@ -816,12 +816,24 @@
 <context>
     <name>ChatToolsPanel</name>
     <message>
+        <source>Choose a model first.</source>
+        <translation>先にモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>After a change the model reads the whole chat again.</source>
+        <translation>変更すると、モデルはチャット全体を読み直します。</translation>
+    </message>
+    <message>
         <source>Tools in this chat</source>
         <translation>このチャットのツール</translation>
     </message>
     <message>
         <source>Close</source>
         <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
+        <translation>多めです。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
     </message>
     <message>
         <source>Manage Tools…</source>
@@ -2124,10 +2136,6 @@
         <translation>このペア：%1。</translation>
     </message>
     <message>
-        <source>The starter pair knows its text; others gain less.</source>
-        <translation>スターターペアは文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
-    </message>
-    <message>
         <source>break-even %1</source>
         <translation>%1 以上で速くなる</translation>
     </message>
@@ -2229,6 +2237,10 @@
 </context>
 <context>
     <name>InspectorPanel</name>
+    <message>
+        <source>The starter pair knows its text; others gain less.</source>
+        <translation>スターターペアは文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
+    </message>
     <message>
         <source>Inspector</source>
         <translation>インスペクタ</translation>
@@ -2597,10 +2609,6 @@
         <translation>以前は %1</translation>
     </message>
     <message>
-        <source>Runs part of %1.</source>
-        <translation>%1 の一部を動かしています。</translation>
-    </message>
-    <message>
         <source>%1 holds half of every layer.</source>
         <translation>各レイヤーの半分は %1 にあります。</translation>
     </message>
@@ -2719,14 +2727,6 @@
     <message>
         <source>up to %1, %2 s of work there</source>
         <translation>その Mac で最大 %1、作業 %2 秒</translation>
-    </message>
-    <message>
-        <source>Copying the draft to %1: %2</source>
-        <translation>ドラフトモデルを %1 へコピー中: %2</translation>
-    </message>
-    <message>
-        <source>%1 drafts for it, ahead of time.</source>
-        <translation>%1 でもドラフトを先に準備しています。</translation>
     </message>
     <message>
         <source>%1: half of every layer, %2 of %3</source>
@@ -4977,10 +4977,6 @@
         <source>a part of another character</source>
         <translation>別の文字の一部</translation>
     </message>
-    <message>
-        <source>Dotted: guessed right. Solid: corrected.</source>
-        <translation>点線：言い当てた部分。実線：修正箇所。</translation>
-    </message>
 </context>
 <context>
     <name>OverlayMenu</name>
@@ -5007,6 +5003,10 @@
     <message>
         <source>Always show</source>
         <translation>常に表示</translation>
+    </message>
+    <message>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>点線：言い当てた部分。実線：修正箇所。</translation>
     </message>
     <message>
         <source>Draft Marks</source>
@@ -5042,6 +5042,10 @@
     <message>
         <source>Unloaded; your next message reloads it.</source>
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
+    </message>
+    <message>
+        <source>%1 drafts for it, ahead of time.</source>
+        <translation>%1 でもドラフトを先に準備しています。</translation>
     </message>
     <message>
         <source>off for this pair</source>
@@ -5089,6 +5093,10 @@
 </context>
 <context>
     <name>PairedCard</name>
+    <message>
+        <source>Runs part of %1.</source>
+        <translation>%1 の一部を動かしています。</translation>
+    </message>
     <message>
         <source>Change the address of %1</source>
         <translation>%1 のアドレスを変更</translation>
@@ -6586,6 +6594,12 @@
 </context>
 <context>
     <name>ServerCard</name>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>ツール %Ln 個</numerusform>
+        </translation>
+    </message>
     <message>
         <source>What it offers</source>
         <translation>提供するツール</translation>
@@ -7085,6 +7099,10 @@
         <source>A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.</source>
         <translation>ペアリングした Mac でもドラフトモデルを動かし、次のドラフトを先に準備できます。文章は変わりません。</translation>
     </message>
+    <message>
+        <source>Copying the draft to %1: %2</source>
+        <translation>ドラフトモデルを %1 へコピー中: %2</translation>
+    </message>
 </context>
 <context>
     <name>TemplateDialog</name>
@@ -7391,10 +7409,6 @@
         <translation>%1 はツールを使えません。</translation>
     </message>
     <message>
-        <source>Choose a model first.</source>
-        <translation>先にモデルを選んでください。</translation>
-    </message>
-    <message>
         <source>No other installed model can.</source>
         <translation>インストール済みのほかのモデルも使えません。</translation>
     </message>
@@ -7403,20 +7417,12 @@
         <translation>使えるインストール済みモデル: %1。</translation>
     </message>
     <message>
-        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>多めです。チャットに使える分が減り、小さなモデルはうまく選べなくなります。</translation>
-    </message>
-    <message>
         <source>Runs without asking.</source>
         <translation>確認なしで許可されています。</translation>
     </message>
     <message>
         <source>Ask again</source>
         <translation>再び確認</translation>
-    </message>
-    <message>
-        <source>After a change the model reads the whole chat again.</source>
-        <translation>変更すると、モデルはチャット全体を読み直します。</translation>
     </message>
     <message>
         <source>Off</source>
@@ -7748,14 +7754,6 @@
         <translation>「%1」のメッセージ</translation>
     </message>
     <message>
-        <source>Restore Messages in “%1”</source>
-        <translation>「%1」のメッセージを復元</translation>
-    </message>
-    <message>
-        <source>Restore “%1”</source>
-        <translation>「%1」を復元</translation>
-    </message>
-    <message>
         <source>deleted today</source>
         <translation>今日削除</translation>
     </message>
@@ -7770,6 +7768,14 @@
 </context>
 <context>
     <name>TrashMenu</name>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>「%1」を復元</translation>
+    </message>
+    <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>「%1」のメッセージを復元</translation>
+    </message>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>過去 30 日間にはありません</translation>
@@ -8018,12 +8024,6 @@
         <source>%Ln token(s)</source>
         <translation>
             <numerusform>%Ln トークン</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln tool(s)</source>
-        <translation>
-            <numerusform>ツール %Ln 個</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -816,12 +816,24 @@
 <context>
     <name>ChatToolsPanel</name>
     <message>
+        <source>Choose a model first.</source>
+        <translation>먼저 모델을 고르세요.</translation>
+    </message>
+    <message>
+        <source>After a change the model reads the whole chat again.</source>
+        <translation>바꾸면 모델이 채팅 전체를 다시 읽어요.</translation>
+    </message>
+    <message>
         <source>Tools in this chat</source>
         <translation>이 채팅의 도구</translation>
     </message>
     <message>
         <source>Close</source>
         <translation>닫기</translation>
+    </message>
+    <message>
+        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
+        <translation>자리를 많이 차지해요. 채팅에 쓸 자리가 줄고, 작은 모델은 도구를 잘 고르지 못해요.</translation>
     </message>
     <message>
         <source>Manage Tools…</source>
@@ -2124,10 +2136,6 @@
         <translation>이 조합: %1.</translation>
     </message>
     <message>
-        <source>The starter pair knows its text; others gain less.</source>
-        <translation>기본 모델은 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
-    </message>
-    <message>
         <source>break-even %1</source>
         <translation>손익분기 %1</translation>
     </message>
@@ -2229,6 +2237,10 @@
 </context>
 <context>
     <name>InspectorPanel</name>
+    <message>
+        <source>The starter pair knows its text; others gain less.</source>
+        <translation>기본 모델은 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
+    </message>
     <message>
         <source>Inspector</source>
         <translation>인스펙터</translation>
@@ -2597,10 +2609,6 @@
         <translation>이전 주소: %1</translation>
     </message>
     <message>
-        <source>Runs part of %1.</source>
-        <translation>지금 %1 모델의 일부를 실행하고 있어요.</translation>
-    </message>
-    <message>
         <source>%1 holds half of every layer.</source>
         <translation>각 레이어의 절반은 %1에 있어요.</translation>
     </message>
@@ -2719,14 +2727,6 @@
     <message>
         <source>up to %1, %2 s of work there</source>
         <translation>그 Mac에서 최대 %1, 작업 %2초</translation>
-    </message>
-    <message>
-        <source>Copying the draft to %1: %2</source>
-        <translation>초안 모델을 복사하는 중 · %1: %2</translation>
-    </message>
-    <message>
-        <source>%1 drafts for it, ahead of time.</source>
-        <translation>%1에서도 초안을 미리 만들고 있어요.</translation>
     </message>
     <message>
         <source>%1: half of every layer, %2 of %3</source>
@@ -4977,10 +4977,6 @@
         <source>a part of another character</source>
         <translation>다른 글자의 일부</translation>
     </message>
-    <message>
-        <source>Dotted: guessed right. Solid: corrected.</source>
-        <translation>점선: 맞힌 말. 실선: 고친 곳.</translation>
-    </message>
 </context>
 <context>
     <name>OverlayMenu</name>
@@ -5007,6 +5003,10 @@
     <message>
         <source>Always show</source>
         <translation>항상 보기</translation>
+    </message>
+    <message>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>점선: 맞힌 말. 실선: 고친 곳.</translation>
     </message>
     <message>
         <source>Draft Marks</source>
@@ -5042,6 +5042,10 @@
     <message>
         <source>Unloaded; your next message reloads it.</source>
         <translation>메모리에 없어요. 다음 메시지를 보내면 다시 불러와요.</translation>
+    </message>
+    <message>
+        <source>%1 drafts for it, ahead of time.</source>
+        <translation>%1에서도 초안을 미리 만들고 있어요.</translation>
     </message>
     <message>
         <source>off for this pair</source>
@@ -5089,6 +5093,10 @@
 </context>
 <context>
     <name>PairedCard</name>
+    <message>
+        <source>Runs part of %1.</source>
+        <translation>지금 %1 모델의 일부를 실행하고 있어요.</translation>
+    </message>
     <message>
         <source>Change the address of %1</source>
         <translation>주소 변경: %1</translation>
@@ -6586,6 +6594,12 @@
 </context>
 <context>
     <name>ServerCard</name>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>도구 %Ln개</numerusform>
+        </translation>
+    </message>
     <message>
         <source>What it offers</source>
         <translation>제공하는 도구</translation>
@@ -7085,6 +7099,10 @@
         <source>A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.</source>
         <translation>페어링한 Mac도 초안 모델을 실행해 다음 초안을 미리 준비할 수 있어요. 글은 같아요.</translation>
     </message>
+    <message>
+        <source>Copying the draft to %1: %2</source>
+        <translation>초안 모델을 복사하는 중 · %1: %2</translation>
+    </message>
 </context>
 <context>
     <name>TemplateDialog</name>
@@ -7391,10 +7409,6 @@
         <translation>%1 모델은 도구를 쓸 수 없어요.</translation>
     </message>
     <message>
-        <source>Choose a model first.</source>
-        <translation>먼저 모델을 고르세요.</translation>
-    </message>
-    <message>
         <source>No other installed model can.</source>
         <translation>설치된 다른 모델도 쓸 수 없어요.</translation>
     </message>
@@ -7403,20 +7417,12 @@
         <translation>쓸 수 있는 설치된 모델: %1.</translation>
     </message>
     <message>
-        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>자리를 많이 차지해요. 채팅에 쓸 자리가 줄고, 작은 모델은 도구를 잘 고르지 못해요.</translation>
-    </message>
-    <message>
         <source>Runs without asking.</source>
         <translation>묻지 않고 실행해요.</translation>
     </message>
     <message>
         <source>Ask again</source>
         <translation>다시 묻기</translation>
-    </message>
-    <message>
-        <source>After a change the model reads the whole chat again.</source>
-        <translation>바꾸면 모델이 채팅 전체를 다시 읽어요.</translation>
     </message>
     <message>
         <source>Off</source>
@@ -7748,14 +7754,6 @@
         <translation>‘%1’의 메시지</translation>
     </message>
     <message>
-        <source>Restore Messages in “%1”</source>
-        <translation>‘%1’의 메시지 복구</translation>
-    </message>
-    <message>
-        <source>Restore “%1”</source>
-        <translation>‘%1’ 복구</translation>
-    </message>
-    <message>
         <source>deleted today</source>
         <translation>오늘 삭제</translation>
     </message>
@@ -7770,6 +7768,14 @@
 </context>
 <context>
     <name>TrashMenu</name>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>‘%1’ 복구</translation>
+    </message>
+    <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>‘%1’의 메시지 복구</translation>
+    </message>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>최근 30일 동안 없음</translation>
@@ -8018,12 +8024,6 @@
         <source>%Ln token(s)</source>
         <translation>
             <numerusform>토큰 %Ln개</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln tool(s)</source>
-        <translation>
-            <numerusform>도구 %Ln개</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -816,12 +816,24 @@
 <context>
     <name>ChatToolsPanel</name>
     <message>
+        <source>Choose a model first.</source>
+        <translation>请先选择模型。</translation>
+    </message>
+    <message>
+        <source>After a change the model reads the whole chat again.</source>
+        <translation>更改后，模型会重新读取整个对话。</translation>
+    </message>
+    <message>
         <source>Tools in this chat</source>
         <translation>此对话的工具</translation>
     </message>
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
+        <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
     </message>
     <message>
         <source>Manage Tools…</source>
@@ -2124,10 +2136,6 @@
         <translation>这组模型：%1。</translation>
     </message>
     <message>
-        <source>The starter pair knows its text; others gain less.</source>
-        <translation>入门模型已将内容背熟，其他模型组合不会快这么多。</translation>
-    </message>
-    <message>
         <source>break-even %1</source>
         <translation>盈亏平衡点 %1</translation>
     </message>
@@ -2229,6 +2237,10 @@
 </context>
 <context>
     <name>InspectorPanel</name>
+    <message>
+        <source>The starter pair knows its text; others gain less.</source>
+        <translation>入门模型已将内容背熟，其他模型组合不会快这么多。</translation>
+    </message>
     <message>
         <source>Inspector</source>
         <translation>检查器</translation>
@@ -2597,10 +2609,6 @@
         <translation>之前在 %1</translation>
     </message>
     <message>
-        <source>Runs part of %1.</source>
-        <translation>正在运行 %1 的一部分。</translation>
-    </message>
-    <message>
         <source>%1 holds half of every layer.</source>
         <translation>每一层的一半位于 %1。</translation>
     </message>
@@ -2719,14 +2727,6 @@
     <message>
         <source>up to %1, %2 s of work there</source>
         <translation>在那台 Mac 上最多 %1、工作 %2 秒</translation>
-    </message>
-    <message>
-        <source>Copying the draft to %1: %2</source>
-        <translation>正在将草稿模型拷贝到 %1：%2</translation>
-    </message>
-    <message>
-        <source>%1 drafts for it, ahead of time.</source>
-        <translation>%1 也在提前起草。</translation>
     </message>
     <message>
         <source>%1: half of every layer, %2 of %3</source>
@@ -4977,10 +4977,6 @@
         <source>a part of another character</source>
         <translation>另一个字的一部分</translation>
     </message>
-    <message>
-        <source>Dotted: guessed right. Solid: corrected.</source>
-        <translation>虚线：猜中的文字。实线：改写处。</translation>
-    </message>
 </context>
 <context>
     <name>OverlayMenu</name>
@@ -5007,6 +5003,10 @@
     <message>
         <source>Always show</source>
         <translation>始终显示</translation>
+    </message>
+    <message>
+        <source>Dotted: guessed right. Solid: corrected.</source>
+        <translation>虚线：猜中的文字。实线：改写处。</translation>
     </message>
     <message>
         <source>Draft Marks</source>
@@ -5042,6 +5042,10 @@
     <message>
         <source>Unloaded; your next message reloads it.</source>
         <translation>不在内存中，发送下一条消息时会重新加载。</translation>
+    </message>
+    <message>
+        <source>%1 drafts for it, ahead of time.</source>
+        <translation>%1 也在提前起草。</translation>
     </message>
     <message>
         <source>off for this pair</source>
@@ -5089,6 +5093,10 @@
 </context>
 <context>
     <name>PairedCard</name>
+    <message>
+        <source>Runs part of %1.</source>
+        <translation>正在运行 %1 的一部分。</translation>
+    </message>
     <message>
         <source>Change the address of %1</source>
         <translation>更改 %1 的地址</translation>
@@ -6586,6 +6594,12 @@
 </context>
 <context>
     <name>ServerCard</name>
+    <message numerus="yes">
+        <source>%Ln tool(s)</source>
+        <translation>
+            <numerusform>%Ln 个工具</numerusform>
+        </translation>
+    </message>
     <message>
         <source>What it offers</source>
         <translation>提供的工具</translation>
@@ -7085,6 +7099,10 @@
         <source>A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.</source>
         <translation>已配对的 Mac 也可以运行草稿模型，提前备好下一份草稿。文字不变。</translation>
     </message>
+    <message>
+        <source>Copying the draft to %1: %2</source>
+        <translation>正在将草稿模型拷贝到 %1：%2</translation>
+    </message>
 </context>
 <context>
     <name>TemplateDialog</name>
@@ -7391,10 +7409,6 @@
         <translation>%1 无法使用工具。</translation>
     </message>
     <message>
-        <source>Choose a model first.</source>
-        <translation>请先选择模型。</translation>
-    </message>
-    <message>
         <source>No other installed model can.</source>
         <translation>其他已安装的模型也无法使用。</translation>
     </message>
@@ -7403,20 +7417,12 @@
         <translation>可用的已安装模型：%1。</translation>
     </message>
     <message>
-        <source>That is a lot: less of the chat fits, and small models choose worse among many.</source>
-        <translation>占用较多：留给对话的空间会减少，小模型也更难选对。</translation>
-    </message>
-    <message>
         <source>Runs without asking.</source>
         <translation>已允许，不再询问。</translation>
     </message>
     <message>
         <source>Ask again</source>
         <translation>恢复询问</translation>
-    </message>
-    <message>
-        <source>After a change the model reads the whole chat again.</source>
-        <translation>更改后，模型会重新读取整个对话。</translation>
     </message>
     <message>
         <source>Off</source>
@@ -7748,14 +7754,6 @@
         <translation>“%1”中的消息</translation>
     </message>
     <message>
-        <source>Restore Messages in “%1”</source>
-        <translation>恢复“%1”中的消息</translation>
-    </message>
-    <message>
-        <source>Restore “%1”</source>
-        <translation>恢复“%1”</translation>
-    </message>
-    <message>
         <source>deleted today</source>
         <translation>今天删除</translation>
     </message>
@@ -7770,6 +7768,14 @@
 </context>
 <context>
     <name>TrashMenu</name>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>恢复“%1”</translation>
+    </message>
+    <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>恢复“%1”中的消息</translation>
+    </message>
     <message>
         <source>Nothing in the last 30 days</source>
         <translation>最近 30 天没有删除的项目</translation>
@@ -8018,12 +8024,6 @@
         <source>%Ln token(s)</source>
         <translation>
             <numerusform>%Ln 个 token</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln tool(s)</source>
-        <translation>
-            <numerusform>%Ln 个工具</numerusform>
         </translation>
     </message>
     <message numerus="yes">

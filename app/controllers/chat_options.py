@@ -19,7 +19,7 @@ from app.controllers.projects import Projects
 from app.settings import STARTER_MOST_TOKENS, Settings, comes_with_app
 from app.storage import Project, Storage
 from app.system.worker import ignore
-from app.view_models.chat_options import OptionsView, PresetView, Scope
+from app.view_models.chat_options import OptionsView, Scope
 from app.view_models.model_list import PairView
 from engine import (
     Acceptance,
@@ -265,7 +265,7 @@ class ChatOptions(QObject):
         names = ("model", "preset", *("project",) * len(layers))
         for layer, source in zip(layers, names, strict=False):
             sources |= dict.fromkeys(known(layer), source)
-        presets = tuple(PresetView(each["id"], each["name"]) for each in self.presets.all())
+        presets = {each["id"]: each["name"] for each in self.presets.all()}
         return OptionsView(
             own,
             resolve(self._settings, *layers, main=self._main()).values,
@@ -282,7 +282,7 @@ class ChatOptions(QObject):
         for each in outer:
             sources |= dict.fromkeys(known(each), "project")
         otherwise = resolve(self._settings, model, *outer, main=self._main()).values
-        return OptionsView(known(own), otherwise, sources, (), "")
+        return OptionsView(known(own), otherwise, sources, {}, "")
 
     def put_in_project(self, folder_id: int, name: str, value: object) -> None:
         self._projects.put_options(folder_id, {name: Settings.options()[name].check(value)})

@@ -17,17 +17,11 @@ class Scope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PresetView:
-    id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class OptionsView:
     own: Mapping[str, Any]  # what is set here
     otherwise: Mapping[str, Any]  # what applies where nothing is set here
     sources: Mapping[str, str]  # where these come from: "project", "preset", "model"; not named: the settings
-    presets: tuple[PresetView, ...]
+    presets: Mapping[str, str]  # names, by id
     preset: str  # the id of the chosen one; "": none
 
 

@@ -131,11 +131,15 @@ class ConversationListModel(QAbstractListModel):
         self._apply(rows_of(listing, self.tree, self._day, bool(self.query)))
         self.refreshed.emit()
 
-    def row_of(self, chat_id: int) -> int | None:
-        return next((row for row, each in enumerate(self.rows) if chat_id and each.chat_id == chat_id), None)
+    def index_of(self, chat_id: int) -> QModelIndex:
+        """Invalid where it is not listed."""
+        return self._index_where(lambda row: row.chat_id == chat_id != 0)
 
-    def row_of_folder(self, folder_id: int) -> int | None:
-        return next((row for row, each in enumerate(self.rows) if folder_id and each.folder_id == folder_id), None)
+    def index_of_folder(self, folder_id: int) -> QModelIndex:
+        return self._index_where(lambda row: row.folder_id == folder_id != 0)
+
+    def _index_where(self, wanted: Callable[[ConversationRow], bool]) -> QModelIndex:
+        return next((self.index(row) for row, each in enumerate(self.rows) if wanted(each)), QModelIndex())
 
     def _apply(self, rows: list[ConversationRow]) -> None:
         rows = with_writing(rows, self.tree, {chat_id: self._folder_of(chat_id) for chat_id in self._generating})

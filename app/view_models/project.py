@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.storage.project_files import ProjectFile
+
+__all__ = ["ProjectFile", "ProjectView"]  # the first for views, which know no storage
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectView:
@@ -13,14 +17,3 @@ class ProjectView:
     has_instructions: bool = False
     has_options: bool = False
     files: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    id: int
-    name: str
-    path: str = ""
-    size_bytes: int = 0
-    state: str = "waits"  # "waits", "reading", "ready", "missing", "unreadable"
-    problem: str = ""  # why it is unreadable
-    is_whole: bool = False  # read whole in every chat

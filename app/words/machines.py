@@ -110,11 +110,6 @@ def machine_words(
     return " · ".join(filter(None, (_way(address), _trip(trip_s), before)))
 
 
-def helping_words(model: str) -> str:
-    """Beside where a machine is, while it helps with a model."""
-    return fill(QCoreApplication.translate("Machines", "Runs part of %1."), human_name(model))
-
-
 def part_words(machine: str, choice: ModeChoice | None) -> str:
     """What another machine holds of the loaded model."""
     if choice is not None and choice.mode is RankMode.TENSOR:
@@ -262,16 +257,6 @@ def _station_figures(state: StationState) -> str:
     takes = QCoreApplication.translate("Machines", "up to %1, %2 s of work there")
     taken = fill(takes, size(state.memory_bytes), number(state.worked_s, 1 if state.worked_s < 10 else 0))
     return " · ".join((hits, *([gain] if state.gain else []), *([late] if state.late else []), taken))
-
-
-def copying_words(machine: str, share: float) -> str:
-    """While the draft's files go to another machine."""
-    return fill(QCoreApplication.translate("Machines", "Copying the draft to %1: %2"), machine, percent(share))
-
-
-def drafting_words(machine: str) -> str:
-    """Beside the loaded pair, while another machine drafts as well."""
-    return fill(QCoreApplication.translate("Machines", "%1 drafts for it, ahead of time."), machine)
 
 
 def _share_words(share: RankShare, is_half: bool) -> str:

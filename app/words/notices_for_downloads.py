@@ -11,6 +11,19 @@ from engine import HubSilence
 _unreachable = partial(
     NoticeRow, engine.HubUnreachable, QT_TRANSLATE_NOOP("Messages", "Hub not reachable"), values=("endpoint",)
 )
+_no_weights = partial(
+    NoticeRow,
+    engine.NothingToInstall,
+    QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
+    hint=QT_TRANSLATE_NOOP("Messages", "Look for it at mlx-community."),
+    action=NoticeAction.OPEN_MODELS,
+)
+_folder_unusable = partial(
+    NoticeRow,
+    engine.StorageFailed,
+    QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
+    action=NoticeAction.RETRY,
+)
 
 DOWNLOAD_TABLE = (
     NoticeRow(
@@ -162,30 +175,18 @@ DOWNLOAD_TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("file", "repository"),
     ),
-    NoticeRow(
-        engine.NothingToInstall,
-        QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
+    _no_weights(
         QT_TRANSLATE_NOOP("Messages", "%1 lacks: %2."),
-        QT_TRANSLATE_NOOP("Messages", "Look for it at mlx-community."),
-        NoticeAction.OPEN_MODELS,
         values=("repository", "lacks"),
         when=lambda error: "safetensors" in error.formats and bool(error.lacks),
     ),
-    NoticeRow(
-        engine.NothingToInstall,
-        QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
+    _no_weights(
         QT_TRANSLATE_NOOP("Messages", "%1 has no MLX weights, only %2."),
-        QT_TRANSLATE_NOOP("Messages", "Look for it at mlx-community."),
-        NoticeAction.OPEN_MODELS,
         values=("repository", "formats"),
         when=lambda error: bool(error.formats),
     ),
-    NoticeRow(
-        engine.NothingToInstall,
-        QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
+    _no_weights(
         QT_TRANSLATE_NOOP("Messages", "%1 has no MLX weights."),
-        QT_TRANSLATE_NOOP("Messages", "Look for it at mlx-community."),
-        NoticeAction.OPEN_MODELS,
         values=("repository",),
     ),
     NoticeRow(
@@ -205,29 +206,20 @@ DOWNLOAD_TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("repository", "needed_bytes", "available_bytes"),
     ),
-    NoticeRow(
-        engine.StorageFailed,
-        QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
+    _folder_unusable(
         QT_TRANSLATE_NOOP("Messages", "Another copy of Hunch is installing %1."),
-        action=NoticeAction.RETRY,
         values=("repository",),
         when=lambda error: error.in_use,
     ),
-    NoticeRow(
-        engine.StorageFailed,
-        QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
+    _folder_unusable(
         QT_TRANSLATE_NOOP("Messages", "%1 is a file, not a folder."),
         QT_TRANSLATE_NOOP("Messages", "Move the file."),
-        NoticeAction.RETRY,
         values=("folder",),
         when=lambda error: error.in_the_way,
     ),
-    NoticeRow(
-        engine.StorageFailed,
-        QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
+    _folder_unusable(
         QT_TRANSLATE_NOOP("Messages", "%1 cannot be written to."),
         QT_TRANSLATE_NOOP("Messages", "Connect its disk, or allow writing."),
-        NoticeAction.RETRY,
         values=("folder",),
     ),
 )

@@ -111,6 +111,14 @@ _does_not_fit = partial(
     action=NoticeAction.CHOOSE_DRAFT,
     values=("expected", "actual"),
 )
+_other_vocabulary = partial(
+    NoticeRow,
+    engine.DraftVocabularyDiffers,
+    QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
+    hint=QT_TRANSLATE_NOOP("Messages", "Choose a small draft of the same family."),
+    action=NoticeAction.CHOOSE_DRAFT,
+)
+_part_lost = partial(NoticeRow, engine.RankLost, QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"))
 _unavailable = partial(NoticeRow, engine.MachineUnavailable, values=("address",))
 
 
@@ -285,30 +293,18 @@ TABLE = (
         NoticeAction.CHOOSE_MODEL,
         values=("model",),
     ),
-    NoticeRow(
-        engine.DraftVocabularyDiffers,
-        QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
+    _other_vocabulary(
         QT_TRANSLATE_NOOP("Messages", "Only %1 of %2 tokens match; nine in ten must."),
-        QT_TRANSLATE_NOOP("Messages", "Choose a small draft of the same family."),
-        NoticeAction.CHOOSE_DRAFT,
         values=("shared_tokens", "most_tokens"),
         when=lambda error: error.shared_tokens >= 0,
     ),
-    NoticeRow(
-        engine.DraftVocabularyDiffers,
-        QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
+    _other_vocabulary(
         QT_TRANSLATE_NOOP("Messages", "Different vocabularies (%1 and %2 tokens)."),
-        QT_TRANSLATE_NOOP("Messages", "Choose a small draft of the same family."),
-        NoticeAction.CHOOSE_DRAFT,
         values=("main_tokens", "draft_tokens"),
         when=lambda error: error.main_tokens != error.draft_tokens,
     ),
-    NoticeRow(
-        engine.DraftVocabularyDiffers,
-        QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
+    _other_vocabulary(
         QT_TRANSLATE_NOOP("Messages", "The same tokens mean different text."),
-        QT_TRANSLATE_NOOP("Messages", "Choose a small draft of the same family."),
-        NoticeAction.CHOOSE_DRAFT,
     ),
     NoticeRow(
         engine.DraftIsMain,
@@ -463,34 +459,26 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "Install the same on both."),
         when=lambda error: error.why is engine.RankEnd.DIFFERS,
     ),
-    NoticeRow(
-        engine.RankLost,
-        QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"),
+    _part_lost(
         QT_TRANSLATE_NOOP("Messages", "%1 could not run its layers."),
         QT_TRANSLATE_NOOP("Messages", "Try again when it is back, or run the model on this Mac alone."),
         NoticeAction.RETRY,
         values=("machine",),
         when=lambda error: error.why is engine.RankEnd.FAILED and bool(error.machine),
     ),
-    NoticeRow(
-        engine.RankLost,
-        QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"),
+    _part_lost(
         QT_TRANSLATE_NOOP("Messages", "A process could not run its layers."),
         QT_TRANSLATE_NOOP("Messages", "Load the model again."),
         when=lambda error: error.why is engine.RankEnd.FAILED,
     ),
-    NoticeRow(
-        engine.RankLost,
-        QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"),
+    _part_lost(
         QT_TRANSLATE_NOOP("Messages", "%1, which has some of its layers, no longer answers."),
         QT_TRANSLATE_NOOP("Messages", "Try again when it is back, or run the model on this Mac alone."),
         NoticeAction.RETRY,
         values=("machine",),
         when=lambda error: bool(error.machine),
     ),
-    NoticeRow(
-        engine.RankLost,
-        QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"),
+    _part_lost(
         QT_TRANSLATE_NOOP("Messages", "A process with some of its layers no longer answers."),
         QT_TRANSLATE_NOOP("Messages", "Load the model again."),
     ),

@@ -54,10 +54,3 @@ def _visible(word: str) -> str:
     """Without the space before it; where it is nothing but spaces and line breaks, these."""
     shown = (word.strip() or word.replace(" ", "␣")).translate(_SHOWN)
     return shown[:_LONGEST] or "–"
-
-
-def explanation() -> str:
-    return QCoreApplication.translate(
-        "Overlay",
-        "Dotted: guessed right. Solid: corrected.",
-    )

@@ -55,14 +55,6 @@ def drafter_text(drafter: DrafterKind) -> str:
     return fill(QCoreApplication.translate("Models", "%1 drafter"), drafter_names()[drafter])
 
 
-def model_details(
-    size_bytes: int, precision: str, source: ModelSource, drafter: DrafterKind | None, *, sees: bool
-) -> list[str]:
-    """The parts of the line under a model's name."""
-    known = filter(None, (precision, seeing_text() if sees else ""))
-    return [*model_kind(drafter), size(size_bytes), *known, source_text(source)]
-
-
 def seeing_text() -> str:
     return QCoreApplication.translate("Models", "sees pictures")
 
@@ -287,8 +279,11 @@ def pair_details(check: PairCheck) -> list[str]:
     found = check.vocabularies
     lines = [*_vocabulary_lines(found)] if found is not None else []
     if found is not None:
-        lines.append(_yes_no(check.ends_alike, *_ends_words()))
-        lines.append(_yes_no(check.template_alike, *_template_words()))
+        ends = QCoreApplication.translate("Pairs", "Same end tokens")
+        lines.append(ends if check.ends_alike else QCoreApplication.translate("Pairs", "Different end tokens"))
+        template = QCoreApplication.translate("Pairs", "Same chat template")
+        other = QCoreApplication.translate("Pairs", "Different chat templates; the main model's is used")
+        lines.append(template if check.template_alike else other)
     sizes = QCoreApplication.translate("Pairs", "Weights: %1, draft %2")
     lines.append(fill(sizes, size(check.main_bytes), size(check.draft_bytes)))
     return lines
@@ -316,21 +311,3 @@ def _probe_line(probe: Probe) -> str:
         return fill(words, language, main)
     words = QCoreApplication.translate("Pairs", "Sample (%1): %2 tokens, draft %3")
     return fill(words, language, main, draft)
-
-
-def _ends_words() -> tuple[str, str]:
-    return (
-        QCoreApplication.translate("Pairs", "Same end tokens"),
-        QCoreApplication.translate("Pairs", "Different end tokens"),
-    )
-
-
-def _template_words() -> tuple[str, str]:
-    return (
-        QCoreApplication.translate("Pairs", "Same chat template"),
-        QCoreApplication.translate("Pairs", "Different chat templates; the main model's is used"),
-    )
-
-
-def _yes_no(yes: bool, yes_words: str, no_words: str) -> str:
-    return yes_words if yes else no_words

@@ -15,7 +15,6 @@ from app.words.model_names import pair_name
 from app.words.replies import shown_drafting, speed_up_text, status_text
 from engine import DraftingState, RequestStats
 
-NOT_KNOWN = "–"
 # the engine's names for guesses that no model makes
 _LOOKUP = "lookup"
 _WITHOUT_MODEL = {"", "forced", "prediction"}
@@ -69,16 +68,11 @@ def second_line(column: RequestColumn, stats: RequestStats) -> str:
     if column is RequestColumn.STATE:
         return source_text(stats)
     if column is RequestColumn.TOKENS_PER_PASS and stats.drafted:
-        return _from_how_many(stats)
+        return "" if stats.break_even is None else f"≥ {formats.number(stats.break_even, 1)}"
     if column is RequestColumn.SPEED_UP and stats.drafted:
         saved = speculation.saved_text(stats)
-        return "" if saved == NOT_KNOWN else saved
+        return "" if saved == speculation.NOT_KNOWN else saved
     return ""
-
-
-def _from_how_many(stats: RequestStats) -> str:
-    """The break-even, below the tokens per pass."""
-    return "" if stats.break_even is None else f"≥ {formats.number(stats.break_even, 1)}"
 
 
 def source_text(stats: RequestStats) -> str:
@@ -126,14 +120,6 @@ def deleted_chat() -> str:
     return QCoreApplication.translate("Requests", "Deleted chat")
 
 
-def grouping_name(grouping: Grouping) -> str:
-    return {
-        Grouping.PAIR: QCoreApplication.translate("Totals", "By pair"),
-        Grouping.LANGUAGE: QCoreApplication.translate("Totals", "By language"),
-        Grouping.CONTENT: QCoreApplication.translate("Totals", "By content"),
-    }[grouping]
-
-
 def total_columns() -> list[str]:
     return [
         column_name(RequestColumn.ACCEPT_RATE),
@@ -177,8 +163,8 @@ def group_name(grouping: Grouping, key: tuple[str, str]) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return NOT_KNOWN if value is None else formats.percent(value)
+    return speculation.NOT_KNOWN if value is None else formats.percent(value)
 
 
 def _number(value: float | None) -> str:
-    return NOT_KNOWN if value is None else formats.number(value, 1)
+    return speculation.NOT_KNOWN if value is None else formats.number(value, 1)

@@ -125,14 +125,6 @@ def has_charts(stats: RequestStats) -> bool:
     return stats.drafted > 0 and stats.draft_rounds >= _LEAST_PASSES
 
 
-def starter_sentence() -> str:
-    return QCoreApplication.translate("Inspector", "The starter pair knows its text; others gain less.")
-
-
-def positions_name() -> str:
-    return QCoreApplication.translate("Inspector", "Accepted by position")
-
-
 def positions_words(stats: RequestStats) -> str:
     """The chart as text, for those who cannot see it."""
     words = QCoreApplication.translate("Inspector", "position %1: %2")
@@ -142,10 +134,6 @@ def positions_words(stats: RequestStats) -> str:
             for number, rate in enumerate(stats.accept_rate_by_position[:MOST_POSITIONS], start=1)
         )
     )
-
-
-def passes_name() -> str:
-    return QCoreApplication.translate("Inspector", "Accepted per pass")
 
 
 def passes_words(stats: RequestStats) -> str:
@@ -158,10 +146,6 @@ def passes_words(stats: RequestStats) -> str:
     )
 
 
-def per_pass_name() -> str:
-    return QCoreApplication.translate("Inspector", "Tokens per pass")
-
-
 def per_pass_figure(stats: RequestStats) -> str:
     return NOT_KNOWN if stats.tokens_per_pass is None else formats.number(stats.tokens_per_pass, 1)
 
@@ -171,10 +155,6 @@ def break_even_words(stats: RequestStats) -> str:
         return ""
     words = QCoreApplication.translate("Inspector", "break-even %1")
     return formats.fill(words, break_even_text(stats))
-
-
-def time_name() -> str:
-    return QCoreApplication.translate("Inspector", "Time spent")
 
 
 def time_parts(stats: RequestStats) -> list[tuple[str, float]]:
@@ -201,10 +181,6 @@ def time_shares(stats: RequestStats) -> list[str]:
     for part in sorted(range(len(exact)), key=lambda part: whole[part] - exact[part])[: 100 - sum(whole)]:
         whole[part] += 1
     return [formats.percent(each / 100) for each in whole]
-
-
-def over_time_name() -> str:
-    return QCoreApplication.translate("Inspector", "Tokens per pass over time")
 
 
 def over_time_words(stats: RequestStats) -> str:

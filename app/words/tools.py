@@ -65,19 +65,12 @@ class _Counts(QObject):
     def tokens(self, count: int) -> str:
         return self.tr("%Ln token(s)", "", count)
 
-    def tools(self, count: int) -> str:
-        return self.tr("%Ln tool(s)", "", count)
-
     def on(self, count: int) -> str:
         return self.tr("%Ln tool(s) on", "", count)
 
 
 def cannot_call(model: str) -> str:
     return formats.fill(QCoreApplication.translate("Tools", "%1 cannot use tools."), human_name(model))
-
-
-def no_model_text() -> str:
-    return QCoreApplication.translate("Tools", "Choose a model first.")
 
 
 def who_can(models: tuple[str, ...]) -> str:
@@ -88,12 +81,6 @@ def who_can(models: tuple[str, ...]) -> str:
     return formats.fill(QCoreApplication.translate("Tools", "Installed and able to: %1."), names)
 
 
-def much_text() -> str:
-    return QCoreApplication.translate(
-        "Tools", "That is a lot: less of the chat fits, and small models choose worse among many."
-    )
-
-
 def never_asks_text() -> str:
     """Of a tool that the user has allowed for more than one call."""
     return QCoreApplication.translate("Tools", "Runs without asking.")
@@ -102,10 +89,6 @@ def never_asks_text() -> str:
 def ask_again_text() -> str:
     """On the button that ends that."""
     return QCoreApplication.translate("Tools", "Ask again")
-
-
-def reads_again_text() -> str:
-    return QCoreApplication.translate("Tools", "After a change the model reads the whole chat again.")
 
 
 def state_text(state: str, problem: str, detail: str) -> str:
@@ -207,8 +190,3 @@ def program_name(program: str) -> str:
 def program_page(program: str) -> str:
     """Where its maker says how to install it."""
     return _PROGRAMS.get(program, ("", ""))[1]
-
-
-def offers_text(count: int, tokens: int) -> str:
-    """ "5 tools · 812 tokens" """
-    return " · ".join(filter(None, (_Counts().tools(count), tokens_text(tokens))))

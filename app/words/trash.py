@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale, QObject
 
 from app.storage import Deletion
 from app.storage.trash import KEPT_S
-from app.words.formats import fill, in_menu
+from app.words.formats import fill
 
 _DAY_S = 86_400
 
@@ -18,14 +18,6 @@ def deletion_title(deletion: Deletion) -> str:
     if deletion.whole_chat:
         return deletion.title
     return fill(QCoreApplication.translate("Trash", "Messages in “%1”"), deletion.title)
-
-
-def restore_words(deletion: Deletion) -> str:
-    """The entry of a menu that brings it back."""
-    words = QCoreApplication.translate("Trash", "Restore Messages in “%1”")
-    if deletion.whole_chat:
-        words = QCoreApplication.translate("Trash", "Restore “%1”")
-    return fill(words, in_menu(deletion.title))
 
 
 def deletion_detail(deletion: Deletion) -> str:

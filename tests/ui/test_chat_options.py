@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -17,11 +19,11 @@ from pytestqt.qtbot import QtBot
 from app.controllers.chat_options import OPTIONS, resolve
 from app.settings import Settings
 from app.view_models.chat_options import Scope
-from app.view_models.model_list import PairState
-from app.views.settings.options import DetailField, PromptField, ThinkingField
+from app.view_models.model_list import PairState, PairView
+from app.views.settings.options import PromptField, ThinkingField
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.chat_settings import ChatSettings
-from app.views.widgets.fields import NumberField, Switch
+from app.views.widgets.fields import NumberField, Segments, Switch
 from engine import Acceptance, Effort, Message, MessageRole, PictureDetail, Request, Speculation, SpeculationMode
 from engine.runtime.requests import check_request
 from tests.helpers.app_harness import AppHarness
@@ -256,7 +258,7 @@ def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: Controlle
     options.put(CHAT, "system_prompt", "You are a poet.")
     options.save_preset("Poet")
     assert options.view(CHAT).own == {}
-    assert [each.name for each in options.view(CHAT).presets] == ["Poet"]
+    assert [*options.view(CHAT).presets.values()] == ["Poet"]
     assert options.view(CHAT).sources["system_prompt"] == "preset"
     poet = options.view(CHAT).preset
     harness.chat.new_chat()
@@ -269,7 +271,7 @@ def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: Controlle
     second = harness.chat.chat_id
     options.delete_preset(poet)
     harness.settle()
-    assert options.view(CHAT).presets == ()
+    assert options.view(CHAT).presets == {}
     harness.say("Three")
     assert last(harness).messages[0].content == "You are a poet.", "no chat loses words with the preset"
     assert harness.storage.read.states.options(second) == {"system_prompt": "You are a poet.", "temperature": 1.2}
@@ -398,6 +400,13 @@ def test_a_preset_is_named_and_typed_values_stay_with_their_chat(app: AppHarness
     assert (options.generation(0).values["seed"], options.generation(1).values["seed"]) == (None, 42)
 
 
+def of_model(name: str, *efforts: str, ends_thinking: bool = False, sees: bool = False) -> Any:
+    """The controller with that model loaded."""
+    model = SimpleNamespace(ends_thinking=ends_thinking, sees=sees)
+    pair = PairView(name, state=PairState.READY)
+    return SimpleNamespace(main_info=lambda: model, efforts=lambda: efforts, keeps_forms=True, pair=pair)
+
+
 def test_the_panel_has_defaults_of_a_model_picture_detail_and_thinking(app: AppHarness) -> None:
     panel = opened(app)
     first, second = panel.scopes.buttons
@@ -416,9 +425,9 @@ def test_the_panel_has_defaults_of_a_model_picture_detail_and_thinking(app: AppH
 
     options = app.chats.options
     assert not any(panel.rows[name].isVisible() for name in ("picture_detail", "thinking"))
-    panel.show_options(options.view(Scope.CHAT), "Sees-8B", (), limits=False, sees=True)
+    panel.show_options(options.view(Scope.CHAT), of_model("Sees-8B", sees=True))
     detail = panel.fields["picture_detail"].field
-    assert isinstance(detail, DetailField)
+    assert isinstance(detail, Segments)
     assert detail.isVisible()
     shown = [(each.text(), each.isChecked()) for each in detail.buttons]
     assert shown == [("Low", False), ("Normal", True), ("High", False)]
@@ -427,7 +436,7 @@ def test_the_panel_has_defaults_of_a_model_picture_detail_and_thinking(app: AppH
     options.drop(Scope.CHAT)
 
     view = options.view(Scope.CHAT)
-    panel.show_options(view, "Thinks-8B", ("off", "low", "normal"), limits=True, sees=False)
+    panel.show_options(view, of_model("Thinks-8B", "off", "low", "normal", ends_thinking=True))
     assert panel.rows["thinking"].isVisible()
     field = panel.fields["thinking"].field
     assert isinstance(field, ThinkingField)
@@ -438,9 +447,10 @@ def test_the_panel_has_defaults_of_a_model_picture_detail_and_thinking(app: AppH
     still()
     leave = panel.fields["thinking"].leave
     assert abs(leave.geometry().center().y() - field.geometry().center().y()) <= 1
-    panel.show_options(options.view(Scope.CHAT), "Odd-8B", ("low", "normal", "high"), limits=False, sees=False)
+    odd = of_model("Odd-8B", "low", "normal", "high")
+    panel.show_options(options.view(Scope.CHAT), odd)
     assert field.choice.text() == "Up to a limit"  # it is set all the same
-    panel.show_options(replace(view, own={}), "Odd-8B", ("low", "normal", "high"), limits=False, sees=False)
+    panel.show_options(replace(view, own={}), odd)
     assert (field.choice.choices, field.choice.text()) == (["Low", "Normal", "High"], "Normal")  # it cannot be off
 
 

@@ -304,7 +304,7 @@ def test_with_its_icon_the_app_stays(harness: AppHarness, desktop: Desktop, qtbo
     assert not harness.window.isVisible()
     assert harness.application.has_window()  # a second start hands over to it
     assert ended == []
-    desktop.tray.window_wanted.emit()
+    desktop.show_window()
     assert harness.window.isVisible()
     assert harness.window.composer.text() == "Half a"
 
@@ -316,9 +316,11 @@ def test_quitting_ends_it(harness: AppHarness, desktop: Desktop, way: str, monke
     ended: list[object] = []
     harness.application.ended.connect(lambda: ended.append(1))
     monkeypatch.setattr(window_tools, "is_quitting", lambda: way == "system")
-    {"menu": harness.window.menu.quit.trigger, "icon": desktop.tray.quit_wanted.emit, "system": harness.window.close}[
-        way
-    ]()
+    {
+        "menu": harness.window.menu.quit.trigger,
+        "icon": desktop.tray.menu.actions()[-1].trigger,
+        "system": harness.window.close,
+    }[way]()
     assert ended == [1]
     harness.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
+from app.views.models import download_row
 from app.views.models.download_row import DownloadRow
 from app.views.widgets.labels import TextLabel
 from engine import AccessDenied, FileProgress, HubUnreachable, Retry
@@ -31,10 +33,15 @@ PAIR = DownloadEntry(
 
 
 @pytest.fixture
-def row(qtbot: QtBot) -> Iterator[DownloadRow]:
+def models() -> Mock:
+    return Mock()
+
+
+@pytest.fixture
+def row(models: Mock, qtbot: QtBot) -> Iterator[DownloadRow]:
     window = QWidget()
     qtbot.addWidget(window)
-    row = DownloadRow(Theme(window))
+    row = DownloadRow(Theme(window), models)
     QVBoxLayout(window).addWidget(row)
     window.resize(700, 300)
     window.show()
@@ -61,32 +68,34 @@ def test_time_is_left_for_the_whole_and_for_each_file(row: DownloadRow) -> None:
 
 
 @pytest.mark.parametrize(("busy", "why"), [(False, "Connection lost"), (True, "Hub busy")])
-def test_a_wait_before_the_next_try_can_be_cut_short(row: DownloadRow, qtbot: QtBot, busy: bool, why: str) -> None:
+def test_a_wait_before_the_next_try_can_be_cut_short(row: DownloadRow, models: Mock, busy: bool, why: str) -> None:
     row.show_entry(replace(PAIR, retry=Retry(8.0, hub_is_busy=busy)))
     assert read(row.words.text()) == f"{why}. Retrying in 8 s"
     assert row.try_button.text() == "Try now"
-    with qtbot.waitSignal(row.try_now_requested):
-        click(row.try_button)
+    click(row.try_button)
+    models.downloads.try_now.assert_called_once_with(PAIR.id)
     row.show_entry(PAIR)
     assert not row.try_button.isVisible()
 
     row.show_entry(replace(PAIR, retry=Retry(8.0, hub_is_busy=True), waiting="Main-8B"))
     assert "per second" in read(row.words.text())
     assert read(row.problem.text()) == "Main-8B: Hub busy. Retrying in 8 s"
-    with qtbot.waitSignal(row.try_now_requested):
-        click(row.try_button)
+    click(row.try_button)
+    assert models.downloads.try_now.call_count == 2
     row.show_entry(PAIR)
     assert not row.problem.isVisible()
 
 
-def test_a_half_that_failed_is_told_below_or_with_its_page(row: DownloadRow, qtbot: QtBot) -> None:
+def test_a_half_that_failed_is_told_below_or_with_its_page(
+    row: DownloadRow, models: Mock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     row.show_entry(replace(PAIR, error=AccessDenied("org/Draft-1B", gated=True), page="https://hub.test/org/Draft-1B"))
     assert row.bar.isVisible()
     assert read(row.words.text()).startswith("2.0 GB of 5.0 GB")
     assert row.problem.text().startswith("org/Draft-1B has terms to accept")
     assert (row.go_button.isVisible(), row.page_button.isVisible()) == (True, True)
-    with qtbot.waitSignal(row.resume_requested):
-        click(row.try_button)
+    click(row.try_button)
+    models.downloads.resume.assert_called_once_with(PAIR.id)
     row.show_entry(PAIR)
     assert not row.problem.isVisible()
 
@@ -96,16 +105,17 @@ def test_a_half_that_failed_is_told_below_or_with_its_page(row: DownloadRow, qtb
     assert "hub.test" in row.problem.text()
     assert row.problem.isVisible()
     assert not row.try_button.isVisible()
-    with qtbot.waitSignal(row.resume_requested):
-        click(row.go_button)
+    click(row.go_button)
+    assert models.downloads.resume.call_count == 2
 
     gated, page = AccessDenied("org/Main-8B", gated=True), "https://hub.test/org/Main-8B"
     row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=gated, page=page))
     assert "has terms to accept" in read(row.words.text())
     assert "add your token in Settings" in read(row.words.text())
-    with qtbot.waitSignal(row.page_requested) as asked:
-        click(row.page_button)
-    assert asked.args == [page]
+    asked: list[str] = []
+    monkeypatch.setattr(download_row, "ask_to_open", lambda page, _theme, _parent: asked.append(page))
+    click(row.page_button)
+    assert asked == [page]
     row.show_entry(PAIR)
     assert not row.page_button.isVisible()
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.system.worker import ignore
 from app.view_models.chat_options import Scope
 from app.view_models.transcript import ReplyStatus
-from app.views.shell.long_chat_menu import LongChatMenu
+from app.views.shell.message_actions import LongChatMenu
 from app.views.transcript.beginning_part import BeginningPart
 from app.views.transcript.message_footer import MessageFooter, message_menu
 from app.views.transcript.parts import PartKind

@@ -145,11 +145,11 @@ def test_what_is_exported_comes_back_in_another_profile_with_the_presets_in_use(
             dialog.act_button.click()
         app.chats.open_chat(1)
         assert app.chats.options.generation(1).values["system_prompt"] == "Speak like a pirate."
-        assert [each.name for each in app.chats.options.view(Scope.CHAT).presets] == ["Pirate"]
+        assert [*app.chats.options.view(Scope.CHAT).presets.values()] == ["Pirate"]
         assert app.window.banner.hint.text() == "Presets imported: 1."
         app.window.banner.button.click()
         app.wait_until_stored(qtbot)
-        assert app.chats.options.view(Scope.CHAT).presets == ()
+        assert app.chats.options.view(Scope.CHAT).presets == {}
 
         dialog = look(app, qtbot, tmp_path / "all.json")
         with qtbot.waitSignal(files(app).imports.imported):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from PySide6.QtCore import Qt
@@ -44,23 +45,27 @@ def download(number: int) -> DownloadEntry:
 
 
 def test_a_double_click_on_pause_pauses(window: QWidget) -> None:
-    row, asked = DownloadRow(Theme(window)), []
-    row.pause_requested.connect(lambda: asked.append("pause"))
-    row.pause_requested.connect(lambda: row.show_entry(replace(download(1), state=DownloadState.PAUSED)))
-    row.resume_requested.connect(lambda: asked.append("resume"))
+    models = Mock()
+    row = DownloadRow(Theme(window), models)
+    models.downloads.pause = lambda _id: row.show_entry(replace(download(1), state=DownloadState.PAUSED))
     put(window, row)
     row.show_entry(download(1))
     double_click(row.go_button)
-    assert asked == ["pause"]
+    models.downloads.resume.assert_not_called()
     QTest.mouseClick(row.go_button, Qt.MouseButton.LeftButton)
-    assert asked == ["pause", "resume"]
+    models.downloads.resume.assert_called_once_with(1)
 
 
 def test_a_double_click_that_removes_a_row_leaves_the_next_one(window: QWidget) -> None:
-    rows, cancelled = [DownloadRow(Theme(window)) for _ in range(3)], []
+    models, cancelled = Mock(), []
+    rows = [DownloadRow(Theme(window), models) for _ in range(3)]
+
+    def cancel(number: int) -> None:
+        cancelled.append(number)
+        rows[number].hide()
+
+    models.downloads.cancel = cancel
     for number, row in enumerate(rows):
-        row.cancel_requested.connect(lambda number=number: cancelled.append(number))
-        row.cancel_requested.connect(row.hide)
         row.show_entry(download(number))
     put(window, *rows)
     window.layout().setAlignment(Qt.AlignmentFlag.AlignTop)  # type: ignore[union-attr]

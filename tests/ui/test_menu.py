@@ -260,10 +260,10 @@ def test_a_chat_is_deleted_and_brought_back_by_keys(harness: AppHarness, qtbot: 
         field.setFocus()
         QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
         harness.wait_until_stored(qtbot)
-        assert harness.chats.conversations.row_of(chat) is not None
+        assert harness.chats.conversations.index_of(chat).isValid()
         harness.chats.delete_chats([chat])
         harness.wait_until_stored(qtbot)
     QTest.keyClicks(harness.window.sidebar.search, "x")
     QTest.keyClick(harness.window.sidebar.search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert harness.window.sidebar.search.text() == ""
-    assert harness.chats.conversations.row_of(chat) is None
+    assert not harness.chats.conversations.index_of(chat).isValid()

@@ -41,12 +41,12 @@ def test_words_of_an_address(address: str, prompt: str) -> None:
 
 def test_words_and_files_wait_in_the_composer(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     """Long words of a service, too, as with a long paste: the user chose them, so none is cut off."""
-    opener, composer = app.window.files.opener, app.window.composer
+    files, composer = app.window.files, app.window.composer
     app.show_models("find")
-    opener.open(QUrl("hunch://ask?text=Why%3F"))
+    files.open(QUrl("hunch://ask?text=Why%3F"))
     assert not app.window.models_view.is_shown
-    opener.open(QUrl("hunch://ask?text=How%3F"))
-    opener.open(QUrl("hunch://quit"))
+    files.open(QUrl("hunch://ask?text=How%3F"))
+    files.open(QUrl("hunch://quit"))
     assert composer.text() == "Why?\n\nHow?"
     assert app.engine.requests == []
     assert app.chats.transcript.messages == []
@@ -54,19 +54,19 @@ def test_words_and_files_wait_in_the_composer(app: AppHarness, qtbot: QtBot, tmp
     composer.set_text("")
     composer.edit.insert_text("안")
     compose(composer.edit, "녕")
-    opener.open(QUrl("hunch://ask?text=Why%3F"))
+    files.open(QUrl("hunch://ask?text=Why%3F"))
     assert composer.text() == "안녕\n\nWhy?"
 
     (tmp_path / "메모.txt").write_text("words", "utf-8")
-    app.window.files.opener.open(QUrl.fromLocalFile(str(tmp_path / "메모.txt")))
+    app.window.files.open(QUrl.fromLocalFile(str(tmp_path / "메모.txt")))
     qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == ["메모.txt"])
     assert app.engine.requests == []
 
     composer.set_text("")
-    opener.open("  Why?\x1b[2J\n")
+    files.open("  Why?\x1b[2J\n")
     assert composer.text() == "Why?"
-    opener.open(" \n")
-    opener.open("a" * 20_001)
+    files.open(" \n")
+    files.open("a" * 20_001)
     assert composer.text() == "Why?"
     assert [len(row.attachment.text) for row in composer.attached_rows()[1:] if row.attachment] == [20_001]
     assert app.engine.requests == []
@@ -75,7 +75,7 @@ def test_words_and_files_wait_in_the_composer(app: AppHarness, qtbot: QtBot, tmp
 def test_exported_chats_are_imported_after_a_question(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     for name, content in (("data.json", "[1]"), ("chats.json", own.head() + own.TAIL)):
         (tmp_path / name).write_text(content, "utf-8")
-        app.window.files.opener.open(QUrl.fromLocalFile(str(tmp_path / name)))
+        app.window.files.open(QUrl.fromLocalFile(str(tmp_path / name)))
         qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == ["data.json"])
         assert name != "data.json" or not app.window.findChildren(ImportDialog)
     qtbot.waitUntil(lambda: bool(app.window.findChildren(ImportDialog)))
@@ -93,7 +93,7 @@ def test_several_exports_are_imported_in_turn(app: AppHarness, qtbot: QtBot, tmp
         for title in titles:
             line = own.line_of(replace(CHAT, origin=f"x:{title}", title=title))
             (tmp_path / f"{title}.json").write_text(own.head() + line + own.TAIL, "utf-8")
-            app.window.files.opener.open(QUrl.fromLocalFile(str(tmp_path / f"{title}.json")))
+            app.window.files.open(QUrl.fromLocalFile(str(tmp_path / f"{title}.json")))
     for _ in titles:
         qtbot.waitUntil(lambda: [each.act_button.text() for each in dialogs()] == ["Import"])
         dialogs()[0].act_button.click()

@@ -159,7 +159,7 @@ def test_what_is_read_for_a_chat_that_is_deleted_for_good_is_not_kept(
 def test_a_title_is_kept_though_a_search_removes_its_row(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "Question")
     chats, rows = app.window.sidebar.chats, app.chats.conversations
-    chats.start_rename(rows.index(rows.row_of(app.chats.chat_id) or 0))
+    chats.start_rename(rows.index_of(app.chats.chat_id))
     field = chats.findChild(RenameField)
     assert isinstance(field, RenameField)
     QTest.keyClicks(field, "Typed title")
@@ -187,7 +187,7 @@ def test_return_opens_what_is_found_though_a_folder_is_closed_meanwhile(app: App
         search.setFocus()
         QTest.keyClicks(search, "apples")
         QTest.keyClick(search, Qt.Key.Key_Return)
-        place = chats.visualRect(rows.index(rows.row_of_folder(made[0]) or 0)).center()
+        place = chats.visualRect(rows.index_of_folder(made[0])).center()
         QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=place)
         assert app.chats.chat_id == 0
     qtbot.waitUntil(lambda: app.chats.chat_id == wanted)

@@ -33,9 +33,7 @@ def tea(app: AppHarness, qtbot: QtBot) -> int:
 def choose_in_menu(app: AppHarness, folder_id: int, words: str) -> None:
     """Of the folder."""
     chats = app.window.sidebar.chats
-    row = app.chats.conversations.row_of_folder(folder_id)
-    assert row is not None
-    chats.setCurrentIndex(app.chats.conversations.index(row))
+    chats.setCurrentIndex(app.chats.conversations.index_of_folder(folder_id))
     QTest.keyClick(chats, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
@@ -174,10 +172,8 @@ def test_files_are_dropped_on_the_page_or_on_the_folder(
     small.write_text("Assam costs 4.")
     large.write_text("차 " * 200_000)
     broken.write_bytes(b"\0\1\2" * 500)
-    row = app.chats.conversations.row_of_folder(tea)
-    assert row is not None
     chats = app.window.sidebar.chats
-    place = chats.visualRect(app.chats.conversations.index(row)).center()
+    place = chats.visualRect(app.chats.conversations.index_of_folder(tea)).center()
     assert dropped(chats.viewport(), place, small)
     assert not dropped(chats.viewport(), QPoint(5, chats.viewport().height() - 2), small)
     app.window.project_page.show(tea)

@@ -167,7 +167,7 @@ def test_chats_are_opened_and_renamed(harness: AppHarness, qtbot: QtBot) -> None
     assert harness.window.header.title.text() == "One"
 
     qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)
-    chats.start_rename(chats.model().index(harness.chats.conversations.row_of(one) or 0, 0))
+    chats.start_rename(harness.chats.conversations.index_of(one))
     field = chats.findChild(RenameField)
     assert field is not None
     before = field.geometry()
@@ -210,7 +210,7 @@ def test_the_focus_stays_and_shortcuts_move_it(harness: AppHarness, qtbot: QtBot
 
 def place_of(harness: AppHarness, chat_id: int) -> QRect:
     conversations = harness.chats.conversations
-    return harness.window.sidebar.chats.visualRect(conversations.index(conversations.row_of(chat_id) or 0))
+    return harness.window.sidebar.chats.visualRect(conversations.index_of(chat_id))
 
 
 def test_after_a_kill_the_saved_reply_is_there(tmp_path: Path, qtbot: QtBot) -> None:
@@ -431,12 +431,12 @@ def test_an_empty_composer_has_nothing_to_undo(harness: AppHarness, qtbot: QtBot
     harness.wait_until_stored(qtbot)
     assert not edit.document().isUndoAvailable()
     chats.delete_chats([1])
-    qtbot.waitUntil(lambda: conversations.row_of(1) is None)
+    qtbot.waitUntil(lambda: not conversations.index_of(1).isValid())
     QTest.keyClicks(edit, "a")
     QTest.keyClick(edit, Qt.Key.Key_Backspace)
     edit.set_text("")
     press(harness.window, Qt.Key.Key_Z, CONTROL)
-    qtbot.waitUntil(lambda: conversations.row_of(1) is not None)
+    qtbot.waitUntil(lambda: conversations.index_of(1).isValid())
 
 
 def test_what_a_notice_lies_over_can_be_scrolled_into_sight(harness: AppHarness, qtbot: QtBot) -> None:

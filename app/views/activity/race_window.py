@@ -186,12 +186,9 @@ class RaceBars(Translated, QWidget):
         self.updateGeometry()
         self.update()
 
-    @property
-    def _row_px(self) -> int:
-        return QFontMetrics(self._font).height() + self._theme.px(4) + self._theme.px(_BAR_PX)
-
     def sizeHint(self) -> QSize:
-        return QSize(320, 2 * self._row_px + self._theme.px(14))
+        row_px = QFontMetrics(self._font).height() + self._theme.px(4) + self._theme.px(_BAR_PX)
+        return QSize(320, 2 * row_px + self._theme.px(14))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())

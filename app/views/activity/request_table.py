@@ -17,6 +17,7 @@ from app.theme import FOOTER_PX, Palette, Theme
 from app.view_models.request_table import RequestRole, RequestRow, RequestTableModel
 from app.view_models.transcript import RequestStats
 from app.views.widgets.held_keys import presses
+from app.views.widgets.painting import paint_line
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.sparkline import paint_positions, paint_sparkline, paint_time
 from app.views.widgets.tooltips import show_item_tooltips
@@ -43,7 +44,6 @@ _LEFT_PX = 8
 _RIGHT_PX = 6  # between a cell's edges and its words
 _PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
 _TIME_BAR_PX = 6
-_HEADER_SIDES_PX = 8
 
 
 class RequestTable(Translated, QTableView):
@@ -157,7 +157,7 @@ class RequestHeader(QHeaderView):
         painter.setFont(self._theme.ui_font(FOOTER_PX))
         painter.setPen(self._theme.palette.secondary)
         name = self.model().headerData(column, Qt.Orientation.Horizontal)
-        place = rect.adjusted(8 if words else _HEADER_SIDES_PX - 6, 0, -6, -4)
+        place = rect.adjusted(_LEFT_PX if words else 2, 0, -_RIGHT_PX, -4)
         painter.drawText(place, side | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap, str(name))
         painter.restore()
 
@@ -197,15 +197,12 @@ class RequestDelegate(QStyledItemDelegate):
         side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
         two = below or index.column() == RequestColumn.TIME
         line = place.adjusted(0, 4, 0, -place.height() // 2) if two else place
-        painter.setPen(self._color(index))
-        shown = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, shown)
+        paint_line(painter, line, str(index.data()), painter.font(), self._color(index), side=side)
         if below:
             saved = index.column() == RequestColumn.SPEED_UP
-            painter.setPen(self._color(index) if saved else colors.secondary)
+            color = self._color(index) if saved else colors.secondary
             line = place.adjusted(0, place.height() // 2 - 2, 0, -3)
-            shown = painter.fontMetrics().elidedText(below, Qt.TextElideMode.ElideRight, line.width())
-            painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, shown)
+            paint_line(painter, line, below, painter.font(), color, side=side)
 
     def _color(self, index: QModelIndex | QPersistentModelIndex) -> QColor:
         colors = self._table.theme.palette
@@ -235,13 +232,10 @@ class RequestDelegate(QStyledItemDelegate):
     def _paint_names(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
         colors = self._table.theme.palette
         below = index.data(RequestRole.SECOND_LINE)
-        metrics = QFontMetrics(painter.font())
         half = place.height() // 2
         for text, color, top in ((index.data(), colors.text, 4), (below, colors.secondary, half - 1)):
-            painter.setPen(color)
-            shown = metrics.elidedText(str(text), Qt.TextElideMode.ElideRight, place.width())
             line = QRect(place.left(), place.top() + top, place.width(), half - 3)
-            painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+            paint_line(painter, line, str(text), painter.font(), color)
 
 
 def speed_color(stats: RequestStats, colors: Palette) -> QColor:

@@ -25,7 +25,7 @@ from app.views.widgets.side_window import SideWindow
 from app.views.widgets.sparkline import paint_positions
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
-from app.words.requests import group_name, grouping_name, show_more, total_cells, total_columns
+from app.words.requests import group_name, show_more, total_cells, total_columns
 
 REQUESTS = "requests"
 TOTALS = "totals"
@@ -239,7 +239,13 @@ class Totals(Translated, QWidget):
         self._statistics.watch(False)
 
     def _retranslate(self) -> None:
-        self.groups.set_choices(tuple((grouping, grouping_name(grouping)) for grouping in Grouping))
+        self.groups.set_choices(
+            (
+                (Grouping.PAIR, self.tr("By pair")),
+                (Grouping.LANGUAGE, self.tr("By language")),
+                (Grouping.CONTENT, self.tr("By content")),
+            )
+        )
         self.groups.setAccessibleName(self.tr("Totals"))
         self.nothing.setText(self.tr("Totals appear after the first reply."))
         self.clear_button.setText(self.tr("Clear statistics…"))

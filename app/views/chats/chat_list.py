@@ -174,8 +174,7 @@ class ChatList(ListOfChats):
         self.viewport().update()
 
     def _go_to_open_chat(self) -> None:
-        row = self._rows().row_of(self.open_chat_id)
-        index = QModelIndex() if row is None else self._rows().index(row)
+        index = self._rows().index_of(self.open_chat_id)
         current = self.currentIndex()
         if not current.isValid() or row_of(current).chat_id != self.open_chat_id:
             self._make_current(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
@@ -215,16 +214,16 @@ class ChatList(ListOfChats):
 
     def _on_refreshed(self) -> None:
         """Select again rows that moved, which were removed and inserted; a new chat's row becomes the current one."""
-        listed = [row for chat_id in self._taken if (row := self._rows().row_of(chat_id)) is not None]
-        left = self._rows().row_of(self._left)
+        listed = [self._rows().index_of(chat_id) for chat_id in self._taken]
+        left = self._rows().index_of(self._left)
         self._taken.clear()
         self._left = 0
-        if left is not None:
-            self._make_current(self._rows().index(left), QItemSelectionModel.SelectionFlag.NoUpdate)
+        if left.isValid():
+            self._make_current(left, QItemSelectionModel.SelectionFlag.NoUpdate)
         elif not self.currentIndex().isValid() and not self.chosen():
             self._go_to_open_chat()
-        for row in listed:
-            self.selectionModel().select(self._rows().index(row), QItemSelectionModel.SelectionFlag.Select)
+        for index in filter(QModelIndex.isValid, listed):
+            self.selectionModel().select(index, QItemSelectionModel.SelectionFlag.Select)
 
     def take_focus(self) -> None:
         """Focus the first row."""
@@ -312,8 +311,7 @@ class ChatList(ListOfChats):
         self._drag_step = 0
 
     def _place_of(self, folder_id: int | None) -> QRect:
-        row = self._rows().row_of_folder(folder_id or 0)
-        return QRect() if row is None else self.visualRect(self._rows().index(row))
+        return self.visualRect(self._rows().index_of_folder(folder_id or 0))
 
     def _show_target(self, place: QRect) -> None:
         self.dropped_on = place
@@ -401,9 +399,9 @@ class ChatList(ListOfChats):
         return True
 
     def _go_to_folder(self, folder_id: int) -> None:
-        row = self._rows().row_of_folder(folder_id)
-        if row is not None:
-            self.setCurrentIndex(self._rows().index(row))
+        index = self._rows().index_of_folder(folder_id)
+        if index.isValid():
+            self.setCurrentIndex(index)
 
     def _step(self, row: int, direction: int) -> None:
         """Move to the next chat or folder, skipping headings."""
@@ -603,8 +601,7 @@ class ChatList(ListOfChats):
     def index_of(self, row: ConversationRow) -> QModelIndex:
         """Present index of a chat or folder; invalid if it is not listed."""
         rows = self._rows()
-        number = rows.row_of_folder(row.folder_id) if row.folder_id else rows.row_of(row.chat_id)
-        return QModelIndex() if number is None else rows.index(number)
+        return rows.index_of_folder(row.folder_id) if row.folder_id else rows.index_of(row.chat_id)
 
     def rowsAboutToBeRemoved(self, parent: Index, first: int, last: int) -> None:  # noqa: N802 - Qt's name
         """If the current row is removed, a neighbour becomes current, neither scrolled to nor selected, as by Qt."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QCoreApplication, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -30,22 +30,10 @@ from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import Index, RowRing, set_up_row_list
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.translated import Translated
-from app.words.trash import deletion_detail, deletion_title, restore_words
+from app.words.formats import fill, in_menu
+from app.words.trash import deletion_detail, deletion_title
 
 SHOW_ALL = "show_all"
-
-
-def ask_to_forget(
-    theme: Theme, parent: QWidget, words: Callable[[], tuple[str, str]], act: Callable[[], None]
-) -> Dialog:
-    """Before anything is deleted for good. `words`: the question, and its button."""
-
-    def text() -> DialogText:
-        question, button = words()
-        warning = QCoreApplication.translate("TrashWindow", "Backups included. This cannot be undone.")
-        return DialogText(question, warning, "", button, QCoreApplication.translate("TrashWindow", "Cancel"))
-
-    return ask(theme, parent, text, act)
 
 
 class TrashList(RowRing, QListView):
@@ -151,7 +139,7 @@ class TrashWindow(Translated, SideWindow):
         self._deletions.restored.connect(self._refresh_if_shown)
         self._model.refreshed.connect(self._show_state)
         self.list.selectionModel().selectionChanged.connect(lambda _new, _old: self._show_state())
-        self._model.modelReset.connect(self._choose_first)
+        self._model.modelReset.connect(lambda: self.list.setCurrentIndex(self._model.index(0)))
         self.list.restore_requested.connect(self.restore)
         self.list.forget_requested.connect(self.ask_to_forget)
         self.restore_button.clicked.connect(self.restore)
@@ -170,28 +158,28 @@ class TrashWindow(Translated, SideWindow):
         if not chosen:
             return None
         n = len(chosen)
-        return ask_to_forget(
-            self._theme,
-            self,
+        return self._ask(
             lambda: (self.tr("Permanently delete %Ln item(s)?", "", n), self.tr("Delete permanently")),
             lambda: self._deletions.forget(chosen),
         )
 
     def ask_to_empty(self) -> Dialog:
-        return ask_to_forget(
-            self._theme,
-            self,
-            lambda: (self.tr("Empty Recently Deleted?"), self.tr("Empty")),
-            self._deletions.empty,
-        )
+        return self._ask(lambda: (self.tr("Empty Recently Deleted?"), self.tr("Empty")), self._deletions.empty)
+
+    def _ask(self, words: Callable[[], tuple[str, str]], act: Callable[[], None]) -> Dialog:
+        """Before anything is deleted for good. `words`: the question, and its button."""
+
+        def text() -> DialogText:
+            question, button = words()
+            return DialogText(
+                question, self.tr("Backups included. This cannot be undone."), "", button, self.tr("Cancel")
+            )
+
+        return ask(self._theme, self, text, act)
 
     def _refresh_if_shown(self) -> None:
         if self.isVisible():
             self._model.refresh()
-
-    def _choose_first(self) -> None:
-        if self._model.rows:
-            self.list.setCurrentIndex(self._model.index(0))
 
     def _show_state(self) -> None:
         some = bool(self._model.rows)
@@ -200,8 +188,7 @@ class TrashWindow(Translated, SideWindow):
         for button in (self.restore_button, self.forget_button, self.empty_button):
             button.setVisible(some)
         for button in (self.restore_button, self.forget_button):
-            button.setEnabled(some and bool(self.list.chosen()))
-        self.empty_button.setEnabled(some)
+            button.setEnabled(bool(self.list.chosen()))
 
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Recently Deleted"))
@@ -236,7 +223,8 @@ class TrashMenu(QObject):
     def fill(self) -> None:
         self._menu.clear()
         for deletion in self._deletions.latest():
-            action = self._menu.addAction(restore_words(deletion))
+            words = self.tr("Restore “%1”") if deletion.whole_chat else self.tr("Restore Messages in “%1”")
+            action = self._menu.addAction(fill(words, in_menu(deletion.title)))
             action.triggered.connect(lambda _checked=False, deletion=deletion: self._deletions.restore(deletion))
         if self._menu.isEmpty():
             self._menu.addAction(self.tr("Nothing in the last 30 days")).setEnabled(False)

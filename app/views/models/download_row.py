@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -29,18 +27,11 @@ _UNDER_WAY = (DownloadState.WAITING, DownloadState.RUNNING)
 
 
 class DownloadRow(Translated, QWidget):
-    pause_requested = Signal()
-    resume_requested = Signal()
-    try_now_requested = Signal()
-    cancel_requested = Signal()
-    use_requested = Signal()
-    dismiss_requested = Signal()
-    page_requested = Signal(str)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._entry: DownloadEntry | None = None
+        self._downloads = models.downloads
+        self._entry = DownloadEntry(0, ())  # until it is shown one
         self.name = NameLabel(theme)
         self.bar = ProgressLine(theme)
         self.words = TextLabel(theme, TextStyle.FINE)
@@ -56,10 +47,10 @@ class DownloadRow(Translated, QWidget):
         self.go_button.clicked.connect(self._on_go)
         self.cancel_button.clicked.connect(self._on_cancel)
         self.try_button.clicked.connect(self._on_try)
-        self.use_button.clicked.connect(self.use_requested)
-        self.page_button.clicked.connect(lambda: self.page_requested.emit(self._entry.page if self._entry else ""))
+        self.use_button.clicked.connect(lambda: models.use_downloaded(self._entry.id))
+        self.page_button.clicked.connect(lambda: ask_to_open(self._entry.page, self._theme, self))
         self.files_button.setCheckable(True)
-        self.files_button.toggled.connect(self._refresh)
+        self.files_button.toggled.connect(lambda: self.show_entry(self._entry))
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -131,11 +122,7 @@ class DownloadRow(Translated, QWidget):
     def _retranslate(self) -> None:
         self.use_button.setText(self.tr("Use"))
         self.page_button.setText(self.tr("Open model page"))
-        self._refresh()
-
-    def _refresh(self) -> None:
-        if self._entry is not None:
-            self.show_entry(self._entry)
+        self.show_entry(self._entry)
 
     def _sentence(self, entry: DownloadEntry) -> str:
         if entry.state is DownloadState.FAILED:
@@ -159,34 +146,18 @@ class DownloadRow(Translated, QWidget):
             return fill(self.tr("Paused at %1"), size(entry.done_bytes))
         return fill(self.tr("Paused at %1 of %2"), size(entry.done_bytes), size(entry.total_bytes))
 
-    def bind(self, models: ModelController) -> None:
-        """Connect its buttons to the shown download."""
-
-        def act(on: Callable[[int], object]) -> Callable[[], object]:
-            return lambda: on(self._entry.id) if self._entry is not None else None
-
-        downloads = models.downloads
-        self.pause_requested.connect(act(downloads.pause))
-        self.resume_requested.connect(act(downloads.resume))
-        self.try_now_requested.connect(act(downloads.try_now))
-        self.cancel_requested.connect(act(downloads.cancel))
-        self.dismiss_requested.connect(act(downloads.dismiss))
-        self.use_requested.connect(act(models.use_downloaded))
-        self.page_requested.connect(lambda page: ask_to_open(page, self._theme, self))
-
     def _on_go(self) -> None:
-        under_way = self._entry is not None and self._entry.state in _UNDER_WAY
-        (self.pause_requested if under_way else self.resume_requested).emit()
+        under_way = self._entry.state in _UNDER_WAY
+        (self._downloads.pause if under_way else self._downloads.resume)(self._entry.id)
 
     def _on_try(self) -> None:
         """A half that failed comes first: the other one asks again by itself."""
-        entry = self._entry
-        failed = entry is not None and (entry.state is DownloadState.FAILED or entry.error is not None)
-        (self.resume_requested if failed else self.try_now_requested).emit()
+        failed = self._entry.state is DownloadState.FAILED or self._entry.error is not None
+        (self._downloads.resume if failed else self._downloads.try_now)(self._entry.id)
 
     def _on_cancel(self) -> None:
-        finished = self._entry is not None and self._entry.state is DownloadState.FINISHED
-        (self.dismiss_requested if finished else self.cancel_requested).emit()
+        finished = self._entry.state is DownloadState.FINISHED
+        (self._downloads.dismiss if finished else self._downloads.cancel)(self._entry.id)
 
 
 def _problem_of_half(entry: DownloadEntry) -> str:
@@ -256,12 +227,7 @@ class DownloadsCard(Card):
             row.deleteLater()
         for key, entry in entries.items():
             if key not in self._rows:
-                self._rows[key] = self._download_row()
+                self._rows[key] = DownloadRow(self.theme, self._models, self)
+                self.column.addWidget(self._rows[key])
             self._rows[key].show_entry(entry)
         self.setVisible(bool(entries))
-
-    def _download_row(self) -> DownloadRow:
-        row = DownloadRow(self.theme, self)
-        row.bind(self._models)
-        self.column.addWidget(row)
-        return row

@@ -52,7 +52,6 @@ class DiscoverPanel(Translated, QWidget):
     def __init__(self, theme: Theme, models: ModelController, show_yours: Callable[[], None]) -> None:
         """`show_yours` shows what is installed and on its way."""
         super().__init__()
-        self.theme = theme
         self._models = models
         self._discover = models.discover
         self._filter = DiscoverFilter()
@@ -150,10 +149,8 @@ class DiscoverPanel(Translated, QWidget):
         self.more_button.clicked.connect(self._discover.more)
         self.list.install_requested.connect(self._install)
         self.list.current_moved.connect(self._keep_in_sight)
-        self._models.downloads.changed.connect(self._show_coming)
-
-    def _show_coming(self) -> None:
-        self.list.set_coming(self._models.downloads.coming)
+        downloads = self._models.downloads
+        downloads.changed.connect(lambda: self.list.set_coming(downloads.coming))
 
     def _keep_in_sight(self, row: QRect) -> None:
         content = self.found.widget()

@@ -27,12 +27,10 @@ from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text
-from app.words.formats import fill
+from app.words.formats import fill, percent
 from app.words.machines import (
     code_words,
-    copying_words,
     digits,
-    helping_words,
     lending_words,
     machine_words,
     mode_figures,
@@ -69,16 +67,10 @@ class MachinesPage(Translated, Page):
         self._look.timeout.connect(machines.look)
         self.column.addWidget(self._note)
         self.column.addWidget(self.lend)
-        self._paired_heading = self.add_heading()
-        self.column.addWidget(self.paired)
-        self._nearby_heading = self.add_heading()
-        self.column.addWidget(self.nearby)
-        self._pairing_heading = self.add_heading()
-        self.column.addWidget(self.pairing)
-        self._plan_heading = self.add_heading()
-        self.column.addWidget(self.plan)
-        self._station_heading = self.add_heading()
-        self.column.addWidget(self.station)
+        self._headings: dict[Card, TextLabel] = {}
+        for card in (self.paired, self.nearby, self.pairing, self.plan, self.station):
+            self._headings[card] = self.add_heading()
+            self.column.addWidget(card)
         self.end()
         for changed in (machines.changed, machines.discovery.changed):
             changed.connect(self._show)
@@ -101,13 +93,13 @@ class MachinesPage(Translated, Page):
 
     def _show(self) -> None:
         has_helper = any(entry.address for entry in self._machines.entries)
-        for heading, card, shown in (
-            (self._paired_heading, self.paired, bool(self._machines.entries)),
-            (self._nearby_heading, self.nearby, bool(self._machines.discovery.strangers)),
-            (self._plan_heading, self.plan, has_helper),
-            (self._station_heading, self.station, has_helper),
+        for card, shown in (
+            (self.paired, bool(self._machines.entries)),
+            (self.nearby, bool(self._machines.discovery.strangers)),
+            (self.plan, has_helper),
+            (self.station, has_helper),
         ):
-            heading.setVisible(shown)
+            self._headings[card].setVisible(shown)
             card.setVisible(shown)
 
     def _retranslate(self) -> None:
@@ -117,11 +109,11 @@ class MachinesPage(Translated, Page):
                 "Or another Mac drafts for this one. Experimental."
             )
         )
-        self._paired_heading.setText(self.tr("Paired Macs"))
-        self._nearby_heading.setText(self.tr("Nearby Macs"))
-        self._pairing_heading.setText(self.tr("Pair with another Mac"))
-        self._plan_heading.setText(self.tr("Run over 2 Macs"))
-        self._station_heading.setText(self.tr("Draft on another Mac"))
+        self._headings[self.paired].setText(self.tr("Paired Macs"))
+        self._headings[self.nearby].setText(self.tr("Nearby Macs"))
+        self._headings[self.pairing].setText(self.tr("Pair with another Mac"))
+        self._headings[self.plan].setText(self.tr("Run over 2 Macs"))
+        self._headings[self.station].setText(self.tr("Draft on another Mac"))
         self._show()
 
 
@@ -221,7 +213,7 @@ class PairedCard(Translated, Card):
             entry = entries[fingerprint]
             state = entry.address, entry.trip_s, entry.error, entry.elsewhere, entry.was_at
             helps = self._machines.helps(entry) and self._models.pair.state == PairState.READY
-            helping = helping_words(self._models.pair.main_name) if helps else ""
+            helping = fill(self.tr("Runs part of %1."), human_name(self._models.pair.main_name)) if helps else ""
             row.set_words(entry.name, "\n".join(filter(None, (machine_words(*state), helping))))
             self.moves[fingerprint].setVisible(entry.elsewhere is not None)
             self.moves[fingerprint].setAccessibleName(fill(self.tr("Change the address of %1"), entry.name))
@@ -496,7 +488,8 @@ class StationCard(Translated, Card):
         if not station.chosen:
             return self.tr("A paired Mac can run the draft too, and prepare the next one meanwhile. Same text.")
         if station.file_serving.is_used:
-            return copying_words(self.machine.text(), station.file_serving.share)
+            copied = percent(station.file_serving.share)
+            return fill(self.tr("Copying the draft to %1: %2"), self.machine.text(), copied)
         return station_words(station.state, station.source.repository)
 
     def _retranslate(self) -> None:

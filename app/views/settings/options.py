@@ -43,8 +43,8 @@ def make_field(theme: Theme, name: str) -> Field:
     kinds: dict[str, Callable[[Theme], Field]] = {
         "fastest": Switch,
         "thinking": ThinkingField,
-        "picture_detail": DetailField,
-        "kv_bits": KvBitsField,
+        "picture_detail": lambda theme: WordedSegments(theme, ("low", "normal", "high"), detail_words),
+        "kv_bits": lambda theme: WordedSegments(theme, KV_BITS, kv_bits_words),
         "long_chats": LongChatsField,
         "system_prompt": PromptField,
     }
@@ -167,22 +167,17 @@ class PromptField(Composing, LongText):
         self.setFixedHeight(self._theme.px(88))
 
 
-class DetailField(Translated, Segments):
-    def __init__(self, theme: Theme) -> None:
+class WordedSegments(Translated, Segments):
+    """A segment for each of the values, in the words of the language of now."""
+
+    def __init__(self, theme: Theme, values: Sequence[str], words: Callable[[str], str]) -> None:
         super().__init__(theme)
+        self._values = values
+        self._words = words
         self._retranslate()
 
     def _retranslate(self) -> None:
-        self.set_choices([(each, detail_words(each)) for each in ("low", "normal", "high")])
-
-
-class KvBitsField(Translated, Segments):
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self._retranslate()
-
-    def _retranslate(self) -> None:
-        self.set_choices([(each, kv_bits_words(each)) for each in KV_BITS])
+        self.set_choices([(each, self._words(each)) for each in self._values])
 
 
 class LongChatsField(Translated, ChoiceButton):

@@ -33,7 +33,6 @@ from app.words.tools import (
     ask_again_text,
     built_in_name,
     never_asks_text,
-    offers_text,
     problem_text,
     program_name,
     program_page,
@@ -312,8 +311,9 @@ class ServerCard(Translated, Card):
         self.fault.setText(state if failed else "")
         self.fault.setVisible(failed)
         self._name_secrets(row)
-        tokens = sum(tool.tokens for tool in self._tools)
-        self.offers.setText(offers_text(len(self._tools), tokens) if self._tools else self.tr("What it offers"))
+        tokens = tokens_text(sum(tool.tokens for tool in self._tools))
+        offered = " · ".join(filter(None, (self.tr("%Ln tool(s)", "", len(self._tools)), tokens)))
+        self.offers.setText(offered if self._tools else self.tr("What it offers"))
         self.offers.setVisible(bool(self._tools) or not (is_off or failed or waits))
         self.last_words.setText(self.tr("What it wrote last (stderr)"))
         self.last_words.setVisible(bool(row.stderr))

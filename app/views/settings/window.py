@@ -5,6 +5,7 @@ During a search the list has the results; choosing one shows the page, highlight
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -25,13 +26,15 @@ from app.views.settings.advanced import AdvancedPage
 from app.views.settings.appearance import AppearancePage
 from app.views.settings.general import GeneralPage
 from app.views.settings.machines import MachinesPage
-from app.views.settings.models import ModelLinksPage
 from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
 from app.views.settings.tools import ToolsPage
-from app.views.widgets.cards import Page
+from app.views.widgets.buttons import PillButton
+from app.views.widgets.cards import Card, Page
+from app.views.widgets.flow import Flow
 from app.views.widgets.focus import OwnFindKey, put_in_tab_order
+from app.views.widgets.labels import TextLabel
 from app.views.widgets.page_list import SIDE_PX, PageEntry, PagesSide
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
@@ -252,6 +255,32 @@ class SettingsWindow(Translated, OwnFindKey, SideWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fold()
+
+
+class ModelLinksPage(Translated, Page):
+    """Settings → Models: has no options, but leads to the Models view."""
+
+    def __init__(self, theme: Theme, show: Callable[[str], object]) -> None:
+        """`show` leads to a tab of the models."""
+        super().__init__(theme)
+        self.buttons = {"yours": PillButton(theme), "find": PillButton(theme)}
+        self._where = TextLabel(theme)
+        card = Card(theme)
+        card.column.addWidget(self._where)
+        buttons = QWidget()
+        flow = Flow(buttons)
+        for tab, button in self.buttons.items():
+            flow.addWidget(button)
+            button.clicked.connect(lambda _checked=False, tab=tab: show(tab))
+        card.column.addWidget(buttons)
+        self.column.addWidget(card)
+        self.end()
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self._where.setText(self.tr("Models are in the sidebar of the main window."))
+        self.buttons["yours"].setText(self.tr("Your models"))
+        self.buttons["find"].setText(self.tr("Find models"))
 
 
 def _reveal(spot: QWidget, page: QWidget) -> None:

@@ -5,7 +5,7 @@ Also here: the row of presets, and the button that opens it. Its fields are in `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -16,8 +16,7 @@ from app.controllers.chat import ChatController
 from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
 from app.theme import Theme
-from app.view_models.chat_options import OptionsView, PresetView, Scope
-from app.view_models.model_list import PairState
+from app.view_models.chat_options import OptionsView, Scope
 from app.views.shell.option_form import OptionForm
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
@@ -56,7 +55,7 @@ class PresetRow(Translated, QWidget):
         super().__init__(parent)
         self._theme = theme
         self._options = options
-        self._presets: tuple[PresetView, ...] = ()
+        self._presets: Mapping[str, str] = {}  # names, by id
         self._preset = ""  # the id of the chosen one; "": none
         self._changed = False
         self._renamed_preset = ""  # the preset that is being named; "": a new one
@@ -72,8 +71,8 @@ class PresetRow(Translated, QWidget):
         self.name.given_up.connect(self._end_naming)
         self._retranslate()
 
-    def show_presets(self, presets: Sequence[PresetView], chosen: str, *, changed: bool) -> None:
-        self._presets = tuple(presets)
+    def show_presets(self, presets: Mapping[str, str], chosen: str, *, changed: bool) -> None:
+        self._presets = presets
         self._preset = chosen
         self._changed = changed
         self.choice.set_value(chosen)
@@ -93,7 +92,7 @@ class PresetRow(Translated, QWidget):
     def ask_to_delete(self) -> Dialog:
         """Asks first: it may contain a system prompt that exists nowhere else."""
         preset = self._preset
-        name = next((each.name for each in self._presets if each.id == self._preset), "")
+        name = self._presets.get(preset, "")
 
         def text() -> DialogText:
             title = fill(self.tr("Delete the preset “%1”?"), name)
@@ -107,7 +106,7 @@ class PresetRow(Translated, QWidget):
 
     def begin_naming(self, preset: str) -> None:
         self._renamed_preset = preset
-        self.name.setText(next((each.name for each in self._presets if each.id == preset), ""))
+        self.name.setText(self._presets.get(preset, ""))
         self.choice.hide()
         self.name.show()
         self.name.selectAll()
@@ -134,8 +133,7 @@ class PresetRow(Translated, QWidget):
         self.name.hide()
 
     def _retranslate(self) -> None:
-        none = self.tr("No preset")
-        self.choice.set_choices([("", none), *((each.id, each.name) for each in self._presets)])
+        self.choice.set_choices([("", self.tr("No preset")), *self._presets.items()])
         self.choice.setAccessibleName(self.tr("Preset"))
         self.more.set_name(self.tr("Manage presets"))
         self.name.setAccessibleName(self.tr("Preset name"))
@@ -147,7 +145,7 @@ class ChatSettings(Translated, Panel):
         super().__init__(theme, parent, _WIDTH_PX, otherwise)
         self._options = options
         self._model_name = ""
-        self._view = OptionsView({}, {}, {}, (), "")
+        self._view = OptionsView({}, {}, {}, {}, "")
         self.scopes = Segments(theme, self)
         self.scopes.set_value(Scope.CHAT)
         self.close_button = IconButton(theme, "x", 26, self)
@@ -176,9 +174,6 @@ class ChatSettings(Translated, Panel):
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(10)
         self.page.title.hide()
-        content = self.page.widget()
-        if content is not None:
-            content.setAutoFillBackground(False)  # the card shows through
         rows.addWidget(self.form)
         rows.addStretch(1)
 
@@ -188,13 +183,10 @@ class ChatSettings(Translated, Panel):
         self.close_button.clicked.connect(self.leave)
         self.reset.clicked.connect(lambda: self._options.drop(self.scope))
 
-    def show_options(
-        self, view: OptionsView, model_name: str, efforts: Sequence[str], *, limits: bool, sees: bool
-    ) -> None:
-        """`efforts`: how much the model can be asked to think; `limits`: its thinking can be limited."""
+    def show_options(self, view: OptionsView, models: ModelController) -> None:
         self._view = view
-        self._model_name = model_name
-        self.form.show_options(view, self.scope, efforts, limits=limits, sees=sees)
+        self._model_name = human_name(models.pair.main_name)
+        self.form.show_options(view, self.scope, models)
         self.presets.show_presets(view.presets, view.preset, changed=bool(view.own))
         self.presets.setVisible(self.scope is Scope.CHAT)
         self._retranslate()
@@ -281,13 +273,7 @@ class ChatSettingsButton(Translated, IconButton):
         return "panel" in vars(self) and not self.panel.isHidden()
 
     def _show_values(self) -> None:
-        view = self._options.view(self.panel.scope)
-        model = self._models.main_info()
-        pair = self._models.pair
-        limits = pair.state is not PairState.READY or (model is not None and model.ends_thinking)
-        sees = model is not None and model.sees
-        self.panel.form.set_forms(self._models.keeps_forms, human_name(pair.main_name))
-        self.panel.show_options(view, human_name(pair.main_name), self._models.efforts(), limits=limits, sees=sees)
+        self.panel.show_options(self._options.view(self.panel.scope), self._models)
 
     def _close(self) -> None:
         if self._is_open:

@@ -25,10 +25,7 @@ from app.words.tools import (
     ask_again_text,
     built_in_name,
     cannot_call,
-    much_text,
     never_asks_text,
-    no_model_text,
-    reads_again_text,
     state_text,
     tokens_text,
     tool_words,
@@ -109,7 +106,6 @@ class FoldersRow(Translated, QWidget):
         self.name = TextLabel(theme, TextStyle.BODY)
         self.none = TextLabel(theme, TextStyle.FINE)
         self.add_folder, self.add_file = (PillButton(theme) for _ in range(2))
-        self.paths: list[QWidget] = []
         self._list = QVBoxLayout()
         self._list.setSpacing(2)
         buttons = QWidget()
@@ -207,9 +203,6 @@ class ChatToolsPanel(Translated, Panel):
         self.page.column.setContentsMargins(0, 0, 0, 0)
         self.page.column.setSpacing(8)
         self.page.title.hide()
-        content = self.page.widget()
-        if content is not None:
-            content.setAutoFillBackground(False)  # the card shows through
         self._rows = QVBoxLayout()
         self._rows.setSpacing(8)
         self.page.column.addLayout(self._rows)
@@ -235,11 +228,9 @@ class ChatToolsPanel(Translated, Panel):
             self.heads[server.id].show_server(server, enabled=can is CanCall.YES)
             for tool in server.tools:
                 self.lines[tool.id].show_tool(tool, enabled=(can is CanCall.YES or tool.on) and not tool.fixed)
-        self.folders.show_paths(wanted=any(self._reads_files(tool) for server in servers for tool in server.tools))
+        tools_on = (tool.id for server in servers for tool in server.tools if tool.on)
+        self.folders.show_paths(wanted=any(tool in _OF_FILES for tool in tools_on))
         self._show_words(servers, can)
-
-    def _reads_files(self, tool: ToolRow) -> bool:
-        return tool.on and tool.id in _OF_FILES
 
     def _make_lines(self, servers: tuple[ServerRow, ...]) -> None:
         clear(self._rows)
@@ -263,22 +254,22 @@ class ChatToolsPanel(Translated, Panel):
         tokens = chosen_tokens(servers)
         count = sum(tool.on for server in servers for tool in server.tools)
         self.sum.setText(tools_on_text(count, tokens))
-        self.much.setText(much_text())
         self.much.setVisible(takes_much(tokens, self._models.context_room()[0]))
         self.note.setText(self._note(can))
         self.find_button.setVisible(can is not CanCall.YES and not self._tools.models_that_can())
 
     def _note(self, can: CanCall) -> str:
         if can is CanCall.NO_MODEL:
-            return no_model_text()
+            return self.tr("Choose a model first.")
         if can is CanCall.MODEL_CANNOT:
             return sentences(cannot_call(self._models.pair.main_name), who_can(self._tools.models_that_can()))
-        return reads_again_text()
+        return self.tr("After a change the model reads the whole chat again.")
 
     def _retranslate(self) -> None:
         self.title.setText(self.tr("Tools in this chat"))
         self.setAccessibleName(self.title.text())
         self.close_button.set_name(self.tr("Close"))
+        self.much.setText(self.tr("That is a lot: less of the chat fits, and small models choose worse among many."))
         self.settings_button.setText(self.tr("Manage Tools…"))
         self.find_button.setText(self.tr("Find one that can"))
         self.show_tools()

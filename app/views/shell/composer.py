@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QFont,
@@ -22,13 +22,11 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QSizePolicy,
 
 from app.controllers.changes import KEEP_DELAY_MS
 from app.controllers.chat import ChatController
-from app.controllers.models import ModelController
-from app.controllers.tools import ToolsController
 from app.theme import COLUMN_PX, FOOTER_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.installed_list import ModelOffer
 from app.view_models.transcript import ReplyStatus
-from app.views.shell.chat_tools import ChatToolsButton, ChatToolsPanel
+from app.views.shell.chat_tools import ChatToolsButton
 from app.views.shell.effort_button import EffortButton
 from app.views.shell.project_line import ProjectLine
 from app.views.widgets.arrange import arrange
@@ -408,7 +406,6 @@ class Composer(Translated, QWidget):
         self.unsent.due_elsewhere.connect(self._send_queued)
         self.button.clicked.connect(self._on_button)
         self.attached.left.connect(self.take_focus)
-        self.effort.shown_or_hidden.connect(self._keep_room)
         self.project.shown_or_hidden.connect(self._fit)
         self._theme.changed.connect(self._restyle)
 
@@ -443,6 +440,7 @@ class Composer(Translated, QWidget):
         """The field is as wide as the card, with its scroll bar at the card's edge; its lines end left of the
         buttons."""
         self._foot = QWidget(self)
+        self._foot.installEventFilter(self)
         buttons = (self.ring, self.effort, self.tools_button, self.attach_button, self.button)
         arrange(QHBoxLayout(self._foot), *buttons, spacing=8, margins=(0, 0, 0, 0))
         both = QGridLayout()
@@ -527,13 +525,6 @@ class Composer(Translated, QWidget):
         model.changed.connect(self._on_attached)
         self._on_attached()
 
-    def bind_tools(
-        self, tools: ToolsController, models: ModelController, make_panel: Callable[[], ChatToolsPanel]
-    ) -> None:
-        """From now on a chat can be given tools."""
-        self.tools_button.bind(tools, models, make_panel)
-        self._keep_room()
-
     def set_sees(self, sees: bool, needs_other: bool = False) -> None:
         """`sees`: the chosen model sees pictures; `needs_other`: what was sent in the chat is for another one."""
         before = (self.attached.unseen, self._needs_other)
@@ -576,7 +567,12 @@ class Composer(Translated, QWidget):
     def _show_tokens(self) -> None:
         self._tokens.show(self.ring)
         self._show_button()
-        self._keep_room()
+
+    def eventFilter(self, _foot: QObject, event: QEvent) -> bool:
+        """The lines end left of the buttons, however many there are."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._keep_room()
+        return False
 
     def _keep_room(self) -> None:
         self.edit.set_room_right(self._foot.sizeHint().width() + self._theme.px(_BESIDE_BUTTONS_PX))

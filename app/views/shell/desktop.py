@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
@@ -47,13 +46,9 @@ class Tray(QObject):
     The icon also posts the notifications, so it may appear just for one.
     """
 
-    window_wanted = Signal()
-    quick_ask_wanted = Signal()
-    new_chat_wanted = Signal()
-    quit_wanted = Signal()
-
-    def __init__(self, quick_questions: QuickQuestions, models: ModelController, parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, desktop: Desktop, quick_questions: QuickQuestions, models: ModelController) -> None:
+        super().__init__(desktop)
+        self._desktop = desktop
         self._asides = quick_questions
         self._models = models
         self.icon = QSystemTrayIcon(mark_icon(), self)
@@ -69,13 +64,10 @@ class Tray(QObject):
         for line in self.lines():
             self.menu.addAction(line.replace("&", "&&")).setEnabled(False)
         self.menu.addSeparator()
-        for words, wanted in (
-            (self.tr("Open Hunch"), self.window_wanted),
-            (self.tr("Quick Ask…"), self.quick_ask_wanted),
-            (self.tr("New Chat"), self.new_chat_wanted),
-            (self.tr("Quit Hunch"), self.quit_wanted),
-        ):
-            self.menu.addAction(words).triggered.connect(lambda _checked=False, wanted=wanted: wanted.emit())
+        self.menu.addAction(self.tr("Open Hunch")).triggered.connect(self._desktop.show_window)
+        self.menu.addAction(self.tr("Quick Ask…")).triggered.connect(self._desktop.open_quick_ask)
+        self.menu.addAction(self.tr("New Chat")).triggered.connect(self._desktop.new_chat)
+        self.menu.addAction(self.tr("Quit Hunch")).triggered.connect(self._desktop.quit_wanted)
         self.icon.setToolTip("\n".join(("Hunch", *self.lines())))
 
     def lines(self) -> list[str]:
@@ -98,23 +90,15 @@ class Tray(QObject):
 
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason == QSystemTrayIcon.ActivationReason.DoubleClick:
-            self.window_wanted.emit()
+            self._desktop.show_window()
 
 
 class Dock(QObject):
     """What the Mac's Dock shows of Hunch: how many replies were not seen or wait for an answer, and a menu."""
 
-    def __init__(
-        self,
-        unseen: Unseen,
-        exchanges: ExchangeController,
-        new_chat: Callable[[], None],
-        quick_ask: Callable[[], None],
-        parent: QObject,
-    ) -> None:
-        super().__init__(parent)
-        self._new_chat = new_chat
-        self._quick_ask = quick_ask
+    def __init__(self, desktop: Desktop, unseen: Unseen, exchanges: ExchangeController) -> None:
+        super().__init__(desktop)
+        self._desktop = desktop
         self._exchanges = exchanges
         self._unseen = 0
         self.menu = Menu()
@@ -138,8 +122,8 @@ class Dock(QObject):
     def fill(self) -> None:
         """Each time that it opens, in the language of now. The system adds its own entries."""
         self.menu.clear()
-        self.menu.addAction(self.tr("New Chat")).triggered.connect(self._new_chat)
-        self.menu.addAction(self.tr("Quick Ask…")).triggered.connect(self._quick_ask)
+        self.menu.addAction(self.tr("New Chat")).triggered.connect(self._desktop.new_chat)
+        self.menu.addAction(self.tr("Quick Ask…")).triggered.connect(self._desktop.open_quick_ask)
 
 
 def mark_icon() -> QIcon:
@@ -231,6 +215,8 @@ def _without_tags(text: str) -> str:
 
 
 class Desktop(QObject):
+    quit_wanted = Signal()
+
     def __init__(
         self, window: ShellWindow, theme: Theme, settings: Settings, chats: ChatController, models: ModelController
     ) -> None:
@@ -242,18 +228,14 @@ class Desktop(QObject):
         self._models = models
         self._quick_ask: QuickAsk | None = None
         self._waiting: set[int] = set()  # messages that wait for an answer
-        self.tray = Tray(chats.quick_questions, models, self)
-        self.dock = Dock(chats.unseen, chats.exchanges, self._new_chat, self.open_quick_ask, self)
+        self.tray = Tray(self, chats.quick_questions, models)
+        self.dock = Dock(self, chats.unseen, chats.exchanges)
         self.notifications = Notifications(settings, chats, self.tray.icon, window)
         self._connect()
         self._show_tray()
 
     def _connect(self) -> None:
-        tray = self.tray
         window = self._window
-        tray.window_wanted.connect(self._show_window)
-        tray.quick_ask_wanted.connect(self.open_quick_ask)
-        tray.new_chat_wanted.connect(self._new_chat)
         self._chats.deletions.changed.connect(self._chats.unseen.count)
         window.menu.quick_ask.triggered.connect(self.open_quick_ask)
         window.closing.connect(self._keep_unsent)
@@ -293,7 +275,7 @@ class Desktop(QObject):
         self.quick_ask.show_for(self._models.main_for_words)
         self.quick_ask.edit.sends_with_control = self._settings.send_key == "control_return"
 
-    def _show_window(self) -> None:
+    def show_window(self) -> None:
         bring_to_front(self._window)
 
     def open_quick_ask(self) -> None:
@@ -302,21 +284,21 @@ class Desktop(QObject):
     def _show_window_for_problem(self) -> None:
         """Refusals are shown in the main window, which is brought to the front."""
         if self.quick_ask.isActiveWindow():
-            self._show_window()
+            self.show_window()
 
     def _open_chat(self, chat_id: int) -> None:
-        self._show_window()
+        self.show_window()
         if chat_id:
             self._chats.open_chat(chat_id)
 
-    def _new_chat(self) -> None:
-        self._show_window()
+    def new_chat(self) -> None:
+        self.show_window()
         self._window.menu.new_chat.trigger()
 
     def _go_on_with(self, given: SignalInstance, what: object) -> None:
         """Continue in a new chat of the main window, with the typed text."""
         words = self.quick_ask.take_words()
-        self._new_chat()
+        self.new_chat()
         if words:
             self._window.composer.edit.insert_text(words)
         given.emit(what)
@@ -328,7 +310,7 @@ class Desktop(QObject):
 
     def _show_if_none_is(self) -> None:
         if not any(window.isVisible() for window in QGuiApplication.topLevelWindows()):
-            self._show_window()
+            self.show_window()
 
     def _show_tray(self) -> None:
         self.tray.icon.setVisible(self._settings.tray_icon and QSystemTrayIcon.isSystemTrayAvailable())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -25,8 +25,6 @@ _DOT_PX = 2.5
 
 class EffortButton(Translated, IconButton):
     """Opens a menu of the levels; dots under its icon say which one is chosen."""
-
-    shown_or_hidden = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, "lightbulb", parent=parent)
@@ -59,10 +57,7 @@ class EffortButton(Translated, IconButton):
         self._own = own
         self.set_icon("lightbulb-off" if self._value == "off" else "lightbulb")
         self._retranslate()
-        offers = len(levels) > 1
-        if self.isHidden() == offers:
-            self.setVisible(offers)
-            self.shown_or_hidden.emit()
+        self.setVisible(len(levels) > 1)
 
     def menu(self) -> Menu:
         menu = popup_menu(self, self.theme)

@@ -42,7 +42,7 @@ class EmptyChat(Translated, QScrollArea):
         self.offer_reason = TextLabel(theme, TextStyle.FINE)
         self.offer_button = PillButton(theme, Emphasis.PLAIN)
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
-        self.download = DownloadRow(theme)
+        self.download: DownloadRow  # from `bind` on
         self._pair: PairOffer | None = None  # the best for this machine, unless it is on its way
         self._models: ModelController | None = None
         self._has_model = True
@@ -95,7 +95,9 @@ class EmptyChat(Translated, QScrollArea):
     def bind(self, models: ModelController) -> None:
         """Offer the best pair for this machine, or show its download."""
         self._models = models
-        self.download.bind(models)
+        self.download = DownloadRow(self._theme, models)
+        self.download.hide()
+        self._card_words.addWidget(self.download)
         models.models_changed.connect(self._offer_best)
         models.downloads.changed.connect(self._offer_best)
 
@@ -159,9 +161,8 @@ class EmptyChat(Translated, QScrollArea):
 
     def _offer_card(self) -> Card:
         card = Card(self._theme)
-        words = arrange(QVBoxLayout(), self.offer, self.offer_reason, self.download, spacing=2)
-        self.download.hide()
-        card.column.addLayout(words)
+        self._card_words = arrange(QVBoxLayout(), self.offer, self.offer_reason, spacing=2)
+        card.column.addLayout(self._card_words)
         card.column.addLayout(Flow(None, self.install_button, self.offer_button))
         return card
 

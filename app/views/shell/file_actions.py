@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from urllib.parse import parse_qs
 
@@ -16,7 +16,6 @@ from app.theme import Theme
 from app.views.files.export_dialog import ExportDialog
 from app.views.files.import_dialog import ImportDialog
 from app.views.shell.attachment_actions import AttachmentActions
-from app.views.shell.composer import Composer
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.side_window import bring_to_front
 
@@ -43,21 +42,41 @@ class FileActions(QObject):
         self._window = window
         self._theme = theme
         self._files = files
+        self._chats = chats
         self._attachments = attachments
         self._importing: ImportDialog | None = None  # while it is open
         composer.unsent.settled.connect(files.typed.count)
         files.typed.changed.connect(composer.show_typed_tokens)
         files.typed.count(composer.text())
-        self.opener = Opener(composer, chats, self._take_opened, files.attachments.add_text)
         application = QCoreApplication.instance()
         if isinstance(application, HunchApplication):
-            application.open_with(self.opener.open)
+            application.open_with(self.open)
         menu.import_chats.triggered.connect(self.import_chats)
         menu.export_chat.triggered.connect(lambda: self.export(window.sidebar.meant(), chats.title))
         window.sidebar.chats.export_requested.connect(self.export)
         menu.export_all.triggered.connect(lambda: self.export(None, ""))
         chats.current_chat_changed.connect(lambda chat_id, _title: menu.export_chat.setEnabled(chat_id != 0))
         menu.export_chat.setEnabled(chats.chat_id != 0)
+
+    def open(self, given: QUrl | str) -> None:
+        """What macOS opens with the app, in the open chat: files to attach, and texts for the composer, by an address
+        such as hunch://ask?text=… or from the Services menu. Nothing is sent automatically.
+        """
+        file = given.toLocalFile() if isinstance(given, QUrl) and given.isLocalFile() else ""
+        prompt = _visible(given) if isinstance(given, str) else prompt_in(given)
+        if not (file or prompt):
+            return
+        composer = self._window.composer
+        bring_to_front(self._window)
+        self._chats.chat_wanted.emit()
+        if file:
+            self._take_opened(file)
+        elif len(prompt) > _MOST_CHARACTERS:
+            self._files.attachments.add_text(prompt)
+        else:
+            there = composer.edit.text_with_composed()
+            composer.set_text("\n\n".join(filter(None, (there, prompt))))
+            composer.take_focus()
 
     def _take_opened(self, path: str) -> None:
         """Import our own exports, after a question; attach any other file."""
@@ -98,43 +117,6 @@ class FileActions(QObject):
         else:
             again = partial(QTimer.singleShot, 0, self, partial(self._import, path))
             dialog.finished.connect(lambda _result: again())
-
-
-class Opener:
-    """What macOS opens with the app: files to attach, and texts for the composer, by an address such as
-    hunch://ask?text=… or from the Services menu.
-
-    Nothing is sent automatically. `attach` takes the path of a file, `attach_text` a long text.
-    """
-
-    def __init__(
-        self,
-        composer: Composer,
-        chats: ChatController,
-        attach: Callable[[str], None],
-        attach_text: Callable[[str], None],
-    ) -> None:
-        self._composer = composer
-        self._chats = chats
-        self._attach = attach
-        self._attach_text = attach_text
-
-    def open(self, given: QUrl | str) -> None:
-        """Open files and texts in the open chat."""
-        file = given.toLocalFile() if isinstance(given, QUrl) and given.isLocalFile() else ""
-        prompt = _visible(given) if isinstance(given, str) else prompt_in(given)
-        if not (file or prompt):
-            return
-        bring_to_front(self._composer.window())
-        self._chats.chat_wanted.emit()
-        if file:
-            self._attach(file)
-        elif len(prompt) > _MOST_CHARACTERS:
-            self._attach_text(prompt)
-        else:
-            there = self._composer.edit.text_with_composed()
-            self._composer.set_text("\n\n".join(filter(None, (there, prompt))))
-            self._composer.take_focus()
 
 
 def prompt_in(url: QUrl) -> str:

@@ -15,7 +15,7 @@ from app.views.widgets.labels import ElidedLabel, TextStyle
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, percent, sentences
-from app.words.machines import drafting_words, part_words
+from app.words.machines import part_words
 from app.words.model_names import human_name
 from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
@@ -73,17 +73,13 @@ class Header(Translated, QWidget):
         narrow = self.width() < self._theme.px(_NARROW_PX)
         for button in self._giving_way:
             button.setVisible(self.of_chat and not narrow)
-        others = [self.show_button, self.new_button, *self._giving_way, *self._behind()]
-        room = self.width() - 24 - sum(each.sizeHint().width() + 6 for each in others if not each.isHidden())
+        buttons = self.findChildren(QAbstractButton, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        others = [each for each in buttons if each is not self.chip and not each.isHidden()]
+        room = self.width() - 24 - sum(each.sizeHint().width() + 6 for each in others)
         share = _NARROW_SHARE if narrow else _CHIP_SHARE
         shares = bool(self.title.text()) and (not narrow or (1 - share) * room >= self._theme.px(_LEAST_TITLE_PX))
         self.title.setVisible(shares)
         self.chip.limit_width(round(room * (share if shares else 1.0)))
-
-    def _behind(self) -> list[QWidget]:
-        """Buttons after the pair chip that stay."""
-        found = self.findChildren(QAbstractButton, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        return [each for each in found if each not in (self.chip, self.show_button, self.new_button, *self._giving_way)]
 
     def set_title(self, title: str) -> None:
         self.title.setText(title)
@@ -159,8 +155,9 @@ class PairChip(Translated, PaintedButton):
         pair = self._pair
         helped = "" if pair.helper is None else part_words(pair.helper.name, pair.choice)
         drafting = drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
-        stationed = drafting_words(pair.station) if pair.station and pair.draft_state is DraftState.ACTIVE else ""
-        return sentences(helped, stationed, drafting)
+        ahead = fill(self.tr("%1 drafts for it, ahead of time."), pair.station)
+        is_stationed = bool(pair.station) and pair.draft_state is DraftState.ACTIVE
+        return sentences(helped, ahead if is_stationed else "", drafting)
 
     def _mode_text(self) -> str:
         if self._pair.off_for_pair:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.view_models.help_pages import HelpPage, HelpSection, help_pages, search, with_keys
@@ -17,7 +17,7 @@ from app.views.shell.shortcuts import shortcut_text
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX
 from app.views.widgets.page_list import PageEntry, PagesSide
-from app.views.widgets.scrolling import ScrolledText, ThinScrollBars, keep_room_for_bar
+from app.views.widgets.scrolling import ScrolledText, keep_room_for_bar, set_up_scroll_area
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
 from app.views.widgets.translated import Translated
@@ -153,12 +153,8 @@ class HelpText(ScrolledText):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        set_up_scroll_area(self, theme, QWidget())
         keep_room_for_bar(self)
-        ThinScrollBars(self, theme)
-        self.viewport().setAutoFillBackground(False)
         self._page: HelpPage | None = None
         self._answers: list[str] = []
         self.questions: dict[HelpSection, TextLabel] = {}

@@ -31,6 +31,7 @@ from app.views.widgets.sparkline import paint_sparkline, paint_time, time_colors
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats, speculation
+from app.words.notices import QT_TRANSLATE_NOOP, translated
 from app.words.pairs import PairGain
 from app.words.replies import Tone, tone_of
 
@@ -122,7 +123,8 @@ class InspectorPanel(Translated, QWidget):
             _set(self.against, speculation.measured_against(stats, self._pair_gain))
             _set(self.sentence, speculation.plain_sentence(stats))
             self._color_headline()
-        _set(self.starter, speculation.starter_sentence() if self._of_starter else "")
+        known = self.tr("The starter pair knows its text; others gain less.")
+        _set(self.starter, known if self._of_starter else "")
         for label in (self.against, self.sentence, self.starter):
             label.setVisible(bool(label.text()))
         self.turn_off.setVisible(stats is not None and tone_of(stats) is Tone.COST)
@@ -313,6 +315,7 @@ class InspectorButton(Translated, IconButton):
 class Chart(Translated, QWidget):
     """A name at the left, a figure at the right, and below them what the subclass paints."""
 
+    name: str
     body_px = 40
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -343,9 +346,6 @@ class Chart(Translated, QWidget):
     def _look(self) -> object:
         return self.figure(), self.words(), len(self.stats.emitted_by_stretch)
 
-    def name(self) -> str:
-        raise NotImplementedError
-
     def figure(self) -> str:
         return ""
 
@@ -361,7 +361,7 @@ class Chart(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self._seen = self._look()
-        self.setAccessibleName(self.name())
+        self.setAccessibleName(translated(self.name, "Inspector"))
         self.setAccessibleDescription(self.words())
         self.update()
 
@@ -386,7 +386,8 @@ class Chart(Translated, QWidget):
             taken = painter.fontMetrics().horizontalAdvance(figure) + self.theme.px(8) if figure else 0
             painter.setFont(self.fine)
             painter.setPen(self.theme.palette.secondary)
-            name = painter.fontMetrics().elidedText(self.name(), Qt.TextElideMode.ElideRight, self.width() - taken)
+            room = self.width() - taken
+            name = painter.fontMetrics().elidedText(self.accessibleName(), Qt.TextElideMode.ElideRight, room)
             painter.drawText(head, _LEFT, name)
             self.paint_body(painter, QRectF(0, self._head_px(), self.width(), self.body_height()))
 
@@ -400,10 +401,8 @@ class Chart(Translated, QWidget):
 class PositionBars(Chart):
     """Accept rate by position in the draft."""
 
+    name = QT_TRANSLATE_NOOP("Inspector", "Accepted by position")
     least_rows = 4
-
-    def name(self) -> str:
-        return speculation.positions_name()
 
     def figure(self) -> str:
         return "" if self.stats.accept_rate is None else formats.percent(self.stats.accept_rate)
@@ -450,10 +449,8 @@ class PositionBars(Chart):
 class PassColumns(Chart):
     """Number of passes by accepted tokens."""
 
+    name = QT_TRANSLATE_NOOP("Inspector", "Accepted per pass")
     body_px = 62
-
-    def name(self) -> str:
-        return speculation.passes_name()
 
     def words(self) -> str:
         return speculation.passes_words(self.stats)
@@ -462,6 +459,7 @@ class PassColumns(Chart):
         shares = self.stats.share_by_accepted
         columns = max(5, len(shares))
         width = place.width() / columns
+        named_every = max(1, math.ceil(self.theme.px(20) / width))  # not every column has room for its number
         line = self.line_px
         highest = max(shares, default=1.0) or 1.0
         colors = self.theme.palette
@@ -471,23 +469,18 @@ class PassColumns(Chart):
             high = max(self.theme.px(2), share / highest * column.height())
             bar = QRectF(column.left() + width * 0.18, column.bottom() - high, width * 0.64, high)
             self.bar(painter, bar, colors.draft if share else colors.hover)
-            if number % self._named_every(width) == 0:
+            if number % named_every == 0:
                 named = formats.count(number)
                 room = painter.fontMetrics().horizontalAdvance(named) + 1
                 left = min(max(column.center().x() - room / 2, place.left()), place.right() - room)
                 painter.setPen(colors.faint)
                 painter.drawText(QRectF(left, column.bottom(), room, line), Qt.AlignmentFlag.AlignCenter, named)
 
-    def _named_every(self, width: float) -> int:
-        """Not every column has room for its number."""
-        return max(1, math.ceil(self.theme.px(20) / width))
-
 
 class PassMeter(Chart):
     """Tokens per pass against the break-even."""
 
-    def name(self) -> str:
-        return speculation.per_pass_name()
+    name = QT_TRANSLATE_NOOP("Inspector", "Tokens per pass")
 
     def figure(self) -> str:
         return speculation.per_pass_figure(self.stats)
@@ -518,10 +511,8 @@ class PassMeter(Chart):
 class TimeSplit(Chart):
     """Decoding time by part: a bar with names and shares."""
 
+    name = QT_TRANSLATE_NOOP("Inspector", "Time spent")
     body_px = 48
-
-    def name(self) -> str:
-        return speculation.time_name()
 
     def words(self) -> str:
         return speculation.time_words(self.stats)
@@ -533,7 +524,8 @@ class TimeSplit(Chart):
         parts = speculation.time_parts(stats)
         high = theme.px(_BAR_PX + 2)
         paint_time(painter, QRectF(place.left(), place.top() + 2, place.width(), high), stats, theme)
-        needed = [painter.fontMetrics().horizontalAdvance(name) + self._beside_px() for name, _ in parts]
+        beside_px = theme.px(6) + theme.px(4) + 3  # what a column needs beside its words
+        needed = [painter.fontMetrics().horizontalAdvance(name) + beside_px for name, _ in parts]
         spare = (place.width() - sum(needed)) / len(parts)  # the longest name keeps its words
         left = place.left()
         names = [name for name, _ in parts]
@@ -542,10 +534,6 @@ class TimeSplit(Chart):
             column = QRectF(left, place.top() + high + 4, words + spare, line)
             self._paint_part(painter, column, name, share, color)
             left += column.width()
-
-    def _beside_px(self) -> int:
-        """What a column needs beside its words."""
-        return self.theme.px(6) + self.theme.px(4) + 3
 
     def _paint_part(self, painter: QPainter, place: QRectF, name: str, share: str, color: QColor) -> None:
         dot = self.theme.px(6)
@@ -562,10 +550,8 @@ class TimeSplit(Chart):
 class Sparkline(Chart):
     """Tokens per pass over the reply, with the break-even as a line."""
 
+    name = QT_TRANSLATE_NOOP("Inspector", "Tokens per pass over time")
     body_px = 44
-
-    def name(self) -> str:
-        return speculation.over_time_name()
 
     def words(self) -> str:
         return speculation.over_time_words(self.stats)

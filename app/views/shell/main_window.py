@@ -73,7 +73,7 @@ class ModelsPage(PlacePage):
         self._downloads.clicked.connect(lambda: self.show(YOURS))
         menu = window.menu
         menu.models.triggered.connect(self.toggle)
-        for act in (menu.write, menu.attach, menu.find, menu.find_next, menu.find_previous, menu.use_selection):
+        for act in (menu.find, menu.find_next, menu.find_previous, menu.use_selection):
             act.triggered.connect(self.leave)
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
@@ -148,15 +148,13 @@ class ModelsPage(PlacePage):
 class MainColumn(QObject):
     """Before `bind` the page is an empty chat; a chat with messages is shown from `set_transcript` on."""
 
-    def __init__(
-        self, window: ShellWindow, theme: Theme, empty_chat: EmptyChat, models: ModelsPage, project: ProjectPage
-    ) -> None:
+    def __init__(self, window: ShellWindow, theme: Theme, empty_chat: EmptyChat, models: ModelsPage) -> None:
         super().__init__(window)
         self._window = window
         self._theme = theme
         self._empty_chat = empty_chat
         self._models = models
-        self._places: tuple[PlacePage, ...] = (models, project)
+        self._places: list[PlacePage] = []
         self._chats: ChatController | None = None
         self._transcript: TranscriptView | None = None
         self._stack = QStackedLayout()
@@ -165,8 +163,21 @@ class MainColumn(QObject):
         window.banner.appeared.connect(self._place_banner)
         window.resized.connect(self._place_banner)
         window.composer.installEventFilter(self)
+        for act in (window.menu.write, window.menu.attach):
+            act.triggered.connect(self._leave_place)
+        self.add_place(models)
+
+    def add_place(self, place: PlacePage) -> None:
+        self._places.append(place)
+        place.changed.connect(partial(self._on_place, place))
+
+    def _leave_place(self) -> None:
         for place in self._places:
-            place.changed.connect(partial(self._on_place, place))
+            place.leave()
+
+    def escape(self) -> bool:
+        """Whether there was a page to go back in, or to leave."""
+        return any(place.escape() for place in self._places)
 
     @property
     def _place(self) -> PlacePage | None:
@@ -308,8 +319,8 @@ class MainWindow(Translated, ShellWindow):
         self.transcript: TranscriptView | None = None
         self.empty_chat = EmptyChat(theme, self)
         self.models_view = ModelsPage(self, theme, settings)
-        self.project_page = ProjectPage(self, theme)
-        self._column = MainColumn(self, theme, self.empty_chat, self.models_view, self.project_page)
+        self.project_page: ProjectPage  # from `bind` on
+        self._column = MainColumn(self, theme, self.empty_chat, self.models_view)
         self._arrange()
         self._connect_parts()
         self.inspector = InspectorButton(self, theme, settings)
@@ -372,18 +383,19 @@ class MainWindow(Translated, ShellWindow):
         models.main_waits.connect(self._show_wait)
         models.wait_ended.connect(self._end_wait)
         self.models_view.bind(chats, models)
-        self.project_page.bind(chats, models, files.shared)
+        self.project_page = ProjectPage(self, self._theme, chats, models, files.shared)
+        self._column.add_place(self.project_page)
         self.kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         view.editing.typed.connect(self.kept_words.note_typing)
         self.chat_settings.bind(chats, models)
-        self.composer.bind_tools(chats.tools, models, self._make_tools_panel)
+        self.composer.tools_button.bind(chats.tools, models, self._make_tools_panel)
         self.resized.connect(self.composer.tools_button.place_panel)
         for changed in (models.pair_changed, models.library.changed, chats.options.changed):
             changed.connect(self._follow_pair)
         self._follow_pair()
         self._column.show()
         self.tools.bind(chats, models, view, settings_window)
-        self.tools.desktop.tray.quit_wanted.connect(self.quit)
+        self.tools.desktop.quit_wanted.connect(self.quit)
         self._bind_speculation(speculation, chats, models, view)
         find_model = self.models_view.find
         self.attachments = AttachmentActions(self, self._theme, files.attachments, chats, models, view, find_model)
@@ -542,7 +554,7 @@ class MainWindow(Translated, ShellWindow):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Unused Escape leaves the page in place of the chat or stops the reply; unused F2 renames the chat."""
-        if event.key() == Qt.Key.Key_Escape and (self.models_view.escape() or self.project_page.escape()):
+        if event.key() == Qt.Key.Key_Escape and self._column.escape():
             return
         if event.key() == Qt.Key.Key_Escape and self.menu.stop.isEnabled():
             self.menu.stop.trigger()

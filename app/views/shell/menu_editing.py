@@ -165,10 +165,7 @@ def _paste_plain(field: QWidget | None) -> None:
 def undo_in_focused_field() -> bool:
     """Takes back what was typed last in the focused field; False when there is nothing."""
     field = _focused()
-    if isinstance(field, QLineEdit) and field.isUndoAvailable():
-        field.undo()
-        return True
-    if isinstance(field, _TEXTS) and field.document().isUndoAvailable():
-        field.undo()
-        return True
-    return False
+    can = can_act("undo", field)
+    if can:
+        _call("undo", field)
+    return can

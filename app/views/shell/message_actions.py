@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QActionGroup
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.message_changes import Then
+from app.settings import LONG_CHATS
 from app.theme import Theme
+from app.view_models.chat_options import Scope
 from app.view_models.tools import ConsentView
 from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
-from app.views.shell.long_chat_menu import LongChatMenu
 from app.views.shell.shell_window import ShellWindow
 from app.views.transcript import TranscriptView
 from app.views.transcript.call_words import consent_title, consent_why
 from app.views.transcript.message_footer import NEW_CHAT, PIN, UNPIN, add_message_acts
 from app.views.widgets.dialog import DialogText, ask
-from app.words.formats import spoken
+from app.views.widgets.held_keys import Menu
+from app.words.formats import in_menu, spoken
+from app.words.options import long_chats_words, option_name
 
 _INSERTS = {"insert_before": EditKind.BEFORE, "insert_after": EditKind.AFTER}
 
@@ -149,6 +152,57 @@ class MessageActions(QObject):
             act=self.tr("Delete"),
             cancel=self.tr("Cancel"),
         )
+
+
+class LongChatMenu(Menu):
+    """What the model no longer reads of a long chat and what it still reads, and the choice of what becomes of the
+    rest. Opened once, at the line from which on the model reads.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        chats: ChatController,
+        first_id: int,
+        show_message: Callable[[int], object],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent, theme)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setFont(theme.ui_font())
+        self._options = chats.options
+        values = self._options.generation(chats.chat_id).values
+        left_out, pinned = chats.transcript.left_out(first_id)
+        self._say(self.tr("%Ln earlier message(s) not read", "", left_out))
+        if values["system_prompt"]:
+            self._say(self.tr("Still read: the system prompt"))
+        if chats.projects.instructions(self._options.folder_of(chats.chat_id)):
+            self._say(self.tr("Still read: the project's instructions"))
+        if pinned:
+            self._say(self.tr("Still read: %Ln pinned message(s)", "", len(pinned)))
+        for message in pinned:
+            action = self.addAction(in_menu(" ".join(message.written.split())))
+            action.triggered.connect(lambda _checked=False, shown=message.id: show_message(shown))
+        if not pinned:
+            self._say(self.tr("Pin a message to keep it"))
+        self.addSeparator()
+        self._say(option_name("long_chats"))
+        group = QActionGroup(self)
+        for each in LONG_CHATS:
+            action = group.addAction(long_chats_words(each))
+            action.setCheckable(True)
+            action.setChecked(each == values["long_chats"])
+            action.triggered.connect(
+                lambda _checked=False, each=each: self._options.put(Scope.CHAT, "long_chats", each)
+            )
+            self.addAction(action)
+
+    def open_below(self, line: QWidget) -> None:
+        place = line.mapToGlobal(QPoint(line.width() // 2, line.height()))
+        self.popup(place - QPoint(self.sizeHint().width() // 2, 0))
+
+    def _say(self, words: str) -> None:
+        self.addAction(words).setEnabled(False)
 
 
 class MessageMenuFiller(QObject):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.chat_options import OptionsView, Scope
+from app.view_models.model_list import PairState
 from app.views.settings.options import ThinkingField, make_field
 from app.views.settings.schema_field import SchemaField
 from app.views.settings.speculation_controls import SpeculationControls
@@ -17,6 +19,7 @@ from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.cards import Hairline, SettingRow, Words
 from app.views.widgets.translated import Translated
+from app.words.model_names import human_name
 from app.words.options import option_name
 
 _PROMPT = "system_prompt"
@@ -63,7 +66,7 @@ class OptionForm(Translated, QWidget):
         self._theme = theme
         self._scope = Scope.CHAT
         self._values: Mapping[str, Any] = {}  # of every option, the ones that apply
-        self._view = OptionsView({}, {}, {}, (), "")
+        self._view = OptionsView({}, {}, {}, {}, "")
         names = (*((_PROMPT,) if with_prompt else ()), *_ROWS, _SCHEMA, _DRAFTING)
         self.fields = {name: OptionField(theme, name) for name in names}
         self._words = {name: Words(theme, beside=True) for name in _WIDE if name in self.fields}
@@ -94,24 +97,11 @@ class OptionForm(Translated, QWidget):
         for each, value in zip(_options_of(name), values, strict=True):
             self.put.emit(each, value)
 
-    def set_forms(self, possible: bool, model_name: str) -> None:
-        """Whether the model can be held to a schema."""
-        schema = self.fields[_SCHEMA].field
-        assert isinstance(schema, SchemaField)
-        schema.set_possible(possible, model_name)
-
-    def show_options(
-        self, view: OptionsView, scope: Scope, efforts: Sequence[str], *, limits: bool, sees: bool
-    ) -> None:
-        """`efforts`: how much the model can be asked to think; `limits`: its thinking can be limited."""
+    def show_options(self, view: OptionsView, scope: Scope, models: ModelController) -> None:
+        """`models`: the fields are for what the main model can do."""
         self._view = view
         self._scope = scope
-        thinking = self.fields["thinking"].field
-        assert isinstance(thinking, ThinkingField)
-        if efforts:
-            thinking.offer(efforts, limits=limits)
-        self.rows["thinking"].setVisible(bool(efforts))
-        self.rows["picture_detail"].setVisible(sees)
+        self._follow(models)
         values = {**view.otherwise, **view.own}
         for name, field in self.fields.items():
             field.leave.setVisible(any(each in view.own for each in _options_of(name)))
@@ -119,6 +109,20 @@ class OptionForm(Translated, QWidget):
         self._values = values
         self.fields["fastest"].field.setEnabled(not self._no_difference())
         self._retranslate()
+
+    def _follow(self, models: ModelController) -> None:
+        model = models.main_info()
+        efforts = models.efforts()
+        schema = self.fields[_SCHEMA].field
+        thinking = self.fields["thinking"].field
+        assert isinstance(schema, SchemaField)
+        assert isinstance(thinking, ThinkingField)
+        schema.set_possible(models.keeps_forms, human_name(models.pair.main_name))
+        if efforts:
+            is_loaded = models.pair.state is PairState.READY
+            thinking.offer(efforts, limits=not is_loaded or (model is not None and model.ends_thinking))
+        self.rows["thinking"].setVisible(bool(efforts))
+        self.rows["picture_detail"].setVisible(model is not None and model.sees)
 
     def _retranslate(self) -> None:
         shown: dict[str, SettingRow | Words] = {**self.rows, **self._words}

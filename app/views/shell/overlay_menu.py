@@ -18,7 +18,6 @@ from app.views.transcript.view import TranscriptView
 from app.views.widgets.banner import BannerText
 from app.views.widgets.held_keys import Menu
 from app.words.formats import sentences
-from app.words.overlay import explanation
 
 TOGGLE = "Ctrl+Shift+D"
 NEXT = "Ctrl+Alt+Right"
@@ -133,7 +132,7 @@ class OverlayMenu(QObject):
             self._settings.overlay_explained = True
 
     def _explain(self) -> BannerText:
-        return BannerText(explanation(), button=self.tr("Always show"))
+        return BannerText(self.tr("Dotted: guessed right. Solid: corrected."), button=self.tr("Always show"))
 
     def _keep(self) -> None:
         self.choose(OverlayMode.ACCEPTED)

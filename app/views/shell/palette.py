@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, Qt, Signal
-from PySide6.QtGui import QAccessible, QAction, QFocusEvent, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QAction, QFocusEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
@@ -135,8 +135,7 @@ class CommandPalette(Translated, QWidget):
         arrange(QVBoxLayout(self), self.field, self.nothing, (self.list, 1), spacing=8, margins=(10, 10, 10, 10))
 
     def _connect(self) -> None:
-        self.field.textChanged.connect(self._fill)
-        self.field.composed_changed.connect(self._fill)
+        self.field.words_changed.connect(self._fill)
         self.field.left.connect(self.close_palette)
         self.field.stepped.connect(self.list.step)
         self.field.returnPressed.connect(self._run_current)
@@ -249,13 +248,8 @@ class CommandPalette(Translated, QWidget):
 class PaletteField(SearchField):
     """Arrow and page keys step in the list below it. Return and Escape belong to the input method while it composes."""
 
-    composed_changed = Signal()
     stepped = Signal(int)
     focus_lost = Signal()
-
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        super().inputMethodEvent(event)
-        self.composed_changed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())

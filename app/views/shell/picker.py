@@ -28,25 +28,24 @@ from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline
 from app.views.widgets.fields import Segments
 from app.views.widgets.flow import Flow
-from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import EDGE_PX, ListedOption, OptionList
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, labelled, sentences
+from app.words.formats import fill, labelled, sentences, size
 from app.words.model_names import human_name
 from app.words.notices_for_errors import Problem, notice_for, title_and_reason
 from app.words.pairs import (
     draft_details,
     gain_figure,
     is_known_gain,
-    model_details,
     model_kind,
     pair_details,
     pair_sentence,
     precision_text,
+    seeing_text,
     source_text,
     unfit_text,
 )
@@ -198,7 +197,8 @@ class Picker(Translated, QWidget):
 
     def _option(self, entry: ModelEntry, error: Problem | None, *, tell_apart: bool = False) -> ListedOption:
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
-        parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter, sees=entry.sees)
+        known = filter(None, (precision, seeing_text() if entry.sees else ""))
+        parts = [*model_kind(entry.drafter), size(entry.size_bytes), *known, source_text(entry.source)]
         unfit = unfit_text(entry.fit)
         checking = [self.tr("checking…")] if entry.is_checking else []
         apart = [" · ".join(filter(None, (precision, source_text(entry.source))))] if tell_apart else []
@@ -384,7 +384,7 @@ class PickerLists(Translated, QWidget):
         super().__init__(parent)
         self._theme = theme
         self._options: dict[OptionList, Sequence[ListedOption]] = {}
-        self.field = PickerField(theme, self)
+        self.field = SearchField(theme, self)
         self.sides = Segments(theme, self)
         self.main_heading = TextLabel(theme, TextStyle.HEADING, self)
         self.draft_heading = TextLabel(theme, TextStyle.HEADING, self)
@@ -416,8 +416,8 @@ class PickerLists(Translated, QWidget):
     def _connect(self) -> None:
         self.field.words_changed.connect(self._filter)
         self.field.left.connect(self.left)
-        self.field.stepped.connect(self._step_in)
-        self.field.returned.connect(self._choose_found)
+        self.field.down_pressed.connect(self._step_in)
+        self.field.returnPressed.connect(self._choose_found)
         self.sides.chosen.connect(self._place)
         self._theme.changed.connect(self._restyle)
         for each in (self.mains, self.drafts):
@@ -500,6 +500,13 @@ class PickerLists(Translated, QWidget):
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
         self.field.insert(letters)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What the field leaves."""
+        if event.key() == Qt.Key.Key_PageDown:
+            self._step_in()
+        else:
+            super().keyPressEvent(event)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and isinstance(watched, OptionList):
             return self._goes_elsewhere(watched, Qt.Key(event.key()))
@@ -559,21 +566,6 @@ class PickerLists(Translated, QWidget):
         self.field.setPlaceholderText(self.tr("Search models"))
         self.field.setAccessibleName(self.tr("Search models"))
         self.nothing.setText(self.tr("No results."))
-
-
-class PickerField(SearchField):
-    """Return and Escape belong to the input method while it composes."""
-
-    returned = Signal()
-    stepped = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in RETURN_KEYS and not self.composed and not is_held(event):
-            self.returned.emit()
-        elif event.key() in (Qt.Key.Key_Down, Qt.Key.Key_PageDown):
-            self.stepped.emit()
-        else:
-            super().keyPressEvent(event)
 
 
 def found_among(options: Sequence[ListedOption], words: str) -> list[ListedOption]:

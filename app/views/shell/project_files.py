@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
-from app.view_models.project import FileRow
+from app.view_models.project import ProjectFile
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import IconButton, PillButton
 from app.views.widgets.cards import Card
@@ -21,34 +21,35 @@ MOST_ROWS = 100  # the others are counted
 
 
 class FileLine(Translated, QWidget):
-    remove_requested = Signal(object)  # FileRow
+    remove_requested = Signal(object)  # ProjectFile
 
-    def __init__(self, theme: Theme, row: FileRow) -> None:
+    def __init__(self, theme: Theme, file: ProjectFile, is_whole: bool) -> None:
         super().__init__()
-        self._row = row
+        self._shown = file, is_whole
         self.name = ElidedLabel(theme, TextStyle.BODY)
         self.state = TextLabel(theme, TextStyle.FINE)
         self.remove_button = IconButton(theme, "x", 24)
         words = arrange(QVBoxLayout(), self.name, self.state, spacing=2)
         arrange(QHBoxLayout(self), (words, 1), self.remove_button, spacing=8, margins=(0, 0, 0, 0))
-        self.remove_button.clicked.connect(lambda: self.remove_requested.emit(self._row))
+        self.remove_button.clicked.connect(lambda: self.remove_requested.emit(self._shown[0]))
         self._retranslate()
 
-    def show_row(self, row: FileRow) -> None:
-        if row != self._row:
-            self._row = row
+    def show_file(self, file: ProjectFile, is_whole: bool) -> None:
+        """`is_whole`: it is read whole in every chat."""
+        if (file, is_whole) != self._shown:
+            self._shown = file, is_whole
             self._retranslate()
 
     def _retranslate(self) -> None:
-        row = self._row
-        self.name.setText(row.name)
-        self.state.setText(file_words(row.size_bytes, row.state, row.problem, is_whole=row.is_whole))
-        self.remove_button.set_name(fill(self.tr("Remove %1"), row.name))
+        file, is_whole = self._shown
+        self.name.setText(file.name)
+        self.state.setText(file_words(file.size_bytes, file.state, file.problem, is_whole=is_whole))
+        self.remove_button.set_name(fill(self.tr("Remove %1"), file.name))
 
 
 class ProjectFilesCard(Translated, Card):
     add_requested = Signal()
-    remove_requested = Signal(object)  # FileRow
+    remove_requested = Signal(object)  # ProjectFile
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -67,17 +68,19 @@ class ProjectFilesCard(Translated, Card):
         self.add_button.clicked.connect(self.add_requested)
         self._retranslate()
 
-    def show_rows(self, rows: Sequence[FileRow], files: int) -> None:
-        """`files`: how many there are. Lines of files that stay are kept, and with them the focus."""
-        for number in self.lines.keys() - {each.id for each in rows}:
+    def show_files(self, shown: Sequence[ProjectFile], whole: Collection[int], files: int) -> None:
+        """`whole`: those read whole; `files`: how many there are. Lines of files that stay are kept, and with them the
+        focus.
+        """
+        for number in self.lines.keys() - {each.id for each in shown}:
             line = self.lines.pop(number)
             line.hide()
             line.deleteLater()
-        for at, row in enumerate(rows):
-            if row.id in self.lines:
-                self.lines[row.id].show_row(row)
+        for at, file in enumerate(shown):
+            if file.id in self.lines:
+                self.lines[file.id].show_file(file, file.id in whole)
             else:
-                line = self.lines[row.id] = FileLine(self.theme, row)
+                line = self.lines[file.id] = FileLine(self.theme, file, file.id in whole)
                 line.remove_requested.connect(self.remove_requested)
                 self._list.insertWidget(at, line)
         if files != self._files:

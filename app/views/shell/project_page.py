@@ -14,8 +14,7 @@ from app.controllers.models import ModelController
 from app.controllers.projects import DRAFT, MAIN
 from app.theme import Theme
 from app.view_models.chat_options import Scope
-from app.view_models.model_list import PairState
-from app.view_models.project import FileRow, ProjectView
+from app.view_models.project import ProjectFile, ProjectView
 from app.views.settings.options import PromptField
 from app.views.shell.option_form import OptionForm
 from app.views.shell.place_page import PlacePage
@@ -129,27 +128,24 @@ class ProjectForm(Translated, Page):
 class ProjectPage(PlacePage):
     """Also what the composer says of the open chat's project."""
 
-    def __init__(self, window: ShellWindow, theme: Theme) -> None:
+    def __init__(
+        self, window: ShellWindow, theme: Theme, chats: ChatController, models: ModelController, shared: TypedTokens
+    ) -> None:
         super().__init__(window)
         self._window = window
         self._theme = theme
+        self._chats = chats
+        self._models = models
+        self._shared = shared
         self._folder_id = 0
         self._title = ""  # as the header has it
         self._counted: int | None = None  # folder of what all chats share that is counted
-        self._chats: ChatController | None = None
         self._shown_files: object = None
         window.sidebar.chats.project_requested.connect(self.show)
         window.sidebar.chats.files_dropped.connect(self._add_to)
         window.project_files_dropped.connect(self._add_files)
         window.sidebar.chats.chat_in_requested.connect(self._begin_chat)
         window.composer.project.clicked.connect(self._show_of_chat)
-        for act in (window.menu.write, window.menu.attach):
-            act.triggered.connect(self.leave)
-
-    def bind(self, chats: ChatController, models: ModelController, shared: TypedTokens) -> None:
-        self._chats = chats
-        self._models = models
-        self._shared = shared
         chats.chat_wanted.connect(self.leave)
         models.chat_wanted.connect(self.leave)
         chats.options.changed.connect(self._follow)
@@ -161,14 +157,12 @@ class ProjectPage(PlacePage):
         models.pair_changed.connect(self._follow)
         models.models_changed.connect(self._follow)
         shared.changed.connect(self._show_tokens)
-        self.changed.connect(self._follow)
         self._follow()
 
     @cached_property
     def form(self) -> ProjectForm:
         form = ProjectForm(self._theme, self._window)
         chats = self._chats
-        assert chats is not None
         form.new_button.clicked.connect(lambda: self._begin_chat(self._folder_id))
         form.name.editingFinished.connect(self._rename)
         form.instructions.chosen.connect(lambda text: chats.projects.put_instructions(self._folder_id, str(text)))
@@ -194,11 +188,9 @@ class ProjectPage(PlacePage):
     def set_shown(self, shown: bool) -> None:
         self._window.shows_project = shown
         super().set_shown(shown)
+        self._follow()
 
     def show(self, folder_id: int) -> None:
-        """Does nothing before the chats are bound."""
-        if self._chats is None:
-            return
         self.form.instructions.commit()
         if self.is_shown and self.form.name.hasFocus():
             self._rename()
@@ -208,22 +200,18 @@ class ProjectPage(PlacePage):
         self.form.instructions.set_value(self._chats.projects.get(folder_id).instructions)
         self.form.verticalScrollBar().setValue(0)
         self.set_shown(True)
-        self._follow()
         self.form.instructions.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_of_chat(self) -> None:
-        if self._chats is not None:
-            folder_id = self._chats.options.folder_of(self._chats.chat_id)
-            if folder_id is not None:
-                self.show(folder_id)
+        folder_id = self._chats.options.folder_of(self._chats.chat_id)
+        if folder_id is not None:
+            self.show(folder_id)
 
     def _begin_chat(self, folder_id: int) -> None:
-        if self._chats is not None:
-            self._chats.new_chat_in(folder_id)
-            self._window.composer.take_focus()
+        self._chats.new_chat_in(folder_id)
+        self._window.composer.take_focus()
 
     def _rename(self) -> None:
-        assert self._chats is not None
         name = self.form.name.text().strip()
         if name and name != self._name(self._folder_id):
             self._chats.folders.rename(self._folder_id, name)
@@ -231,17 +219,15 @@ class ProjectPage(PlacePage):
             self.form.name.setText(self._name(self._folder_id))
 
     def _use_present_pair(self) -> None:
-        assert self._chats is not None
         main, draft = self._models.present_pair()
         self._chats.projects.put_options(self._folder_id, {MAIN: main, DRAFT: draft})
 
     def _name(self, folder_id: int) -> str:
-        folder = None if self._chats is None else self._chats.conversations.tree.folders.get(folder_id)
+        folder = self._chats.conversations.tree.folders.get(folder_id)
         return "" if folder is None else folder.name
 
     def _follow(self) -> None:
         """What is shown of the project that is open, or of the open chat's."""
-        assert self._chats is not None
         if self.is_shown and not self._chats.projects.is_there(self._folder_id):
             self.leave()
         elif self.is_shown:
@@ -252,7 +238,6 @@ class ProjectPage(PlacePage):
         self._follow_files()
 
     def _follow_files(self) -> None:
-        assert self._chats is not None
         here = self._chats.options.folder_of(self._chats.chat_id)
         self._window.composer.project.show_project(None if here is None else self._view(here))
         if self.is_shown:
@@ -266,14 +251,12 @@ class ProjectPage(PlacePage):
             self._shared.count(text)
 
     def _view(self, folder_id: int) -> ProjectView:
-        assert self._chats is not None
         projects = self._chats.projects
         has_options = projects.has_options(folder_id)
         files = len(self._chats.documents.files(folder_id))
         return ProjectView(self._name(folder_id), bool(projects.instructions(folder_id)), has_options, files)
 
     def _show_values(self) -> None:
-        assert self._chats is not None
         form = self.form
         models = self._models
         if not form.name.hasFocus():
@@ -283,26 +266,16 @@ class ProjectPage(PlacePage):
         names = models.names_of(*own) if own is not None else ("", "", True)
         present = _names(models.pair.main_name, models.pair.draft_name)
         form.show_models(_names(*names[:2]), present, is_installed=names[2])
-        info = models.main_info()
-        limits = models.pair.state is not PairState.READY or (info is not None and info.ends_thinking)
-        view = self._chats.options.view_of_project(self._folder_id)
-        form.settings.set_forms(models.keeps_forms, human_name(models.pair.main_name))
-        sees = info is not None and info.sees
-        form.settings.show_options(view, Scope.PROJECT, models.efforts(), limits=limits, sees=sees)
+        form.settings.show_options(self._chats.options.view_of_project(self._folder_id), Scope.PROJECT, models)
 
     def _show_files(self) -> None:
         """The first ones, where they are others than before: a list of thousands changes with each that is read."""
-        assert self._chats is not None
         whole = self._chats.shared.whole_files(self._folder_id).ids
         files = self._chats.documents.files(self._folder_id)
         shown = self._folder_id, files[:MOST_ROWS], whole, len(files)
         if shown != self._shown_files:
             self._shown_files = shown
-            rows = [
-                FileRow(each.id, each.name, each.path, each.size_bytes, each.state, each.problem, each.id in whole)
-                for each in files[:MOST_ROWS]
-            ]
-            self.form.files.show_rows(rows, len(files))
+            self.form.files.show_files(files[:MOST_ROWS], whole, len(files))
 
     def _choose_files(self) -> None:
         dialog = QFileDialog(self._window, self.tr("Add Files to the Project"))
@@ -315,19 +288,17 @@ class ProjectPage(PlacePage):
         self._add_to(self._folder_id, paths)
 
     def _add_to(self, folder_id: int, paths: Sequence[str]) -> None:
-        if self._chats is not None:
-            self._chats.documents.add(folder_id, paths)
+        self._chats.documents.add(folder_id, paths)
 
-    def _remove_file(self, row: FileRow) -> None:
+    def _remove_file(self, file: ProjectFile) -> None:
         """Undone by adding it again: its text is read from where it is."""
-        assert self._chats is not None
         folder_id = self._folder_id
-        self._chats.documents.remove(folder_id, [row.id])
+        self._chats.documents.remove(folder_id, [file.id])
 
         def text() -> BannerText:
-            return BannerText(fill(self.tr("“%1” was removed from the project."), row.name), button=self.tr("Undo"))
+            return BannerText(fill(self.tr("“%1” was removed from the project."), file.name), button=self.tr("Undo"))
 
-        self._window.banner.show_info(text, lambda: self._add_to(folder_id, [row.path]))
+        self._window.banner.show_info(text, lambda: self._add_to(folder_id, [file.path]))
 
     def _report_left_out(self, _folder_id: int, number: int) -> None:
         def text() -> BannerText:

@@ -40,7 +40,7 @@ _TEXT_PX = 160
 _SIDE_PX = 8
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
-Row = tuple[PageEntry, Callable[[], object]]
+Row = tuple[PageEntry, str, Callable[[], object] | None]  # with what is inserted, and what is done then
 
 
 class PromptList(Translated, QWidget):
@@ -80,7 +80,7 @@ class PromptList(Translated, QWidget):
         if query is None and not self._rows:
             return
         self._rows = [] if query is None or self._dismissed else list(self._found(query))[:_MOST_ROWS]
-        self.list.set_entries([entry for entry, _ in self._rows])
+        self.list.set_entries([entry for entry, *_ in self._rows])
         self.list.setCurrentRow(0 if self._rows else -1)
         was_shown = self.isVisible()
         self.setVisible(bool(self._rows) and self._window.focusWidget() is self._edit)
@@ -96,21 +96,24 @@ class PromptList(Translated, QWidget):
             far = distance(query, prompt.name)
             if far is not None and far <= most:
                 shown = " ".join(prompt.text[: 2 * _SHOWN_CHARACTERS].split())[:_SHOWN_CHARACTERS]
-                yield PageEntry(prompt.name, "message-square", aside=shown), partial(self._insert, prompt.text)
+                yield PageEntry(prompt.name, "message-square", aside=shown), prompt.text, None
         for preset in self._chats.options.presets.all():
             far = distance(query, preset["name"])
             if far is not None and far <= most:
-                act = partial(self._use_preset, preset["id"])
-                yield PageEntry(preset["name"], "sliders-horizontal", aside=self.tr("Preset")), act
+                act = partial(self._chats.options.choose_preset, preset["id"])
+                yield PageEntry(preset["name"], "sliders-horizontal", aside=self.tr("Preset")), "", act
         if not query:
-            yield PageEntry(self.tr("New Prompt…"), "plus"), self._begin_new
-            if self._prompts.all():
-                yield PageEntry(self.tr("Edit Prompts…"), "pencil"), self._begin_editing
+            yield PageEntry(self.tr("New Prompt…"), "plus"), "", self.edit_prompts
+            if stored := self._prompts.all():
+                yield PageEntry(self.tr("Edit Prompts…"), "pencil"), "", partial(self.edit_prompts, stored[0])
 
     def _choose(self) -> None:
         row = self.list.currentRow()
         if 0 <= row < len(self._rows):
-            self._rows[row][1]()
+            _, text, act = self._rows[row]
+            self._insert(text)
+            if act is not None:
+                act()
 
     def _insert(self, text: str) -> None:
         """In place of the sign and what follows it; one step for Undo."""
@@ -122,18 +125,6 @@ class PromptList(Translated, QWidget):
             self._edit.insert_text(text)
         cursor.endEditBlock()
         self._edit.ensureCursorVisible()
-
-    def _use_preset(self, preset_id: str) -> None:
-        self._insert("")
-        self._chats.options.choose_preset(preset_id)
-
-    def _begin_new(self) -> None:
-        self._insert("")
-        self.edit_prompts()
-
-    def _begin_editing(self) -> None:
-        self._insert("")
-        self.edit_prompts(self._prompts.all()[0])
 
     def edit_prompts(self, prompt: SavedPrompt | None = None) -> PromptDialog:
         """`prompt`: the one shown first; None: a new one."""

@@ -65,7 +65,7 @@ class Sidebar(Translated, QWidget):
         for line in (self.nothing, self.still):
             line.setContentsMargins(_INSET_PX, 0, 0, 0)
         parts = top, self.search, self.nothing, (self.chats, 1), self.still, foot
-        self._column = arrange(QVBoxLayout(self), *parts, spacing=8, margins=(10, 9, 10, 10))
+        arrange(QVBoxLayout(self), *parts, spacing=8, margins=(10, 9, 10, 10))
 
     def _connect(self) -> None:
         self.search.words_changed.connect(self._on_words)
@@ -184,7 +184,7 @@ class Sidebar(Translated, QWidget):
         """Rename the open chat in its row, after showing the sidebar, ending a search and opening folders."""
         self._to_rename = self._chats.chat_id
         self.shown_wanted.emit()
-        if self._chats.conversations.row_of(self._to_rename) is None:
+        if not self._chats.conversations.index_of(self._to_rename).isValid():
             self.leave_search()
             self._chats.folders.open_around(self._to_rename)
         self._rename_when_listed()
@@ -194,21 +194,20 @@ class Sidebar(Translated, QWidget):
         if not self._to_rename or self._to_rename != self._chats.chat_id:
             self._to_rename = 0
             return
-        row = listed.row_of(self._to_rename)
-        if row is not None:
+        index = listed.index_of(self._to_rename)
+        if index.isValid():
             self._to_rename = 0
-            self.chats.scrollTo(listed.index(row))
-            self.chats.start_rename(listed.index(row))
+            self.chats.scrollTo(index)
+            self.chats.start_rename(index)
         elif listed.canFetchMore(QModelIndex()):
             listed.fetchMore(QModelIndex())
 
     def _name_folder(self, folder_id: int) -> None:
         self.shown_wanted.emit()
-        if self._chats.conversations.row_of_folder(folder_id) is None:
+        if not self._chats.conversations.index_of_folder(folder_id).isValid():
             self.leave_search()
-        row = self._chats.conversations.row_of_folder(folder_id)
-        if row is not None:
-            index = self._chats.conversations.index(row)
+        index = self._chats.conversations.index_of_folder(folder_id)
+        if index.isValid():
             self.chats.setCurrentIndex(index)
             self.chats.scrollTo(index)
             self.chats.start_rename(index)

@@ -78,7 +78,10 @@ class SpeculationActions(QObject):
         pair = self._models.pair
         if not pair.off_for_pair:
             self._models.set_off_for_pair(True)
-            self._banner.show_info(self._off_text, lambda: self._models.set_off_for_pair(False, pair))
+            self._banner.show_info(
+                lambda: BannerText(self.tr("Drafting is off for this pair. Auto turns it on."), button=self.tr("Undo")),
+                lambda: self._models.set_off_for_pair(False, pair),
+            )
 
     def _tell_fixed(self, before: str) -> None:
         def text() -> BannerText:
@@ -86,12 +89,6 @@ class SpeculationActions(QObject):
 
         tokens = self._models.pair.speculation.tokens
         self._banner.show_info(text, lambda: self._models.choose_speculation(before, tokens))
-
-    def _off_text(self) -> BannerText:
-        return BannerText(
-            self.tr("Drafting is off for this pair. Auto turns it on."),
-            button=self.tr("Undo"),
-        )
 
     def _follow(self, _message_id: int, action: NoticeAction) -> None:
         if action is NoticeAction.TURN_OFF_PAIR:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _NEED_CHATS = (
     "new_chat",
     "quick_ask",
+    "attach",
     "next_chat",
     "previous_chat",
     "pair",
@@ -130,7 +131,6 @@ class WindowTools(QObject):
         scale = self._settings.text_scale
         for name in _NEED_CHATS:
             menu.actions[name].setEnabled(self._chats is not None)
-        menu.attach.setEnabled(self._chats is not None)
         menu.quote.setEnabled(menu.quote.isEnabled() and self._chats is not None)
         menu.stop.setEnabled(self._chats is not None and self._chats.generating)
         for name in ("rename", "pin", "duplicate", "delete"):
@@ -196,6 +196,4 @@ class WindowTools(QObject):
         else:
             place = 0 if step > 0 else len(listed) - 1
         self._chats.open_chat(listed[place])
-        row = self._chats.conversations.row_of(listed[place])
-        if row is not None:
-            self._window.sidebar.chats.scrollTo(self._chats.conversations.index(row))
+        self._window.sidebar.chats.scrollTo(self._chats.conversations.index_of(listed[place]))

@@ -73,11 +73,12 @@ def paint_line(
     font: QFont,
     color: QColor,
     elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
 ) -> None:
     painter.setFont(font)
     painter.setPen(color)
     shown = QFontMetrics(font).elidedText(text, elide, place.width())
-    painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+    painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, shown)
 
 
 def paint_aside(painter: QPainter, words: QRect, text: str, font: QFont, color: QColor) -> int:
