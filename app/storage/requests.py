@@ -80,7 +80,7 @@ class RequestStore:
     def __init__(self, database: Connection) -> None:
         self._db = database
 
-    def add(self, reply: ReplyText, status: ReplyStatus, stats: RequestStats) -> int:
+    def add(self, reply: ReplyText, status: ReplyStatus, stats: RequestStats) -> None:
         """Add a request; detects language and content from the stored reply, in the transaction that ends it."""
         kind = kind_of(reply.text or reply.thinking)
         sql = (
@@ -89,7 +89,7 @@ class RequestStore:
             " SELECT chat_id, id, main_name, draft_name, ?, ?, ?, ?, ? FROM messages WHERE id = ?"
         )
         values = (status, kind.language, kind.content, stats_to_json(stats), time.time(), reply.message_id)
-        return self._db.execute(sql, values)
+        self._db.execute(sql, values)
 
     def recent(self, limit: int, before: int = 0) -> list[StoredRequest]:
         """Newest first; `before`: only older ones. Unreadable rows are left out."""
