@@ -103,7 +103,7 @@ class ChatController(QObject):
         self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
         self.shared = SharedText(storage, self.projects, self.documents, self.options, models, self)
         self.prompts = Prompts(settings)
-        self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, self.documents, models)
+        self.tools = ToolsController(engine, storage, self.changes, self.options, self.documents, models)
         self.asking = Asking(storage, self.changes, models, self.shared, self.replies, self.tools, self)
         self.exchanges = ExchangeController(storage, self.replies, self.asking, self.tools, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)

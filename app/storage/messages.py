@@ -14,7 +14,16 @@ from dataclasses import replace
 from itertools import pairwise
 
 from app.storage.chats import ChatStore
-from app.storage.codec import as_name, as_text, as_time, error_from_json, error_to_json, stats_from_json, stats_to_json
+from app.storage.codec import (
+    as_name,
+    as_text,
+    as_time,
+    error_from_json,
+    error_to_json,
+    stats_from_json,
+    stats_to_json,
+    storable,
+)
 from app.storage.columns import insert_message
 from app.storage.database import Connection
 from app.storage.parts import (
@@ -499,15 +508,14 @@ class EditStore:
             for row in rows
         }
 
-    def put(self, *edits: Edit) -> None:
+    def put(self, edit: Edit) -> None:
         """Store the text; attachments, which may be megabytes, are stored when they change."""
         sql = (
             "INSERT INTO edits (message_id, kind, role, text) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (message_id) DO UPDATE SET kind = excluded.kind, role = excluded.role, text = excluded.text"
         )
-        for edit in edits:
-            text = edit.text.encode("utf-8", "replace").decode("utf-8")  # half a character, as a field may have
-            self._db.execute(sql, (edit.message_id, edit.kind.value, edit.role.value, text))
+        text = storable(edit.text)  # a field may have half a character
+        self._db.execute(sql, (edit.message_id, edit.kind.value, edit.role.value, text))
 
     def put_with_attachments(self, edit: Edit) -> None:
         self.put(edit)
