@@ -25,7 +25,7 @@ from app.storage.codec import (
     storable,
 )
 from app.storage.columns import insert_message
-from app.storage.database import Connection
+from app.storage.database import Connection, Store
 from app.storage.parts import (
     Attachment,
     AttachmentKind,
@@ -489,10 +489,7 @@ def _unreadable(message_id: int, row: sqlite3.Row | None, sibling: int, siblings
     )
 
 
-class EditStore:
-    def __init__(self, database: Connection) -> None:
-        self._db = database
-
+class EditStore(Store):
     def of_chat(self, chat_id: int) -> dict[int, Edit]:
         """Edits by message. An unknown kind counts as an edit of the message itself."""
         sql = "SELECT edits.* FROM edits JOIN messages ON id = message_id WHERE chat_id = ? AND deleted_at IS NULL"

@@ -14,7 +14,7 @@ from typing import Any
 
 from app.markup.kinds import kind_of
 from app.storage.codec import LARGEST, as_text, as_time, as_title, stats_from_json, stats_to_json
-from app.storage.database import Connection
+from app.storage.database import Store
 from app.storage.records import ReplyStatus, ReplyText
 from engine import MAX_DRAFT_TOKENS, RequestStats
 
@@ -76,10 +76,7 @@ _KEYS = {
 }
 
 
-class RequestStore:
-    def __init__(self, database: Connection) -> None:
-        self._db = database
-
+class RequestStore(Store):
     def add(self, reply: ReplyText, status: ReplyStatus, stats: RequestStats) -> None:
         """Add a request; detects language and content from the stored reply, in the transaction that ends it."""
         kind = kind_of(reply.text or reply.thinking)
