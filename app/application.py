@@ -287,9 +287,7 @@ class Application(QObject):
         if opened.purged:
             self.storage.forget_traces()
             caches.keep()
-        self.file_controllers = FileControllers(
-            self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post
-        )
+        self.file_controllers = FileControllers(self.engine, self.storage, self.models, self.chats)
         self.server = ServerController(
             self.engine, self.bridge, self.settings, self.models, self.chats.requests, self.calls.post, self
         )

@@ -11,27 +11,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import runpy
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from app.controllers.chat_options import kv_bits_of, resolve, thinking_fields
-from app.option_checks import how_to_think
+from app.controllers.chat_options import kv_bits_of, resolve
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
 from app.system.secrets import Secrets, system_keychain
-from engine import (
-    Acceptance,
-    Message,
-    MessageRole,
-    Request,
-    Speculation,
-    SpeculationMode,
-    default_hub_cache,
-    model_name,
-)
+from engine import SpeculationMode, default_hub_cache, model_name, run_command_line
 
 # Options that `ask` passes on, with their values; "": it has none.
 _OF_ENGINE = {
@@ -62,14 +49,14 @@ def run_command(arguments: list[str]) -> int:
     paths = Paths.for_user(options.profile_dir)
     settings = Settings(paths.settings, paths.hub_token)
     pair = _pair(settings, options.model, options.draft)
-    if options.command == "ask" and options.tools:
-        if rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop")):
-            return _wrong("--tools goes with the options of `hunch ask --help` but --json, --schema and --stop")
-        return _ask_with_tools(settings, paths, pair, options)
-    if options.command == "ask":
-        rest = [*_request(settings, pair[0], _message(options.text)), *_passed_on(options), *rest]
-        return _engine([*_folders(*pair), *rest], "generate")
-    return _engine([*_folders(*pair), f"--decoder={DECODER}", *_installed(settings, paths), *rest], "serve")
+    models = _folders(*pair)
+    if options.command == "serve":
+        return run_command_line(["serve", *models, f"--decoder={DECODER}", *_installed(settings, paths), *rest])
+    if options.tools and (rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop"))):
+        return _wrong("--tools goes with the options of `hunch ask --help` but --json, --schema and --stop")
+    request = _request(settings, pair[0], _message(options.text))
+    asked = ["generate", *models, *request, *_passed_on(options), *rest]
+    return _ask_with_tools(paths, asked, options) if options.tools else run_command_line(asked)
 
 
 def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -176,59 +163,18 @@ def _thinking(settings: Settings, main: str) -> str | int:
     return value
 
 
-def _ask_with_tools(settings: Settings, paths: Paths, pair: tuple[str, str], options: argparse.Namespace) -> int:
+def _ask_with_tools(paths: Paths, asked: list[str], options: argparse.Namespace) -> int:
     from app.tools.terminal import Servers, Terminal, run
 
-    text = _message(options.text)
-    try:
-        request = _tool_request(settings, pair[0], text, options)
-    except ValueError as error:
-        return _wrong(str(error))
     servers = Servers(paths.data, Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None))
     names = [each.strip() for each in options.tools.split(",") if each.strip()]
     terminal = Terminal(names, frozenset(options.allow), tuple(options.folder), paths.database)
     try:
-        return run(_folders(*pair)[1::2], request, " ".join(options.text), terminal, servers)
+        return run(asked, " ".join(options.text), terminal, servers)
     finally:
         servers.close()
-
-
-def _tool_request(settings: Settings, main: str, text: str, options: argparse.Namespace) -> Request:
-    """Raises ValueError for an option that is no number."""
-    turns = [Message(MessageRole.SYSTEM, settings.system_prompt)] if settings.system_prompt else []
-    given = {option.removeprefix("--").replace("-", "_"): getattr(options, option) for option in _OF_ENGINE}
-    values: dict[str, Any] = {name: int(given[name]) for name in ("top_k", "seed") if given[name] is not None}
-    for name in ("temperature", "top_p", "min_p", "repetition_penalty"):
-        if given[name] is not None:
-            values[name] = float(given[name])
-    mode = given["speculate"] or settings.speculation_mode
-    tokens = int(mode) if mode.isdigit() else settings.speculation_tokens
-    fastest = given["fastest"] is not None or settings.fastest
-    acceptance = Acceptance.REJECTION if fastest else Acceptance.COUPLED
-    most = given["max_tokens"]
-    thinking = given["effort"] or ("normal" if given["thinking"] is not None else _thinking(settings, main))
-    if isinstance(thinking, str):
-        thinking = how_to_think(int(thinking) if thinking.isdecimal() else thinking)
-    return Request(
-        messages=(*turns, Message(MessageRole.USER, text)),
-        sampling=replace(settings.sampling(main), **values),
-        speculation=Speculation(SpeculationMode.FIXED if mode.isdigit() else SpeculationMode(mode), tokens, acceptance),
-        max_tokens=settings.max_tokens if most is None else int(most),
-        kv_bits=kv_bits_of(given["kv_bits"] or settings.kv_bits),
-        **thinking_fields(thinking),
-    )
 
 
 def _wrong(words: str) -> int:
     sys.stderr.write(f"hunch ask: error: {words}\n")
     return 2
-
-
-def _engine(arguments: list[str], command: str) -> int:
-    """In this process: an app that is its own interpreter has no other."""
-    sys.argv[1:] = [command, *arguments]
-    try:
-        runpy.run_module("engine", run_name="__main__")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 1
-    return 0

@@ -76,6 +76,21 @@ def texts(value: Any) -> tuple[str, ...]:
     return tuple(text(each) for each in value)
 
 
+def address(scheme: str) -> Callable[[Any], str]:
+    """With the scheme that users leave out."""
+
+    def check(value: Any) -> str:
+        typed = text(value).strip()
+        return f"{scheme}://{typed}" if typed and "://" not in typed else typed
+
+    return check
+
+
+def addresses(value: Any) -> tuple[str, ...]:
+    """Each once."""
+    return tuple(dict.fromkeys(map(address("https"), texts(value))))
+
+
 def records(**kinds: type) -> Callable[[Any], tuple[dict[str, Any], ...]]:
     """The valid ones of a list of objects: those that have all these fields, of these kinds."""
 

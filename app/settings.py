@@ -21,6 +21,8 @@ from typing import Any, Generic, TypeVar, overload
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.option_checks import (
+    address,
+    addresses,
     flag,
     how_to_think,
     mapping,
@@ -272,9 +274,9 @@ class Settings(QObject):
     model_defaults = Option[dict[str, dict[str, Any]]]({}, mappings)  # by main_folder
     new_chat_options = Option[dict[str, Any]]({}, mapping)  # of the chat that has no message yet
     automatic_titles = Option(True, flag)
-    hub_endpoint = Option("", text)  # "": the public hub
-    hub_mirrors = Option[tuple[str, ...]]((), texts)  # asked where the hub cannot be reached
-    hub_proxy = Option("", text)  # "": what the environment says
+    hub_endpoint = Option("", address("https"))  # "": the public hub
+    hub_mirrors = Option[tuple[str, ...]]((), addresses)  # asked where the hub cannot be reached
+    hub_proxy = Option("", address("http"))  # "": what the environment says
     hub_offline = Option(False, flag)
     download_limit = Option(0, whole(0, 100_000_000_000))  # bytes a second, of all downloads together; 0: none
     pair_downloads = Option[tuple[str, ...]]((), texts)  # "main draft" of each pair that is not installed yet

@@ -215,6 +215,7 @@ from engine.models.mlx_build import system_name
 from engine.models.mlx_build import wheel as mlx_wheel
 from engine.models.openblas import has_openblas
 from engine.models.vision_config import picture_tokens
+from engine.runtime.command_line import run_command_line
 from engine.runtime.service import Engine
 from engine.server.options import (
     ModelShelf,

@@ -18,8 +18,10 @@ import re
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -56,6 +58,7 @@ from engine.cluster.worker import follow
 from engine.hub.library import scan_folders
 from engine.machines.command import add_commands
 from engine.machines.launched import launched_place
+from engine.runtime.command_line import WriteReply
 from engine.runtime.requests import LARGEST_CONSTRAINT
 from engine.server.command import Ending, add_arguments, add_kv_bits, decoder_of, options_of, shelf_of
 
@@ -67,9 +70,10 @@ _LONGEST_MESSAGE = 500
 _TERMINAL_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, write: WriteReply | None = None) -> int:
+    """`write`: in place of writing one reply."""
     try:
-        options = _parser().parse_args(arguments)
+        options = _parser().parse_args(arguments, argparse.Namespace(write=write))
         _prepare_output(getattr(options, "log", False))
         if launched_place() and hasattr(options, "model"):
             follow(options.model)
@@ -98,7 +102,8 @@ def _generate(options: argparse.Namespace) -> int:
         _say_mode(engine)
         if options.station is not None:
             _await_station(events)
-        return _write(engine, _request(options), events, options.json)
+        write = options.write or partial(_write, as_json=options.json)
+        return int(write(engine, _request(options), events))
     except EngineError as error:
         return _refuse(error)
     finally:

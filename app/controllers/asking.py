@@ -23,8 +23,8 @@ from app.controllers.models import ModelController
 from app.controllers.replies import LiveReply, RunningReplies
 from app.controllers.shared_text import SharedText
 from app.controllers.tools import ToolsController
-from app.documents.fences import fenced
 from app.documents.picture_values import rgb_of
+from app.markup.fences import fenced
 from app.storage import (
     Asked,
     Attachment,

@@ -7,7 +7,7 @@ disk; so are those of a message that is being edited or inserted.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -15,21 +15,21 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.bridge import EngineBridge
 from app.controllers.asking import block_of
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.controllers.project_files import OneAdded
+from app.controllers.token_counts import count_tokens
 from app.documents.picture_values import Image, as_stored, image_of
 from app.documents.problems import NotAttached, Refused, WhyNot
 from app.documents.reading import MOST_SEARCHED_BYTES, kept, name_of, read_file
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
 from app.storage.project_files import FileState
 from app.system.limited_child import ChildStopped, Stop
-from app.system.worker import Deliver, JobThread, ignore
+from app.system.worker import JobThread, ignore
 from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
 from app.view_models.model_list import PairState
-from engine import ChatEngine, CountId, Event, PictureDetail, TokensCounted, picture_tokens
+from engine import ChatEngine, PictureDetail, picture_tokens
 
 MOST_FILES = 20
 _CLOSE_S = 5.0
@@ -101,19 +101,15 @@ class AttachmentController(QObject):
     def __init__(
         self,
         engine: ChatEngine,
-        bridge: EngineBridge,
         storage: Storage,
         models: ModelController,
         chats: ChatController,
-        deliver: Deliver,
     ) -> None:
         super().__init__(chats)
         self._engine = engine
-        self._bridge = bridge
         self._storage = storage
         self._models = models
         self._chats = chats
-        self._deliver = deliver
         self._chat_id = chats.chat_id
         self.model = AttachedModel(self)
         self._rows = _Rows()
@@ -123,14 +119,12 @@ class AttachmentController(QObject):
         self._paths: dict[int, str] = {}  # of rows that were read from files in this run
         self._stored_at: int | None = None  # the chat that was stored just now
         self._problems: list[NotAttached] = []
-        self._reader = JobThread("attachment reader", deliver)
-        self._counting: dict[CountId, int] = {}  # the row that a count of the engine's is for
-        self._counting_pictures: set[int] = set()  # rows whose count runs on the reader's thread
+        self._reader = JobThread("attachment reader", storage.deliver)
+        self._counting: set[int] = set()  # rows
         self._counted_by: tuple[str, PictureDetail] | None = None  # the main model whose tokens the rows have
         self._typed = ""  # in the composer
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._find_passages)
-        bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
         chats.options.changed.connect(self._on_pair)
         chats.asking.message_sent.connect(self._on_sent)
@@ -212,10 +206,13 @@ class AttachmentController(QObject):
 
     def _close_field(self, message_id: int) -> None:
         if message_id in self._fields:
-            for row in self._rows.pop(-message_id):
-                if (stop := self._stops.pop(row.number, None)) is not None:
-                    stop.ask()
+            self._stop_reading(self._rows.pop(-message_id))
             self._fields.pop(message_id).set_rows([])
+
+    def _stop_reading(self, rows: Iterable[AttachedRow]) -> None:
+        for row in rows:
+            if (stop := self._stops.pop(row.number, None)) is not None:
+                stop.ask()
 
     def add_files(self, paths: Sequence[str], message_id: int = 0, *, only_end: bool = False) -> None:
         """Paths of what was dropped, pasted or chosen; each becomes a row at once, and is read then."""
@@ -322,14 +319,9 @@ class AttachmentController(QObject):
         self._chats.documents.take(place, name, taken)
 
     def _on_emptied(self, chats: Sequence[int]) -> None:
-        """Nothing that is still read for a chat that was deleted for good is kept."""
-        for row in (row for chat_id in chats for row in self._rows.pop(chat_id)):
-            if (stop := self._stops.pop(row.number, None)) is not None:
-                stop.ask()
-        self._forget_documents()
-
-    def _forget_documents(self) -> None:
-        """Those whose messages were deleted for good."""
+        """Nothing is kept that is read for a chat that was deleted for good, nor documents of such messages."""
+        for chat_id in chats:
+            self._stop_reading(self._rows.pop(chat_id))
         for chat_id, files in self._chats.documents.of_chats().items():
             for file in files:
                 self._forget_document(chat_id, file.name)
@@ -414,7 +406,7 @@ class AttachmentController(QObject):
         put = self._storage.pictures.put
 
         def report(share: float) -> None:
-            self._deliver(partial(self._progress, number, share))
+            self._storage.deliver(partial(self._progress, number, share))
 
         job = partial(read_file, Path(path), stop, report, put, only_end=only_end)
         number = self._begin(place, path, job, stop)
@@ -476,11 +468,10 @@ class AttachmentController(QObject):
     def _on_pair(self) -> None:
         """Another main model has other tokens; one that was unloaded keeps what it counted."""
         info = self._models.main_info()
-        by = None if info is None else (info.folder, self._chats.options.picture_detail)
+        by = None if info is None else (info.folder, self._chats.options.here.picture_detail)
         if by is not None and self._models.pair.state is PairState.READY and by != self._counted_by:
             self._counted_by = by
             self._counting.clear()
-            self._counting_pictures.clear()
             self._rows.forget_tokens()
         self._show()
         self._count_all()
@@ -490,40 +481,33 @@ class AttachmentController(QObject):
         """Asks for the counts that the open chat and the fields lack."""
         if self._models.main_info() is None or self._models.pair.state is not PairState.READY:
             return
-        asked = {*self._counting.values(), *self._counting_pictures}
         in_fields = [row for message_id in self._fields for row in self._rows[-message_id]]
         for row in (*self._rows[self._chat_id], *in_fields):
-            if row.tokens is not None or row.attachment is None or row.number in asked:
+            if row.tokens is not None or row.attachment is None or row.number in self._counting:
                 continue
+            self._counting.add(row.number)
+            counted = partial(self._on_counted, row.number, self._counted_by)
             if row.attachment.is_picture:
-                self._count_picture(row.number, row.attachment)
+                self._count_picture(row.attachment, counted)
             else:
-                count_id = self._engine.count_tokens(block_of(row.attachment), self._bridge.post)
-                self._counting[count_id] = row.number
+                count_tokens(self._engine, self._storage.deliver, block_of(row.attachment), counted)
 
-    def _count_picture(self, number: int, picture: Attachment) -> None:
+    def _count_picture(self, picture: Attachment, counted: Callable[[int], None]) -> None:
         """From its size alone, by the thread that reads files. A model that does not see takes none."""
         info = self._models.main_info()
-        detail = self._chats.options.picture_detail
-        by = self._counted_by
-        self._counting_pictures.add(number)
+        detail = self._chats.options.here.picture_detail
 
         def count() -> int:
             sees = info is not None and info.sees
             return picture_tokens(info.folder, picture.width, picture.height, detail) if info and sees else 0
 
-        def counted(tokens: int) -> None:
-            if by == self._counted_by:
-                self._counting_pictures.discard(number)
-                self._put_tokens(number, tokens)
-
         self._reader.ask(count, counted, lambda _error: counted(0))
 
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, TokensCounted) and event.count in self._counting:
-            number = self._counting.pop(event.count)
-            if event.error is None:
-                self._put_tokens(number, event.tokens)
+    def _on_counted(self, number: int, by: tuple[str, PictureDetail] | None, tokens: int | None) -> None:
+        if by == self._counted_by:
+            self._counting.discard(number)
+            if tokens is not None:
+                self._put_tokens(number, tokens)
 
     def _put_tokens(self, number: int, tokens: int) -> None:
         place = self._rows.change(number, lambda row: replace(row, tokens=tokens)) or 0
@@ -537,8 +521,9 @@ class AttachmentController(QObject):
         if place < 0:
             self._chats.edits.attach(-place, attachments)
         else:
-            change = partial(_put, place, attachments)
-            self._chats.keeping.keep(("attachments", place), change, attachments)
+            self._chats.keeping.keep(
+                ("attachments", place), lambda stores: stores.unsent.put_attachments(place, attachments), attachments
+            )
         self.set_changed.emit(place)
         self._show()
 
@@ -581,59 +566,3 @@ def _size(path: str) -> int:
 def _name(path: str) -> str:
     """Of a file; what was pasted has none."""
     return name_of(Path(path)) if path else ""
-
-
-def _put(place: int, attachments: Attachments, stores: Stores) -> None:
-    stores.unsent.put_attachments(place, attachments)
-
-
-_Counted = tuple[str, str]  # by which main model, which text
-
-
-class TypedTokens(QObject):
-    """How many tokens a text is, such as that in the composer: counted by the engine between its steps.
-
-    One count at a time, of what is there when the one before it is answered. Without a loaded model nothing is counted.
-    """
-
-    changed = Signal(int)
-
-    def __init__(self, engine: ChatEngine, bridge: EngineBridge, models: ModelController, parent: QObject) -> None:
-        super().__init__(parent)
-        self._engine = engine
-        self._bridge = bridge
-        self._models = models
-        self._text = ""  # as it is now
-        self._asked: tuple[CountId, _Counted] | None = None  # running
-        self._last_counted: _Counted = ("", "")
-        self.tokens = 0
-        bridge.event_arrived.connect(self._on_event)
-        models.pair_changed.connect(self._go_on)
-
-    def count(self, text: str) -> None:
-        """Not to be called with every key: the composer does when the last one is a moment ago."""
-        self._text = text.encode("utf-8", "replace").decode("utf-8")
-        self._go_on()
-
-    def _go_on(self) -> None:
-        info = self._models.main_info()
-        if not self._text.strip():
-            self._report(("", ""), 0)
-        elif self._asked is None and info is not None and self._models.pair.state is PairState.READY:
-            wanted = info.folder, self._text
-            if wanted != self._last_counted:
-                self._asked = self._engine.count_tokens(self._text, self._bridge.post), wanted
-
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, TokensCounted) and self._asked is not None and event.count == self._asked[0]:
-            (_, counted) = self._asked
-            self._asked = None
-            if counted[1] == self._text:
-                self._report(counted, self.tokens if event.error else event.tokens)  # a refusal is not asked again
-            self._go_on()
-
-    def _report(self, counted: _Counted, tokens: int) -> None:
-        self._last_counted = counted
-        if tokens != self.tokens:
-            self.tokens = tokens
-            self.changed.emit(tokens)

@@ -37,11 +37,16 @@ class _Latest:
 
 
 class Keeping(QObject):
-    """Saves the latest state of each thing; a refused one is tried again every two seconds and at the end."""
+    """Saves the latest state of each thing, at once or a moment after its last change; a refused one is tried again
+    every two seconds and at the end.
+    """
 
     def __init__(self, storage: Storage, parent: QObject) -> None:
         super().__init__(parent)
         self._storage = storage
+        self._due: dict[What, tuple[StoreChange, object]] = {}  # to be saved in a moment
+        self._moment = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
+        self._moment.timeout.connect(self.keep_due)
         self._latest: dict[What, _Latest] = {}
         self._not_kept: set[What] = set()  # as the disk said last; set by the thread that writes
         self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
@@ -51,8 +56,20 @@ class Keeping(QObject):
     def has_refused(self) -> bool:
         return bool(self._not_kept)
 
+    def keep_soon(self, what: What, change: StoreChange, value: object) -> None:
+        """Of what is being typed or chosen."""
+        self._due[what] = change, value
+        self._moment.start()
+
+    def keep_due(self) -> None:
+        """What is saved in a moment, at once."""
+        self._moment.stop()
+        for what, (change, value) in list(self._due.items()):
+            self.keep(what, change, value)
+
     def keep(self, what: What, change: StoreChange, value: object = None) -> None:
-        """`value`: what `store` stores, for `left`."""
+        """`value`: what `change` stores, for `left`."""
+        self._due.pop(what, None)
         latest = self._latest[what] = _Latest(change, value)
 
         def put(stores: Stores) -> None:
@@ -86,6 +103,7 @@ class Keeping(QObject):
 
     def try_now(self, timeout_s: float) -> bool:
         """Waits until all of it has been tried, so that `has_refused` knows. False: the disk takes longer."""
+        self.keep_due()
         tried = threading.Event()
         self._storage.write(lambda _stores: tried.set(), ignore, ignore)
         return tried.wait(timeout_s)
@@ -97,7 +115,7 @@ class Keeping(QObject):
                 self.keep(what, latest.change, latest.value)
 
     def close(self) -> None:
-        """Try refused changes a last time."""
+        """Save all, and try refused changes a last time."""
         self._retry.stop()
         self.try_now(_PATIENCE_S)
         for what in self._not_kept & self._latest.keys():

@@ -4,7 +4,7 @@ An ordinary chat is read at once. Of a long one the newest messages are; once th
 read by the storage's thread, a hundred at a time, and are put before them.
 
 Everything that the user does is stored first and shown when it is on disk. What the disk refuses is reported by
-`not_stored` (a message by `Asking.message_refused`) with a call that tries it again; nothing has changed then.
+`changes` (a message by `Asking.message_refused`) with a call that tries it again; nothing has changed then.
 """
 
 from __future__ import annotations
@@ -65,9 +65,7 @@ class ChatController(QObject):
     context_changed = Signal(int, int)  # tokens used, tokens that the model holds; 0, 0: not known
     generating_changed = Signal(bool)  # of the open chat
     problem_raised = Signal(object)  # EngineError
-    not_stored = Signal(object, object)  # NotStored, a call that tries again; all but messages and ends of replies
     chats_deleted = Signal(object)  # their titles; deletions.undo brings them back
-    reply_ended = Signal(int, int, object)  # chat, message, ReplyStatus
 
     def __init__(
         self,
@@ -99,13 +97,13 @@ class ChatController(QObject):
         self.keeping = Keeping(storage, self)
         self.deletions = Deletions(storage, self.changes, self)
         self.projects = Projects(storage, self.keeping, self)
-        self.folders = Folders(storage, self.changes, self.deletions, self.projects, self.conversations, self)
+        self.folders = Folders(storage, self.changes, self.deletions, self.keeping, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.documents = ProjectFilesController(storage, self.projects, self.replies, self)
         self.options = ChatOptions(storage, self.changes, settings, self.projects, lambda: models.main_setting, self)
         self.shared = SharedText(storage, self.projects, self.documents, self.options, models, self)
         self.prompts = Prompts(settings)
-        self.tools = ToolsController(engine, bridge, storage, self.changes, self.options, self.documents, models)
+        self.tools = ToolsController(engine, storage, self.changes, self.options, self.documents, models)
         self.asking = Asking(storage, self.changes, models, self.shared, self.replies, self.tools, self)
         self.exchanges = ExchangeController(storage, self.replies, self.asking, self.tools, self)
         self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
@@ -131,9 +129,7 @@ class ChatController(QObject):
         self.replies.changed.connect(self._update_generating)
         self.replies.changed.connect(lambda: self._models.note_replies(bool(self.replies.live)))
         self.replies.stats_changed.connect(self.show_context)
-        self.replies.ended.connect(self.reply_ended)
         self.replies.stored.connect(self.titles.on_reply)
-        self.changes.not_stored.connect(self.not_stored)
         self.deletions.restored.connect(self._on_restored)
         self.conversations.refreshed.connect(self.options.forget_folders)
         self.folders.changed.connect(self._on_folders)
@@ -280,7 +276,7 @@ class ChatController(QObject):
         """Store what is on the screen and not on its way to the disk, before it is copied or exported."""
         self.replies.save(at_once=True)
         self.options.keep()
-        self.projects.keep()
+        self.keeping.keep_due()
 
     def duplicate(self, chat_id: int, end_id: int | None = None) -> None:
         """With all its branches, or only to the message `end_id`; shown where nothing else was opened meanwhile."""
@@ -379,8 +375,6 @@ class ChatController(QObject):
         """Store everything, and running replies as interrupted. Call it before the engine closes."""
         self.chat_left.emit(self.chat_id)
         self.options.keep()
-        self.projects.keep()
-        self.edits.keep()
         self.keeping.close()
         self.titles.close()
         self.summaries.close()

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.changes import StorageChanges
+from app.controllers.changes import Keeping, StorageChanges
 from app.controllers.deletions import Deletions
-from app.controllers.projects import Projects
 from app.controllers.replies import RunningReplies
 from app.storage import ChatSummary, FolderChange, Listing, ReplyStatus, Storage
 from app.storage.codec import LONGEST_TITLE, storable
@@ -55,7 +54,7 @@ class Folders(QObject):
         storage: Storage,
         changes: StorageChanges,
         deletions: Deletions,
-        projects: Projects,
+        keeping: Keeping,
         listed: ConversationListModel,
         parent: QObject,
     ) -> None:
@@ -63,7 +62,7 @@ class Folders(QObject):
         self._storage = storage
         self._changes = changes
         self._deletions = deletions
-        self._projects = projects
+        self._keeping = keeping
         self._listed = listed
 
     def make(self, parent_id: int | None = None, chats: Sequence[int] = ()) -> None:
@@ -120,7 +119,7 @@ class Folders(QObject):
     def delete(self, folder_id: int, with_chats: bool) -> None:
         """Delete a folder. Its contents move one level up, or, `with_chats`, to the Trash."""
         folder = self._listed.tree.folders.get(folder_id)
-        self._projects.keep()  # undo brings back what is stored
+        self._keeping.keep_due()  # undo brings back what is stored
         if folder is not None:
             self._deletions.delete_folder(folder_id, with_chats, lambda: self._on_deleted(folder.name))
 

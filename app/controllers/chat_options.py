@@ -38,8 +38,8 @@ from engine import (
 )
 
 _NO_PICTURES = "without_pictures"  # stored beside the options: pictures are left out for models that cannot see
-_TOOLS = "tools"  # stored beside the options: ids of the tools that the chat may use
-_FOLDERS = "folders"  # stored beside the options: files and folders that these may read
+TOOLS = "tools"  # stored beside the options: ids of the tools that the chat may use
+FOLDERS = "folders"  # stored beside the options: files and folders that these may read
 _PRESET = "preset"  # stored beside the options: the id of the chat's preset
 _PROJECT = "project"  # beside those of the new chat: the folder that it will be in
 _ON_ITS_WAY = -1  # id of a new chat that is being stored while another chat is open
@@ -293,24 +293,9 @@ class ChatOptions(QObject):
         return bool(known(self._own(self.chat_id)) or self._preset(self.chat_id))
 
     @property
-    def speculation(self) -> Speculation:
-        """Of the open chat."""
-        return self.generation(self.chat_id).speculation()
-
-    @property
-    def picture_detail(self) -> PictureDetail:
-        """In the open chat."""
-        return self.generation(self.chat_id).picture_detail
-
-    @property
-    def kv_bits(self) -> int | None:
-        """Of keys and values in the open chat, as in a request."""
-        return self.generation(self.chat_id).kv_bits
-
-    @property
-    def schema(self) -> str:
-        """That replies in the open chat are held to; "": none."""
-        return str(self.generation(self.chat_id).values["schema"])
+    def here(self) -> Generation:
+        """What the next reply of the open chat is requested with."""
+        return self.generation(self.chat_id)
 
     @property
     def has_own_speculation(self) -> bool:
@@ -319,7 +304,7 @@ class ChatOptions(QObject):
 
     def pair_here(self, pair: PairView) -> PairView:
         """The loaded pair, with the drafting of the open chat."""
-        return pair if pair.off_for_pair else replace(pair, speculation=self.speculation)
+        return pair if pair.off_for_pair else replace(pair, speculation=self.here.speculation())
 
     def own_of(self, chat_id: int) -> dict[str, Any]:
         """The options to store with a new chat."""
@@ -333,26 +318,13 @@ class ChatOptions(QObject):
         """Leave pictures out in the open chat from here on."""
         self._change_chat({_NO_PICTURES: True})
 
-    def tools(self, chat_id: int) -> tuple[str, ...]:
-        """Ids of the tools that a chat may use."""
-        return self._texts(chat_id, _TOOLS)
-
-    def folders(self, chat_id: int) -> tuple[str, ...]:
-        """Files and folders that the chat's tools may read."""
-        return self._texts(chat_id, _FOLDERS)
-
-    def choose_tools(self, ids: Iterable[str]) -> None:
-        """For the open chat."""
-        self._choose_texts(_TOOLS, ids)
-
-    def choose_folders(self, paths: Iterable[str]) -> None:
-        self._choose_texts(_FOLDERS, paths)
-
-    def _texts(self, chat_id: int, name: str) -> tuple[str, ...]:
+    def texts(self, chat_id: int, name: str) -> tuple[str, ...]:
+        """`name`: TOOLS or FOLDERS."""
         stored = self._own(chat_id).get(name)
         return tuple(each for each in stored if isinstance(each, str)) if isinstance(stored, list) else ()
 
-    def _choose_texts(self, name: str, values: Iterable[str]) -> None:
+    def choose_texts(self, name: str, values: Iterable[str]) -> None:
+        """For the open chat."""
         chosen = list(dict.fromkeys(values))
         self._change_chat({name: chosen} if chosen else {}, *(() if chosen else (name,)))
 

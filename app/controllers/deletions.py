@@ -105,10 +105,6 @@ class Deletions(QObject):
         self.changed.emit()
 
     @property
-    def can_undo(self) -> bool:
-        return bool(self._undo)
-
-    @property
     def last(self) -> Undo | None:
         """The last deletion of this run that can be undone."""
         return self._undo[-1] if self._undo else None

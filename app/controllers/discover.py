@@ -267,7 +267,8 @@ class DiscoverController(QObject):
 
     def _known(self) -> dict[str, HubModel]:
         """By repository; what files say takes precedence over the catalog."""
-        here = [_of_installed(model) for model in self._installed if model.repository and model.info is not None]
+        installed = ((each.repository, each.info) for each in self._installed if each.repository)
+        here = [_of_info(repository, info) for repository, info in installed if info is not None]
         catalog = self._catalog()
         listed = [_of_info(model.repository, model.info()) for model in catalog.models]
         drafts = [_of_info(draft.repository, draft.info(), draft.mains) for draft in catalog.drafts]
@@ -293,11 +294,6 @@ def _query(wanted: DiscoverFilter) -> HubQuery:
 
 def _info(model: HubModel) -> ModelInfo:
     return ModelInfo("", model.name, model.model_type, model.parameters, model.size_bytes, model.bits or None, 0, "", 0)
-
-
-def _of_installed(model: InstalledModel) -> HubModel:
-    assert model.info is not None
-    return _of_info(model.repository, model.info)
 
 
 def _of_info(repository: str, info: ModelInfo, mains: tuple[str, ...] = ()) -> HubModel:

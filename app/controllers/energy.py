@@ -6,7 +6,7 @@ does not nap: it would count as lost.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 
 from app.controllers.chat import ChatController
 from app.controllers.machines import MachinesController
@@ -23,8 +23,6 @@ _COMING = (DownloadState.WAITING, DownloadState.RUNNING)
 
 
 class EnergyController(QObject):
-    changed = Signal()
-
     def __init__(
         self,
         machine: EnergySource,
@@ -41,7 +39,7 @@ class EnergyController(QObject):
         self._settings = settings
         self._replies = chats.replies
         self._models = models
-        self._server = server
+        self._programs = server.requests
         self._lending = machines.lending
         self._file_servings = (machines.file_serving, machines.station.file_serving)
         self.power = Power()
@@ -49,7 +47,7 @@ class EnergyController(QObject):
         self.poll.timeout.connect(self.look)
         for signal in (
             self._replies.changed,
-            server.asked,
+            server.requests.asked,
             self._lending.changed,
             *(each.changed for each in self._file_servings),
             models.downloads.changed,
@@ -66,8 +64,6 @@ class EnergyController(QObject):
         self.power = power  # set first: the calls below may lead here again
         if (power.spares, power.on_battery) != (before.spares, before.on_battery):
             self._engine.set_sparing(power.spares, on_battery=power.on_battery)
-        if power != before:
-            self.changed.emit()
         self._replies.set_slowdown(self._strain())
         if not (self._works() or power.spares):
             self.poll.stop()
@@ -89,7 +85,7 @@ class EnergyController(QObject):
             return Activity.DOWNLOAD
         pair = self._models.pair
         is_helped = pair.state in (PairState.LOADING, PairState.READY) and (pair.helper is not None or pair.station)
-        return Activity.REPLY if self._replies.chats() or self._server.is_asked or is_helped else None
+        return Activity.REPLY if self._replies.chats() or self._programs.is_asked or is_helped else None
 
     def _works(self) -> bool:
         loads = self._models.pair.state is PairState.LOADING

@@ -378,15 +378,10 @@ def _branch_of(message_id: int, chat_id: int, has_files: bool, stores: Stores) -
         if message.role is MessageRole.USER and not foreign:
             typed |= {found for each in of_kind(Text, all_parts(message)) for found in addresses_in(each.text)}
         if message.id != message_id:
-            unknown |= {
-                key_of(each)
-                for each in of_kind(Call, message.parts)
-                if each.stage in (CallStage.SENT, CallStage.UNKNOWN)
-            }
+            unknown |= _unknown_in(message.parts, CallStage.SENT)
     return Branch(frozenset(sources), frozenset(typed), frozenset(unknown))
 
 
-def _unknown_in(parts: Parts) -> frozenset[tuple[str, str]]:
-    """Calls of earlier runs in a reply that goes on."""
-    calls = (each for each in of_kind(Call, parts) if each.stage is CallStage.UNKNOWN)
-    return frozenset(map(key_of, calls))
+def _unknown_in(parts: Parts, *also: CallStage) -> frozenset[tuple[str, str]]:
+    """Calls of which it is not known whether they ran."""
+    return frozenset(key_of(each) for each in of_kind(Call, parts) if each.stage in (CallStage.UNKNOWN, *also))

@@ -27,7 +27,7 @@ from app.storage.database import reason_of
 from app.storage.portable import PortableChat
 from app.storage.project_files import reading
 from app.system.limited_child import ChildStopped, Stop
-from app.system.worker import Deliver, JobThread, ignore
+from app.system.worker import JobThread, ignore
 
 _CLOSE_S = 5.0
 _REPORT_S = 0.1
@@ -103,7 +103,6 @@ class ExportController(QObject):
     def __init__(
         self,
         storage: Storage,
-        deliver: Deliver,
         options: ChatOptions,
         documents: ProjectFilesController,
         keep: Callable[[], None],
@@ -115,8 +114,7 @@ class ExportController(QObject):
         self._documents = documents
         self._storage = storage
         self._options = options
-        self._deliver = deliver
-        self._worker = JobThread("exporter", deliver)
+        self._worker = JobThread("exporter", storage.deliver)
         self._stop: Stop | None = None
         self._unfinished = Unfinished(storage.path.parent)
         self._worker.ask(self._unfinished.remove, ignore, ignore)
@@ -155,17 +153,13 @@ class ExportController(QObject):
     def _write(
         self, wanted: ExportRequest, words: MarkdownWords, presets: Sequence[dict[str, Any]], identity: str, stop: Stop
     ) -> Exported:
-        stores = self._storage.another_reader()
-        try:
+        with self._storage.another_reader() as stores, self._unfinished.beside(wanted.path) as made:
             numbers = portable.chat_ids(stores.database) if wanted.chats is None else wanted.chats
-            with self._unfinished.beside(wanted.path) as made:
-                lost = write_documents(self._documents_of(stores, numbers), made, stop) if wanted.with_files else 0
-                exported = self._write_chats(stores, numbers, wanted, words, presets, identity, stop)
-                if made.exists():
-                    made.rename(_beside(exported.path, words.files))
-                return replace(exported, lost=lost)
-        finally:
-            stores.database.close()
+            lost = write_documents(self._documents_of(stores, numbers), made, stop) if wanted.with_files else 0
+            exported = self._write_chats(stores, numbers, wanted, words, presets, identity, stop)
+            if made.exists():
+                made.rename(_beside(exported.path, words.files))
+            return replace(exported, lost=lost)
 
     def _write_chats(
         self,
@@ -220,7 +214,7 @@ class ExportController(QObject):
             nonlocal last_s
             if time.monotonic() - last_s >= _REPORT_S or done == total:
                 last_s = time.monotonic()
-                self._deliver(lambda: self.progress.emit(done, total))
+                self._storage.deliver(lambda: self.progress.emit(done, total))
 
         return report
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from app.bridge import EngineBridge
-from app.controllers.attachments import AttachmentController, TypedTokens
+from app.controllers.attachments import AttachmentController
 from app.controllers.chat import ChatController
 from app.controllers.exports import ExportController
 from app.controllers.imports import ImportController
 from app.controllers.models import ModelController
+from app.controllers.token_counts import TypedTokens
 from app.storage import Storage
-from app.system.worker import Deliver
 from engine import ChatEngine
 
 
@@ -17,17 +16,15 @@ class FileControllers:
     def __init__(
         self,
         engine: ChatEngine,
-        bridge: EngineBridge,
         storage: Storage,
         models: ModelController,
         chats: ChatController,
-        deliver: Deliver,
     ) -> None:
-        self.attachments = AttachmentController(engine, bridge, storage, models, chats, deliver)
-        self.typed = TypedTokens(engine, bridge, models, chats)
-        self.shared = TypedTokens(engine, bridge, models, chats)  # of what all chats of a project begin with
-        self.exports = ExportController(storage, deliver, chats.options, chats.documents, chats.keep, chats)
-        self.imports = ImportController(storage, chats, deliver)
+        self.attachments = AttachmentController(engine, storage, models, chats)
+        self.typed = TypedTokens(engine, storage.deliver, models, chats)
+        self.shared = TypedTokens(engine, storage.deliver, models, chats)  # of what all chats of a project begin with
+        self.exports = ExportController(storage, chats.options, chats.documents, chats.keep, chats)
+        self.imports = ImportController(storage, chats)
 
     def close(self) -> None:
         for controller in (self.attachments, self.exports, self.imports):

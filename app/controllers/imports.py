@@ -28,7 +28,7 @@ from app.storage import Attachment, AttachmentKind, NotStored, Storage, Stores, 
 from app.storage.database import reason_of
 from app.storage.portable import Grown, Importing, Known, PortableChat, shrink, with_files
 from app.system.limited_child import ChildStopped, Stop
-from app.system.worker import Deliver, JobThread, ignore
+from app.system.worker import JobThread, ignore
 
 _CLOSE_S = 5.0
 _PREFIX = "import-"
@@ -76,12 +76,11 @@ class ImportController(QObject):
     not_stored = Signal(object)  # NotStored; `try_again` goes on, `cancel` undoes the import
     cancelled = Signal()
 
-    def __init__(self, storage: Storage, chats: ChatController, deliver: Deliver) -> None:
+    def __init__(self, storage: Storage, chats: ChatController) -> None:
         super().__init__(chats)
         self._storage = storage
         self._chats = chats
-        self._deliver = deliver
-        self._worker = JobThread("importer", deliver)
+        self._worker = JobThread("importer", storage.deliver)
         self._reading: _Reading | None = None  # what is read, or previewed
         self._importing: Importing | None = None
         self._is_stepping = False  # a step is being stored
@@ -115,15 +114,12 @@ class ImportController(QObject):
         paths = [Path(path) for path in reading.paths]
         found = find_chats(paths, reading.folder / "chats", reading.stop, self._report)
         unread = keep_pictures(found.spool, keep, reading.stop, self._report)
-        stores = self._storage.another_reader()
-        try:
+        with self._storage.another_reader() as stores:
             here = _count_here(found, Known(stores)) if found.origins else 0
             return Preview(found, here, lost=found.missing + unread)
-        finally:
-            stores.database.close()
 
     def _report(self, share: float) -> None:
-        self._deliver(lambda: self.progress.emit(share))
+        self._storage.deliver(lambda: self.progress.emit(share))
 
     def _on_read(self, reading: _Reading, preview: Preview) -> None:
         reading.is_over = True
@@ -244,7 +240,7 @@ class ImportController(QObject):
             done()
 
         def refused(problem: NotStored) -> None:
-            self._chats.not_stored.emit(problem, lambda: self._write(change, lambda: None))
+            self._chats.changes.not_stored.emit(problem, lambda: self._write(change, lambda: None))
             done()
 
         self._storage.write(change, answered, refused)
@@ -335,10 +331,9 @@ def chat_of(line: bytes) -> PortableChat:
 
 def _line(line: bytes, kept_here: Callable[[Attachment, dict[str, Attachment]], Attachment]) -> bytes:
     """A line with each picture's bytes once; elsewhere it has their digest."""
-    chat = chat_of(line)
     known = dict[str, Attachment]()
-    messages = tuple(with_files(each, lambda attachment: kept_here(attachment, known)) for each in chat.messages)
-    return own.line_of(replace(chat, messages=messages)).encode() + b"\n"
+    chat = with_files(chat_of(line), lambda attachment: kept_here(attachment, known))
+    return own.line_of(chat).encode() + b"\n"
 
 
 def _kept(attachment: Attachment, file: Path, keep: Keep, stop: Stop) -> Attachment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -307,24 +307,6 @@ class ModelSources(QObject):
     def remove_folder(self, path: str) -> None:
         self._set_folders(tuple(each for each in self._settings.model_folders if each != path))
 
-    def set_endpoint(self, typed: str) -> None:
-        """Set the hub's address. The token is kept only for the same scheme, host and port; each hub has its own."""
-        self._settings.hub_endpoint = _as_address(typed.strip())
-
-    def set_token(self, typed: str) -> None:
-        """Set the token of the present hub."""
-        self._settings.hub_token = typed.strip()
-
-    def set_mirrors(self, typed: Sequence[str]) -> None:
-        self._settings.hub_mirrors = tuple(dict.fromkeys(_as_address(mirror) for mirror in typed))
-
-    def set_proxy(self, typed: str) -> None:
-        self._settings.hub_proxy = _as_address(typed.strip(), "http")
-
-    def allow_token_in_clear(self, allowed: bool) -> None:
-        """Allow sending the token over plain http to another machine, where it can be read on the way."""
-        self._settings.hub_token_in_clear = allowed
-
     def set_peer_model(self, model: PeerModel | None) -> None:
         """A paired machine supplies this model: downloads use it first."""
         self._store.set_peer_model(model)
@@ -355,8 +337,3 @@ class ModelSources(QObject):
         self._settings.model_folders = folders
         self._store.set_folders(folders)
         self._store.scan()
-
-
-def _as_address(typed: str, scheme: str = "https") -> str:
-    """Adds the scheme that users leave out."""
-    return f"{scheme}://{typed}" if typed and "://" not in typed else typed

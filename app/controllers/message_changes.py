@@ -11,10 +11,10 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.controllers.asking import Asking
-from app.controllers.changes import KEEP_DELAY_MS, Keeping, StorageChanges
+from app.controllers.changes import Keeping, StorageChanges
 from app.controllers.deletions import Deletions
 from app.storage import Asked, Attachments, Edit, EditKind, Storage, StoredMessage, Stores
 from app.storage.codec import storable
@@ -59,13 +59,10 @@ class MessageChanges(QObject):
         self._deletions = deletions
         self._edits: dict[int, Edit] = {}  # by message; of this run, and of earlier runs in opened chats
         self._ended: set[int] = set()  # edits that were saved or cancelled, though the disk may still have them
-        self._unkept: set[int] = set()
-        self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
-        self._keep.timeout.connect(self.keep)
 
     def open_chat(self, chat_id: int) -> None:
         """Load the edits of this chat."""
-        self.keep()
+        self._keeping.keep_due()
         stored = self._storage.read.edits.of_chat(chat_id) if chat_id else {}
         self._edits = {number: edit for number, edit in stored.items() if number not in self._ended} | self._edits
 
@@ -109,9 +106,9 @@ class MessageChanges(QObject):
     def attach(self, message_id: int, attachments: Attachments) -> None:
         edit = self._edits.get(message_id)
         if edit is not None:
-            self._edits[message_id] = edit = replace(edit, attachments=attachments)
+            self._edits[message_id] = replace(edit, attachments=attachments)
             self._ended.discard(message_id)
-            self._keeping.keep(("attached", message_id), partial(_put_attached, edit), edit)
+            self._keep_attached(self._edits[message_id])
 
     def set_role(self, message_id: int, from_user: bool) -> None:
         """Set the role that the edited message will have."""
@@ -124,14 +121,6 @@ class MessageChanges(QObject):
         self._end(message_id)
         self._show(message_id)
 
-    def keep(self) -> None:
-        """Store the typed text at once."""
-        self._keep.stop()
-        edits = [self._edits[number] for number in self._unkept if number in self._edits]
-        self._unkept.clear()
-        for edit in edits:
-            self._keeping.keep(("edit", edit.message_id), partial(_put_edit, edit), edit)
-
     def save(self, message_id: int, then: Then = Then.NOTHING) -> bool:
         """Store the edit. False: refused at once, and the field stays open.
 
@@ -141,7 +130,7 @@ class MessageChanges(QObject):
         message = self._storage.read.messages.message(message_id)
         if edit is None or message is None or not self._asking.is_free(message.chat_id):
             return False
-        self.keep()  # before the change that drops it
+        self._keeping.keep_due()  # before the change that drops it
         text = storable(edit.text).strip()
         attachments = self.attached(message_id)
         if not (text or attachments):
@@ -203,7 +192,7 @@ class MessageChanges(QObject):
         if now is not None and goes_on:
             edit = replace(now, message_id=new_id, kind=EditKind.EDIT)
             self._put(edit)
-            self._keeping.keep(("attached", new_id), partial(_put_attached, edit), edit)
+            self._keep_attached(edit)
         self.branch_changed.emit(message.chat_id)
         self.saved.emit(message.id)
         if goes_on:
@@ -224,17 +213,16 @@ class MessageChanges(QObject):
             chat_id=message.chat_id,
         )
 
-    def switch_role(self, message_id: int) -> bool:
-        """Give the message the other role. False: it is a running reply."""
+    def switch_role(self, message_id: int) -> None:
+        """Give the message the other role, unless it is a running reply."""
         message = self._storage.read.messages.message(message_id)
         if message is None or message.status.under_way:
-            return False
+            return
         role = _other(message.role)
         self._changes.write(
             lambda stores: stores.messages.set_role(message_id, role),
             lambda _: self.branch_changed.emit(message.chat_id),
         )
-        return True
 
     def pin(self, message_id: int, pinned: bool) -> None:
         """Pinned, it stays in the prompt of a long chat, with the exchange that it is in."""
@@ -265,7 +253,6 @@ class MessageChanges(QObject):
     def _end(self, message_id: int) -> None:
         if self._edits.pop(message_id, None) is not None:
             self._ended.add(message_id)
-            self._unkept.discard(message_id)
             for what in ("edit", "attached"):  # also refused ones
                 self._keeping.keep((what, message_id), lambda stores: stores.edits.drop(message_id))
             self.ended.emit(message_id)
@@ -273,21 +260,15 @@ class MessageChanges(QObject):
     def _put(self, edit: Edit) -> None:
         self._ended.discard(edit.message_id)
         self._edits[edit.message_id] = edit
-        self._unkept.add(edit.message_id)
-        self._keep.start()
+        self._keeping.keep_soon(("edit", edit.message_id), lambda stores: stores.edits.put(edit), edit)
+
+    def _keep_attached(self, edit: Edit) -> None:
+        self._keeping.keep(("attached", edit.message_id), lambda stores: stores.edits.put_with_attachments(edit), edit)
 
     def _show(self, message_id: int) -> None:
         if self._transcript.row_of(message_id) is not None:
             edit = self._edits.get(message_id)
             self._transcript.change(message_id, edit=None if edit is None else _shown(edit))
-
-
-def _put_edit(edit: Edit, stores: Stores) -> None:
-    stores.edits.put(edit)
-
-
-def _put_attached(edit: Edit, stores: Stores) -> None:
-    stores.edits.put_with_attachments(edit)
 
 
 def _words(edit: Edit) -> tuple[object, ...]:

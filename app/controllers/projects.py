@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
-from app.controllers.changes import KEEP_DELAY_MS, Keeping
+from app.controllers.changes import Keeping
 from app.storage import Project, Storage, Stores
 from app.storage.codec import storable
 from app.storage.portable import FOREIGN
@@ -32,9 +32,6 @@ class Projects(QObject):
         self._stored: dict[int, Project | None] = {}  # by folder, loaded on demand
         self._around: dict[int, list[int]] = {}  # by folder, the folders that it is in, and it
         self._unkept: dict[int, Project] = {}  # by folder, what is not on disk yet
-        self._due: set[int] = set()  # of these, what is not on its way
-        self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
-        self._keep.timeout.connect(self.keep)
 
     def get(self, folder_id: int) -> Project:
         """An empty one if there is no such folder."""
@@ -95,18 +92,8 @@ class Projects(QObject):
 
     def _put(self, folder_id: int, project: Project) -> None:
         self._unkept[folder_id] = project
-        self._due.add(folder_id)
-        self._keep.start()
+        self._keeping.keep_soon((PROJECT, folder_id), partial(self._store, folder_id, project), project)
         self.changed.emit(folder_id)
-
-    def keep(self) -> None:
-        """Store what has changed."""
-        self._keep.stop()
-        due = self._due
-        self._due = set()
-        for folder_id in due:
-            project = self._unkept[folder_id]
-            self._keeping.keep((PROJECT, folder_id), partial(self._store, folder_id, project), project)
 
     def _store(self, folder_id: int, project: Project, stores: Stores) -> None:
         """On the thread that writes."""

@@ -262,6 +262,7 @@ class ProgramRequests(QObject):
 
     @property
     def is_asked(self) -> bool:
+        """Whether a program's reply is running."""
         return bool(self._rows)
 
     def _on_event(self, event: Event) -> None:
@@ -315,7 +316,6 @@ def _request_of(event: Event) -> RequestId:
 class ServerController(QObject):
     changed = Signal()  # any of the properties below
     failed = Signal()  # it could not begin: `state` says why
-    asked = Signal()  # `is_asked`
 
     def __init__(
         self,
@@ -339,8 +339,7 @@ class ServerController(QObject):
         self._served: ServerOptions | None = None  # options of `_server`, or of the last failed start
         self._closed = False
         self.retry = RetryTimer(self._try_again, self)
-        self._requests = ProgramRequests(engine, watched.programs, bridge, table, self)
-        self._requests.asked.connect(self.asked)
+        self.requests = ProgramRequests(engine, watched.programs, bridge, table, self)
         settings.changed.connect(self._on_setting)
         models.pair_changed.connect(self.changed)
         models.models_changed.connect(self.changed)
@@ -349,11 +348,6 @@ class ServerController(QObject):
     def is_on(self) -> bool:
         """Whether the user wants it; `state` has whether it runs."""
         return self._settings.server_on
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether a program's reply is running."""
-        return self._requests.is_asked
 
     @property
     def reached(self) -> Reached:

@@ -19,7 +19,7 @@ from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
 from app.controllers.project_files import ProjectFilesController
 from app.controllers.projects import Projects
-from app.documents.fences import fenced
+from app.markup.fences import fenced
 from app.storage import Storage
 from app.storage.database import is_damage
 from app.storage.project_files import ProjectFile, reading

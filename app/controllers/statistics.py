@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.replies import RunningReplies
 from app.settings import STARTER_NAME
-from app.storage import Grouping, NotStored, Storage, StoredRequest, Stores, Total
+from app.storage import Grouping, Storage, StoredRequest, Stores, Total
 from app.storage.requests import RequestStore
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import RequestStats, TranscriptMessage, TranscriptModel
@@ -82,7 +82,7 @@ class Statistics(QObject):
 
     def clear(self) -> None:
         """Delete all finished requests. Replies keep their footers."""
-        self._storage.write(lambda stores: stores.requests.clear(), lambda _: self._on_cleared(), self._on_refused)
+        self._storage.write(lambda stores: stores.requests.clear(), lambda _: self._on_cleared(), self.not_cleared.emit)
 
     def _on_cleared(self) -> None:
         self._table.remove_ended()
@@ -90,9 +90,6 @@ class Statistics(QObject):
         self._bottom = 0
         self._set_older(0)
         self._count()
-
-    def _on_refused(self, problem: NotStored) -> None:
-        self.not_cleared.emit(problem)
 
     def _count(self) -> None:
         if not self._watched:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,12 +12,12 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge import EngineBridge
 from app.controllers.changes import StorageChanges
-from app.controllers.chat_options import ChatOptions
+from app.controllers.chat_options import FOLDERS, TOOLS, ChatOptions
 from app.controllers.models import ModelController
 from app.controllers.project_files import Named, ProjectFilesController
-from app.storage import Attachment, AttachmentKind, Attachments, Storage, Stores
+from app.controllers.token_counts import count_tokens
+from app.storage import Attachment, AttachmentKind, Attachments, Storage
 from app.storage.consents import EVERY_CHAT, Consent
 from app.storage.project_files import Passage
 from app.system.limited_child import Stop
@@ -29,7 +28,7 @@ from app.tools.definitions import Tool, ToolResult, by_flat_name
 from app.tools.gate import Consents
 from app.tools.wire import ConnectionState
 from app.view_models.tools import CanCall, ServerRow, ToolRow
-from engine import ChatEngine, CountId, Event, TokensCounted
+from engine import ChatEngine
 
 _ONLY_DOCUMENTS = "/search_files"
 _OF_DOCUMENTS = (_ONLY_DOCUMENTS, "/read_file")  # on in each chat that has documents
@@ -101,7 +100,6 @@ class ToolsController(QObject):
     def __init__(
         self,
         engine: ChatEngine,
-        bridge: EngineBridge,
         storage: Storage,
         changes: StorageChanges,
         options: ChatOptions,
@@ -111,7 +109,6 @@ class ToolsController(QObject):
         super().__init__(options)
         self._servers: ToolSource | None = None
         self._engine = engine
-        self._bridge = bridge
         self._storage = storage
         self._options = options
         self._documents = documents
@@ -119,13 +116,12 @@ class ToolsController(QObject):
         self._models = models
         self.consents = KeptConsents(storage, changes)
         self._tokens: dict[str, int] = {}  # of a tool's definition, by its digest
-        self._counting: dict[CountId, str] = {}
+        self._counting: set[str] = set()
         self._has_counted = False  # something that is not shown yet
         self._counted_by = ""
         options.changed.connect(self.changed)
         documents.changed.connect(self.changed)
         models.pair_changed.connect(self._on_pair)
-        bridge.event_arrived.connect(self._on_event)
 
     def use_servers(self, servers: ToolSource) -> None:
         self._servers = servers
@@ -152,7 +148,7 @@ class ToolsController(QObject):
         here = [each for each in self._built_in() if each.id in fixed or each.id != _ONLY_DOCUMENTS]
         rows = (replace(row, fixed=row.id in fixed) for row in self._tool_rows(here, chosen))
         built_in = ServerRow(BUILT_IN, "", tools=tuple(rows))
-        return (built_in, *(self._with_tools(row, chosen) for row in self._rows()))
+        return (built_in, *(replace(row, tools=self._tool_rows(self._known(row.id), chosen)) for row in self._rows()))
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -160,7 +156,7 @@ class ToolsController(QObject):
         return self.chosen_in(self._options.chat_id)
 
     def chosen_in(self, chat_id: int) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self._options.tools(chat_id), *self._of_documents(chat_id))))
+        return tuple(dict.fromkeys((*self._options.texts(chat_id, TOOLS), *self._of_documents(chat_id))))
 
     def documents_of(self, chat_id: int) -> tuple[int, ...]:
         """The places of a chat's documents."""
@@ -219,26 +215,23 @@ class ToolsController(QObject):
     def set_on(self, ids: Iterable[str], on: bool) -> None:
         """Of the open chat."""
         asked = set(ids)
-        kept = [each for each in self._options.tools(self._options.chat_id) if each not in asked]
-        self._options.choose_tools([*kept, *(sorted(asked) if on else ())])
+        kept = [each for each in self._options.texts(self._options.chat_id, TOOLS) if each not in asked]
+        self._options.choose_texts(TOOLS, [*kept, *(sorted(asked) if on else ())])
 
     @property
     def folders(self) -> tuple[str, ...]:
         """Files and folders that the open chat's tools may read."""
-        return self._options.folders(self._options.chat_id)
+        return self._options.texts(self._options.chat_id, FOLDERS)
 
     def choose_folders(self, paths: Iterable[str]) -> None:
         """Where they are, if they are links: none is followed later."""
-        self._options.choose_folders(os.path.realpath(each) for each in paths)
+        self._options.choose_texts(FOLDERS, (os.path.realpath(each) for each in paths))
 
     def ask_again(self, tool_id: str) -> None:
         """End the consent to a tool, in every chat and in each."""
         server, _, tool = tool_id.partition("/")
         self.consents.end_all(server, tool)
         self.changed.emit()
-
-    def _with_tools(self, row: ServerRow, chosen: set[str]) -> ServerRow:
-        return replace(row, tools=self._tool_rows(self._known(row.id), chosen))
 
     def _rows(self) -> tuple[ServerRow, ...]:
         return tuple(row for row in (self._servers.rows() if self._servers else ()) if not row.is_removed)
@@ -264,21 +257,24 @@ class ToolsController(QObject):
         if tokens is None and self._models.main_info() is not None and len(self._tokens) < _MOST_COUNTED:
             self._tokens[tool.digest] = 0
             text = json.dumps(tool.definition(), ensure_ascii=False)
-            self._counting[self._engine.count_tokens(text, self._bridge.post)] = tool.digest
+            self._counting.add(tool.digest)
+            counted = partial(self._on_counted, self._counted_by, tool.digest)
+            count_tokens(self._engine, self._storage.deliver, text, counted)
         return tokens or 0
 
-    def _on_event(self, event: Event) -> None:
+    def _on_counted(self, by: str, digest: str, tokens: int | None) -> None:
         """All that are being counted are shown at once: a server may have very many."""
-        if isinstance(event, TokensCounted) and event.count in self._counting:
-            digest = self._counting.pop(event.count)
-            if event.error is None:
-                self._tokens[digest] = event.tokens
-                self._has_counted = True
-            else:
-                self._tokens.pop(digest, None)
-            if self._has_counted and not self._counting:
-                self._has_counted = False
-                self.changed.emit()
+        if by != self._counted_by:
+            return
+        self._counting.discard(digest)
+        if tokens is None:
+            self._tokens.pop(digest, None)
+        else:
+            self._tokens[digest] = tokens
+            self._has_counted = True
+        if self._has_counted and not self._counting:
+            self._has_counted = False
+            self.changed.emit()
 
     def _on_pair(self) -> None:
         info = self._models.main_info()
@@ -343,17 +339,10 @@ class ToolsController(QObject):
 
     def reach(self, chat_id: int, typed: frozenset[str]) -> Reach:
         """What a built-in tool may reach for a chat."""
-
-        @contextmanager
-        def reader() -> Iterator[Stores]:
-            stores = self._storage.another_reader()
-            with closing(stores.database):
-                yield stores
-
         paths = {place: self._documents.database(place) for place in self.documents_of(chat_id)}
         documents = {name: (paths[place], file.id) for name, (place, file) in self.documents(chat_id).items()}
-        folders = tuple(map(Path, self._options.folders(chat_id)))
-        return Reach(chat_id, typed, folders, documents, self._documents.hear_failed, reader)
+        folders = tuple(map(Path, self._options.texts(chat_id, FOLDERS)))
+        return Reach(chat_id, typed, folders, documents, self._documents.hear_failed, self._storage.another_reader)
 
     def name_of(self, server: str) -> str:
         return self._servers.name_of(server) if server and self._servers else ""

@@ -63,10 +63,6 @@ class Updates(QObject):
         question = self._question = JsonQuestion(self._channel.address, HubAccess(proxy=settings.hub_proxy))
         ask_once("updates", self._deliver, lambda: _read(question.ask(), key), self._on_notice, self._on_failure)
 
-    @property
-    def is_asking(self) -> bool:
-        return self._question is not None
-
     def close(self) -> None:
         self._timer.stop()
         if self._question is not None:

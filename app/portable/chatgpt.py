@@ -10,11 +10,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from app.markup.fences import fenced
 from app.portable.beside import asset_of, is_wanted, wanted
 from app.portable.json_stream import loads
-from app.portable.markdown import fenced
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import (
+    LONGEST_RESULT,
     MOST_NODES,
     list_at,
     name_at,
@@ -31,7 +32,6 @@ from app.storage.portable import PortableChat, PortableMessage
 _ROLES = ("user", "assistant")
 _LANGUAGES = {"unknown": "", "json": "json"}
 _SAID_TO_ALL = ("", "all", "assistant")
-_LONGEST_RESULT = 100_000  # characters of an imported tool's result
 _CREATE = "canmore.create_textdoc"
 _UPDATE = "canmore.update_textdoc"
 _CODE = "code/"
@@ -129,7 +129,7 @@ def _arguments(text: str) -> str:
 
 def _result_text(content: dict[str, Any]) -> str:
     texts = [_said(content, is_user=True).text, *(text_at(content, name) for name in ("text", "result"))]
-    return next((each.strip() for each in texts if each.strip()), "")[:_LONGEST_RESULT]
+    return next((each.strip() for each in texts if each.strip()), "")[:LONGEST_RESULT]
 
 
 def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage | None:

@@ -124,7 +124,7 @@ class Filling:
 
     def of(self, chat: PortableChat) -> PortableChat:
         """A chat of another app; our own format contains its pictures."""
-        return replace(chat, messages=tuple(with_files(each, self._whole) for each in chat.messages))
+        return with_files(chat, self._whole)
 
     def _whole(self, attachment: Attachment) -> Attachment:
         if not is_wanted(attachment):

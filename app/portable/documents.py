@@ -36,24 +36,24 @@ def write_documents(folders: Iterable[Folder], made: Path, stop: Stop) -> int:
     for title, documents in folders:
         folder = made / names.give(title)
         folder.mkdir(mode=0o755, parents=True)
-        taken: set[str] = set()
+        own = Names()
         for each in documents:
             stop.check()
-            missing += not _write(each, folder, taken, stop)
+            missing += not _write(each, folder, own, stop)
         sync_folder(folder)
     return missing
 
 
-def _write(document: Document, folder: Path, taken: set[str], stop: Stop) -> bool:
+def _write(document: Document, folder: Path, names: Names, stop: Stop) -> bool:
     source = _opened(document.path)
     if source is not None:
         with source:
-            _copy(source, folder / _free(document.name, taken), stop)
+            _copy(source, folder / _free(document.name, names), stop)
         return True
     text = document.text()
     if text:
         name = document.name if Path(document.name).suffix in (".txt", ".md") else f"{document.name}.txt"
-        with (folder / _free(name, taken)).open("xb") as file:
+        with (folder / _free(name, names)).open("xb") as file:
             file.write(text.encode("utf-8", "replace"))
             file.flush()
             sync_file(file.fileno(), through_drive=False)
@@ -76,15 +76,7 @@ def _copy(source: BinaryIO, to: Path, stop: Stop) -> None:
         sync_file(file.fileno(), through_drive=False)
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, names: Names) -> str:
     """A name that is safe on every system, and that no other file of the folder has."""
     suffix = Path(name).suffix
-    base = safe_name(name.removesuffix(suffix).replace("/", " - "))
-    ending = f".{safe_name(suffix)}" if suffix else ""
-    free = base + ending
-    number = 1
-    while free.casefold() in taken:
-        number += 1
-        free = f"{base} {number}{ending}"
-    taken.add(free.casefold())
-    return free
+    return names.give(name.removesuffix(suffix).replace("/", " - "), f".{safe_name(suffix)}" if suffix else "")

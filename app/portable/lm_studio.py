@@ -11,6 +11,7 @@ from app.portable.beside import wanted
 from app.portable.json_stream import loads
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import (
+    LONGEST_RESULT,
     MOST_NODES,
     list_at,
     name_at,
@@ -27,7 +28,6 @@ from app.storage.portable import PortableChat, PortableMessage
 
 _MS = 0.001
 _ROLES = ("user", "assistant")
-_LONGEST_RESULT = 100_000  # characters of a tool's result
 _THINK = "<think>"
 _THOUGHT = "</think>"
 
@@ -164,10 +164,10 @@ def _result_text(item: Any) -> str:
         try:
             content = loads(content)
         except Unreadable:
-            return text_at(item, "content")[:_LONGEST_RESULT]
+            return text_at(item, "content")[:LONGEST_RESULT]
     contents = content if isinstance(content, list) else [content]
     texts = [each if isinstance(each, str) else text_at(each, "text") for each in contents]
-    return "\n\n".join(filter(None, texts))[:_LONGEST_RESULT] or text_at(item, "content")[:_LONGEST_RESULT]
+    return "\n\n".join(filter(None, texts))[:LONGEST_RESULT] or text_at(item, "content")[:LONGEST_RESULT]
 
 
 def _file(item: Any) -> Attachment:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from app.markup.fences import fenced
 from app.storage.parts import Attachment, Call, Part, Parts, Result, Summary, Text, Thinking, all_parts, of_kind
 from app.storage.portable import PortableChat, PortableMessage
 
-_FENCES = re.compile("`{3,}")
 _BRACKETS = re.compile(r"[\[\]\\]")
 _HTML = re.compile(r"[<>&]")
 
@@ -104,12 +104,6 @@ def _attachment(attachment: Attachment, words: MarkdownWords, file: str) -> str:
     if not attachment.text:
         return head
     return f"{head}\n\n{fenced(attachment.text)}"
-
-
-def fenced(text: str, language: str = "") -> str:
-    """The text as code, in a longer fence than any within it."""
-    fence = max(("```", *(found + "`" for found in _FENCES.findall(text))), key=len)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 def _in_html(text: str) -> str:

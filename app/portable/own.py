@@ -83,11 +83,9 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
     """
     try:
         messages = tuple(_messages(checked(found.get("messages"), list)))
-        if not ours:
-            messages = tuple(with_files(each, partial(replace, thumbnail="")) for each in messages)
         folder = [text_from_file(name)[:LONGEST_TITLE] for name in checked(found.get("folder", []), list)[:50]]
         shown = found.get("shown")
-        return PortableChat(
+        chat = PortableChat(
             origin=text_from_file(found.get("id"))[:500],
             title=text_from_file(found.get("title"))[:LONGEST_TITLE],
             messages=messages,
@@ -102,6 +100,7 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
         )
     except ValueError:
         raise Unreadable(WhyNotRead.WRONG) from None
+    return chat if ours else with_files(chat, partial(replace, thumbnail=""))
 
 
 def _project(found: object) -> dict[str, Any] | None:
@@ -137,7 +136,7 @@ def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> P
         text = attachment.text if data is None else base64.b64encode(data).decode()
         return replace(attachment, text=text, thumbnail="")
 
-    return replace(chat, messages=tuple(with_files(each, whole) for each in chat.messages))
+    return with_files(chat, whole)
 
 
 def without_bytes(chat: PortableChat) -> set[str]:

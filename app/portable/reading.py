@@ -27,6 +27,7 @@ from engine import open_plain
 LIMITS = ChildLimits(cpu_s=1200, memory_bytes=3 << 30, output_bytes=2 << 30)
 _MOST_PROBLEMS = 1000  # kept; more are only counted
 LONGEST_NAME = 500  # characters
+LONGEST_RESULT = 100_000  # characters of a tool's result
 MOST_BYTES = 4 << 30  # of all that is read, unpacked
 MOST_FILES = 20_000
 MOST_NODES = 200_000  # messages of a chat

@@ -26,10 +26,6 @@ _NAMELESS = "Chat"
 _MARKDOWN = ".md"
 
 
-def _nothing(_digest: str) -> bytes | None:
-    return None
-
-
 def safe_name(title: str) -> str:
     """Of a file, safe on every system, in the letters of the title."""
     text = unicodedata.normalize("NFC", title.encode("utf-8", "replace").decode("utf-8"))
@@ -41,19 +37,20 @@ def safe_name(title: str) -> str:
 
 
 class Names:
-    """Unique names of files in a folder, also where the system ignores case; none ends in ".md"."""
+    """Unique names of files in a folder, also where the system ignores case; without an ending none is ".md"."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}  # the number given last to files of that name
 
-    def give(self, title: str) -> str:
-        base = name = safe_name(title)
-        number = self._last.get(_key(base), 1)
-        while _key(name) in self._taken or _key(name).endswith(_MARKDOWN):
+    def give(self, title: str, ending: str = "") -> str:
+        base = safe_name(title)
+        name = first = base + ending
+        number = self._last.get(_key(first), 1)
+        while _key(name) in self._taken or (_key(name).endswith(_MARKDOWN) and not ending):
             number += 1
-            name = f"{base} {number}"
-        self._last[_key(base)] = number
+            name = f"{base} {number}{ending}"
+        self._last[_key(first)] = number
         self._taken.add(_key(name))
         return name
 
@@ -83,7 +80,7 @@ def write_json(
 
 
 def write_markdown(
-    chat: PortableChat, words: MarkdownWords, path: Path, unfinished: Unfinished, bytes_of: BytesOf = _nothing
+    chat: PortableChat, words: MarkdownWords, path: Path, unfinished: Unfinished, bytes_of: BytesOf
 ) -> None:
     """As `write_json`; pictures are in a new folder beside it."""
     with _replacing(path, unfinished) as file, unfinished.beside(path) as made:
@@ -138,7 +135,7 @@ def write_markdown_folder(
     unfinished: Unfinished,
     stop: Stop,
     progress: Progress,
-    bytes_of: BytesOf = _nothing,
+    bytes_of: BytesOf,
 ) -> Path:
     """A file for each chat in a new folder of that name, or of that name with a number. Returns the folder."""
     names = Names()

@@ -13,7 +13,7 @@ from typing import Any
 
 from app.storage.codec import as_json_object, as_text
 from app.storage.columns import COLUMNS, insert_message
-from app.storage.database import LARGEST_NUMBER, Connection, later_than_all
+from app.storage.database import LARGEST_NUMBER, Store, later_than_all
 from app.storage.folders import FolderStore
 from app.storage.parts import Attachment, AttachmentKind, Attachments, attachments_from_json, parts_to_json
 from app.storage.records import ChatSummary, Listing
@@ -44,10 +44,7 @@ SELECT id FROM named WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM folders)
 """
 
 
-class ChatStore:
-    def __init__(self, database: Connection) -> None:
-        self._db = database
-
+class ChatStore(Store):
     def create(self, title: str, folder_id: int | None = None) -> int:
         """In a folder, if it is still there."""
         sql = (
@@ -150,11 +147,8 @@ class ChatStore:
         return self._db.row("SELECT 1 FROM chats WHERE title = ? AND deleted_at IS NULL", (title,)) is not None
 
 
-class ChatStates:
+class ChatStates(Store):
     """Options and reading places are JSON, perhaps damaged. What options mean is in controllers/chat_options.py."""
-
-    def __init__(self, database: Connection) -> None:
-        self._db = database
 
     def options(self, chat_id: int) -> dict[str, Any]:
         """The stored options, known or not; {} if they are damaged."""
@@ -202,11 +196,8 @@ class ChatStates:
         self._db.execute("UPDATE chats SET place = ? WHERE id = ?", (text, chat_id))
 
 
-class UnsentStore:
+class UnsentStore(Store):
     """Unsent text and attachments, in separate columns: text changes with every key, attachments may be megabytes."""
-
-    def __init__(self, database: Connection) -> None:
-        self._db = database
 
     def all(self) -> dict[int, str]:
         """Texts by chat."""

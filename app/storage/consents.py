@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from app.storage.codec import as_text
-from app.storage.database import Connection
+from app.storage.database import Store
 
 EVERY_CHAT = 0
 
@@ -20,10 +20,7 @@ class Consent:
     seen: str  # how the tool was described
 
 
-class ConsentStore:
-    def __init__(self, database: Connection) -> None:
-        self._db = database
-
+class ConsentStore(Store):
     def of_chat(self, chat_id: int) -> list[Consent]:
         """`EVERY_CHAT`: those that hold in every chat."""
         rows = self._db.rows("SELECT * FROM consents WHERE chat_id = ?", (chat_id,))

@@ -72,6 +72,13 @@ class Connection:
                 self.connection.execute("PRAGMA synchronous = FULL")
 
 
+class Store:
+    """Some of the tables, over one connection."""
+
+    def __init__(self, database: Connection) -> None:
+        self._db = database
+
+
 def later_than_all(database: Connection, column: str, *rows: str) -> float:
     """The present moment; where the clock was set back, just after the latest one in a column of `rows`."""
     now = time.time()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.storage.codec import as_json_object, as_text, as_title, object_to_json
-from app.storage.database import Connection
+from app.storage.database import Store
 from app.storage.records import Folder, Project
 from app.storage.trash import Trash
 
@@ -34,10 +34,7 @@ class FolderChange:
     moved_to: int | None = None  # otherwise: the folder that chats and children moved up to; None: the top
 
 
-class FolderStore:
-    def __init__(self, database: Connection) -> None:
-        self._db = database
-
+class FolderStore(Store):
     def all(self) -> list[Folder]:
         unseen = {row[0] for row in self._db.rows("SELECT DISTINCT folder_id FROM chats WHERE unseen = 1")}
         rows = self._db.rows("SELECT id, name, parent_id, opened FROM folders ORDER BY id")

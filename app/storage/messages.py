@@ -14,9 +14,18 @@ from dataclasses import replace
 from itertools import pairwise
 
 from app.storage.chats import ChatStore
-from app.storage.codec import as_name, as_text, as_time, error_from_json, error_to_json, stats_from_json, stats_to_json
+from app.storage.codec import (
+    as_name,
+    as_text,
+    as_time,
+    error_from_json,
+    error_to_json,
+    stats_from_json,
+    stats_to_json,
+    storable,
+)
 from app.storage.columns import insert_message
-from app.storage.database import Connection
+from app.storage.database import Connection, Store
 from app.storage.parts import (
     Attachment,
     AttachmentKind,
@@ -480,10 +489,7 @@ def _unreadable(message_id: int, row: sqlite3.Row | None, sibling: int, siblings
     )
 
 
-class EditStore:
-    def __init__(self, database: Connection) -> None:
-        self._db = database
-
+class EditStore(Store):
     def of_chat(self, chat_id: int) -> dict[int, Edit]:
         """Edits by message. An unknown kind counts as an edit of the message itself."""
         sql = "SELECT edits.* FROM edits JOIN messages ON id = message_id WHERE chat_id = ? AND deleted_at IS NULL"
@@ -499,15 +505,14 @@ class EditStore:
             for row in rows
         }
 
-    def put(self, *edits: Edit) -> None:
+    def put(self, edit: Edit) -> None:
         """Store the text; attachments, which may be megabytes, are stored when they change."""
         sql = (
             "INSERT INTO edits (message_id, kind, role, text) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (message_id) DO UPDATE SET kind = excluded.kind, role = excluded.role, text = excluded.text"
         )
-        for edit in edits:
-            text = edit.text.encode("utf-8", "replace").decode("utf-8")  # half a character, as a field may have
-            self._db.execute(sql, (edit.message_id, edit.kind.value, edit.role.value, text))
+        text = storable(edit.text)  # a field may have half a character
+        self._db.execute(sql, (edit.message_id, edit.kind.value, edit.role.value, text))
 
     def put_with_attachments(self, edit: Edit) -> None:
         self.put(edit)

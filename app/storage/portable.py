@@ -27,7 +27,6 @@ from app.storage.tree import Tree, read_tree
 _IDENTITY = "identity"
 # Options of a chat or a folder that are neither exported nor imported: what tools it may use, and which models.
 OF_THIS_MACHINE = ("tools", "folders", "main", "draft")
-_SOME = 500  # values in one statement
 
 Json = dict[str, Any] | None
 
@@ -295,11 +294,6 @@ class PortableMessage:
         return of_kind(Attachment, self.parts)
 
 
-def with_files(message: PortableMessage, changed: Callable[[Attachment], Attachment]) -> PortableMessage:
-    parts = tuple(changed(each) if isinstance(each, Attachment) else each for each in message.parts)
-    return replace(message, parts=parts)
-
-
 @dataclass(frozen=True, slots=True)
 class PortableChat:
     """`shown`: the last message of the branch on screen; `folder`: names from the top.
@@ -318,6 +312,16 @@ class PortableChat:
     folder: tuple[str, ...] = ()
     projects: tuple[Json, ...] = ()
     options: Json = None
+
+
+def with_files(chat: PortableChat, changed: Callable[[Attachment], Attachment]) -> PortableChat:
+    """With what becomes of each file."""
+
+    def whole(message: PortableMessage) -> PortableMessage:
+        parts = tuple(changed(each) if isinstance(each, Attachment) else each for each in message.parts)
+        return replace(message, parts=parts)
+
+    return replace(chat, messages=tuple(map(whole, chat.messages)))
 
 
 def identity(stores: Stores) -> str:
@@ -373,7 +377,7 @@ def _with_texts(chat: PortableChat, texts_of: Callable[[], Mapping[str, str]]) -
         is_document = attachment.kind is AttachmentKind.SEARCHED
         return replace(attachment, text=texts.get(attachment.name, "")) if is_document else attachment
 
-    return replace(chat, messages=tuple(with_files(each, with_text) for each in chat.messages))
+    return with_files(chat, with_text)
 
 
 def _path(folder: int | None, folders: dict[int, sqlite3.Row]) -> list[sqlite3.Row]:
@@ -505,7 +509,7 @@ def _without_texts(chat: PortableChat) -> PortableChat:
         kind = AttachmentKind.SEARCHED if attachment.name in texts else AttachmentKind.NOTE
         return replace(attachment, text="", kind=kind)
 
-    return replace(chat, messages=tuple(with_files(each, without) for each in chat.messages))
+    return with_files(chat, without)
 
 
 def _folder(database: Connection, path: Sequence[str], projects: Projects) -> int | None:
@@ -537,13 +541,7 @@ def put_in_trash(stores: Stores, numbers: Sequence[int]) -> float:
 def forget(stores: Stores, numbers: Sequence[int]) -> None:
     """Undo an unfinished import completely."""
     with stores.database.transaction():
-        for some in _in_parts(numbers):
-            stores.database.execute(f"DELETE FROM chats WHERE id IN ({', '.join('?' * len(some))})", some)
-
-
-def _in_parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
-    for at in range(0, len(numbers), _SOME):
-        yield numbers[at : at + _SOME]
+        stores.database.connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in numbers])
 
 
 ChatOf = Callable[[bytes], PortableChat]

@@ -14,7 +14,7 @@ from typing import Any
 
 from app.markup.kinds import kind_of
 from app.storage.codec import LARGEST, as_text, as_time, as_title, stats_from_json, stats_to_json
-from app.storage.database import Connection
+from app.storage.database import Store
 from app.storage.records import ReplyStatus, ReplyText
 from engine import MAX_DRAFT_TOKENS, RequestStats
 
@@ -76,11 +76,8 @@ _KEYS = {
 }
 
 
-class RequestStore:
-    def __init__(self, database: Connection) -> None:
-        self._db = database
-
-    def add(self, reply: ReplyText, status: ReplyStatus, stats: RequestStats) -> int:
+class RequestStore(Store):
+    def add(self, reply: ReplyText, status: ReplyStatus, stats: RequestStats) -> None:
         """Add a request; detects language and content from the stored reply, in the transaction that ends it."""
         kind = kind_of(reply.text or reply.thinking)
         sql = (
@@ -89,7 +86,7 @@ class RequestStore:
             " SELECT chat_id, id, main_name, draft_name, ?, ?, ?, ?, ? FROM messages WHERE id = ?"
         )
         values = (status, kind.language, kind.content, stats_to_json(stats), time.time(), reply.message_id)
-        return self._db.execute(sql, values)
+        self._db.execute(sql, values)
 
     def recent(self, limit: int, before: int = 0) -> list[StoredRequest]:
         """Newest first; `before`: only older ones. Unreadable rows are left out."""

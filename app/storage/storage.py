@@ -10,8 +10,8 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -94,14 +94,15 @@ class Stores:
         stats: RequestStats,
         error: EngineError | None,
         drafting: str | None,
-    ) -> int:
-        """Store the end of a reply and a row of its request; returns that row's id, or 0 if it was stored before."""
+    ) -> None:
+        """Store the end of a reply, and a row of its request unless it was stored before."""
         with self.database.transaction():
             under_way = self.database.row(
                 "SELECT 1 FROM messages WHERE id = ? AND status = 'streaming'", (reply.message_id,)
             )
             self.messages.set_end(reply, status, stats, error, drafting)
-            return self.requests.add(reply, status, stats) if under_way else 0
+            if under_way:
+                self.requests.add(reply, status, stats)
 
     def forget_rewritten(self, covered: Iterable[tuple[int, int]]) -> None:
         """The search index has these changes; later ones of the same messages stay noted."""
@@ -111,6 +112,13 @@ class Stores:
     def forget_rescue(self) -> None:
         """A notice has shown the rescue."""
         self.database.execute("DELETE FROM notes WHERE name = 'rescued'")
+
+
+@contextmanager
+def reader_at(address: str) -> Iterator[Stores]:
+    """A reader of its own, for any thread."""
+    with closing(ReadConnection(address)) as reader:
+        yield Stores(reader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +216,8 @@ class Storage:
     def _clean_copies(self) -> None:
         """On the thread that makes copies, so that none is being made."""
         if self.keeps:
-            with closing(ReadConnection(self._address)) as reader:
-                copies.forget_in_copies(self.path, Trash(reader).traces)
+            with self.another_reader() as stores:
+                copies.forget_in_copies(self.path, stores.trash.traces)
 
     def _close_database(self) -> None:
         if self._database is not None:
@@ -226,9 +234,9 @@ class Storage:
         assert self._read is not None, "the storage is not open"
         return self._read
 
-    def another_reader(self) -> Stores:
-        """A reader for another thread, which calls this and closes the reader's database."""
-        return Stores(ReadConnection(self._address))
+    def another_reader(self) -> AbstractContextManager[Stores]:
+        """For another thread."""
+        return reader_at(self._address)
 
     def search(self, query: str, limit: int, done: ChatsFound, so_far: ChatsFound = lambda _chats: None) -> None:
         """Search; ends an earlier search, which is then never answered. Unreadable rows are skipped.
@@ -263,8 +271,8 @@ class Storage:
 
     def _know_chats(self) -> None:
         """Read chats and blocks of the index before the first search."""
-        with closing(ReadConnection(self._address)) as reader:
-            self._known.follow(reader)
+        with self.another_reader() as stores:
+            self._known.follow(stores.database)
         if (index := self._index.get()) is not None:
             index.know_blocks()
 
@@ -292,8 +300,8 @@ class Storage:
         index = self._index.get()
         if index is None:
             return Progress()
-        with closing(ReadConnection(self._address)) as reader:
-            return index.catch_up(reader)
+        with self.another_reader() as stores:
+            return index.catch_up(stores.database)
 
     def _forget_rewritten(self, covered: Iterable[tuple[int, int]]) -> None:
         if self._database is not None:
@@ -305,8 +313,8 @@ class Storage:
         """For reads of all rows, on the searcher's thread. `failed` is called instead if a row cannot be read."""
 
         def run() -> T:
-            with closing(ReadConnection(self._address)) as reader:
-                return question(Stores(reader))
+            with self.another_reader() as stores:
+                return question(stores)
 
         def on_failed(error: Exception) -> None:
             log.warning("a count failed: %s", _name(error))

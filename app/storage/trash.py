@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from app.storage.codec import as_json_object, as_text, as_title
-from app.storage.database import Connection, later_than_all
+from app.storage.database import Connection, Store, later_than_all
 from app.storage.records import Deletion, Purged
 from app.storage.tree import PASS_OVER, read_tree
 
@@ -34,10 +34,7 @@ def new_mark(database: Connection) -> float:
     return later_than_all(database, "deleted_at", *(f"{table} WHERE true" for table in _TABLES))
 
 
-class Trash:
-    def __init__(self, database: Connection) -> None:
-        self._db = database
-
+class Trash(Store):
     def put_chats(self, chats: Iterable[int]) -> float:
         """Move chats to the Trash; returns the mark that restores them."""
         mark = new_mark(self._db)

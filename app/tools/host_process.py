@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +139,6 @@ class ToolHost:
         self._processes: dict[str, dict[int, str]] = {}
         self._mark = ""
         self._host: subprocess.Popen[bytes] | None = None
-        self._selector: selectors.BaseSelector | None = None
         self._unsent = bytearray()
         self._line = bytearray()
         self._heard = 0.0
@@ -233,9 +232,12 @@ class ToolHost:
 
     # On the thread
 
+    @cached_property
+    def _selector(self) -> selectors.BaseSelector:
+        return selectors.DefaultSelector()
+
     def _run(self) -> None:
-        with selectors.DefaultSelector() as selector:
-            self._selector = selector
+        with self._selector as selector:
             selector.register(self._wake_read, selectors.EVENT_READ, self._on_wake)
             while self._is_running:
                 for key, _ in selector.select(self._next_look_s()):
@@ -375,7 +377,6 @@ class ToolHost:
             raise ServerFault(ServerProblem.HOST_CANNOT_START, error.strerror or "") from None
         assert self._host.stdin is not None
         assert self._host.stdout is not None
-        assert self._selector is not None
         for pipe in (self._host.stdin, self._host.stdout):
             os.set_blocking(pipe.fileno(), False)
         self._selector.register(self._host.stdout, selectors.EVENT_READ, self._on_output)
@@ -390,7 +391,6 @@ class ToolHost:
     def _flush(self) -> None:
         assert self._host is not None
         assert self._host.stdin is not None
-        assert self._selector is not None
         pipe = self._host.stdin
         try:
             while self._unsent:
@@ -454,7 +454,6 @@ class ToolHost:
         assert host is not None
         assert host.stdin is not None
         assert host.stdout is not None
-        assert self._selector is not None
         self._host = None
         self._unsent.clear()
         self._line.clear()

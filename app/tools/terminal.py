@@ -7,19 +7,18 @@ more than one call.
 from __future__ import annotations
 
 import json
-import os
 import queue
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from app.markup.unseen import is_unseen
-from app.storage import Stores
-from app.storage.database import ReadConnection, address_of
+from app.storage.database import address_of
 from app.storage.parts import Call, CallStage, Parts, Result, of_kind
+from app.storage.storage import reader_at
 from app.system.secrets import Secrets
 from app.tools.builtin import offered
 from app.tools.builtin.tool import BUILT_IN, Reach
@@ -41,20 +40,17 @@ from app.tools.steps import (
 from engine import (
     ChatEngine,
     Engine,
-    EngineError,
     Event,
     Failed,
     Finished,
     Message,
     MessageRole,
-    ModelFailed,
-    ModelReady,
-    ModelRole,
     Request,
     SpanKind,
     TextDelta,
     ToolCall,
     ToolCalled,
+    run_command_line,
 )
 
 _DECLINED = "The user declined this call. It did not run."
@@ -235,18 +231,20 @@ class Terminal:
     database: Path
 
 
-def run(folders: Sequence[str], request: Request, typed: str, terminal: Terminal, servers: Servers) -> int:
-    """`folders`: of the main model, and perhaps its draft. `typed`: the user's own words; what a pipe brings is not.
+def run(asked: Sequence[str], typed: str, terminal: Terminal, servers: Servers) -> int:
+    """`asked`: arguments of the engine's command line. `typed`: the user's own words; what a pipe brings is not.
 
-    Returns the exit status, as `engine generate` does.
+    Returns the exit status, as the engine's `generate` does.
     """
-    engine = Engine()
-    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     try:
         tools = chosen(terminal.names, servers)
-        main, *draft = folders
-        engine.load(main, events.put, draft=draft[0] if draft else None)
-        _await_models(events, len(folders))
+    except UnknownTool as unknown:
+        _note(f"hunch ask: error: {unknown}")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+    def write(engine: Engine, request: Request, events: queue.SimpleQueue[Event]) -> int:
         if not (info := engine.state().main) or not info.calls_tools:
             _note("This model cannot call tools.")
             return 1
@@ -257,43 +255,14 @@ def run(folders: Sequence[str], request: Request, typed: str, terminal: Terminal
         if isinstance(end, Failed):
             raise end.error
         return 0
-    except UnknownTool as unknown:
-        _note(f"hunch ask: error: {unknown}")
-        return 2
-    except EngineError as error:
-        _note(json.dumps({"error": type(error).__name__} | asdict(error)))  # type: ignore[call-overload]
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    finally:
-        engine.close()
+
+    return run_command_line(asked, write)
 
 
 def _reach(typed: str, folders: Sequence[str], database: Path) -> Reach:
     """What built-in tools may reach: addresses in the words, these folders, the chats on this machine."""
-
-    @contextmanager
-    def reader() -> Iterator[Stores]:
-        stores = Stores(ReadConnection(address_of(database)))
-        with closing(stores.database):
-            yield stores
-
     paths = tuple(Path(each).expanduser().resolve() for each in folders)
-    return Reach(typed=addresses_in(typed), folders=paths, stores=reader)
-
-
-def _await_models(events: queue.SimpleQueue[Event], count: int) -> None:
-    """Raises EngineError."""
-    ready: set[ModelRole] = set()
-    while len(ready) < count:
-        event = events.get()
-        if isinstance(event, ModelFailed):
-            raise event.error
-        if isinstance(event, ModelReady):
-            ready.add(event.role)
+    return Reach(typed=addresses_in(typed), folders=paths, stores=partial(reader_at, address_of(database)))
 
 
 def _ask_here(question: str) -> bool:

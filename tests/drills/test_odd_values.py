@@ -86,10 +86,9 @@ def live(harness: AppHarness, qtbot: QtBot, export: Path) -> None:
     activity(harness)
     harness.chats.conversations.set_query(SECRET)
     harness.wait_until_stored(qtbot)
-    stores = harness.application.storage.another_reader()
-    with closing(stores.database) as reader:
+    with harness.application.storage.another_reader() as stores:
         write_json(
-            portable.chats(reader, portable.chat_ids(reader), "id"),
+            portable.chats(stores.database, portable.chat_ids(stores.database), "id"),
             export,
             Unfinished(export.parent),
             Stop(),

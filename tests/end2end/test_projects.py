@@ -25,7 +25,7 @@ def made(folder_id):
     application.chats.projects.put_instructions(folder_id, "We sell tea. " * 40)
     application.settings.max_tokens = 8
     application.settings.automatic_titles = False
-    application.chats.reply_ended.connect(lambda *_: QTimer.singleShot(0, lambda: ask(folder_id)))
+    application.chats.replies.ended.connect(lambda *_: QTimer.singleShot(0, lambda: ask(folder_id)))
     ask(folder_id)
 def ask(folder_id):
     rows = application.chats.transcript.messages

@@ -92,7 +92,7 @@ class ControllerHarness:
         self.refusals: list[NotStored] = []
         for signal in (self.chat.problem_raised, self.models.problem_raised):
             signal.connect(self.problems.append)
-        self.chat.not_stored.connect(self._on_refused)
+        self.chat.changes.not_stored.connect(self._on_refused)
         self.chat.asking.message_refused.connect(lambda _chat_id, problem, retry: self._on_refused(problem, retry))
         ends = self.chat.replies.ends
         self.chat.replies.not_stored.connect(lambda problem: self._on_refused(problem, ends.try_again))

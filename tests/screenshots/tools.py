@@ -116,7 +116,7 @@ class ShownTools(ToolsController):
     def __init__(self, harness: ScreenshotHarness) -> None:
         app = harness.application
         chats = app.chats
-        super().__init__(app.engine, app.bridge, app.storage, chats.changes, chats.options, chats.documents, app.models)
+        super().__init__(app.engine, app.storage, chats.changes, chats.options, chats.documents, app.models)
 
     def can_call(self) -> CanCall:
         return CanCall.YES

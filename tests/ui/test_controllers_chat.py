@@ -301,7 +301,7 @@ def test_a_reply_that_goes_on_before_its_end_is_saved_keeps_all_its_words(harnes
     harness.wait_for_text(long)
     reply, asked = harness.rows[-1].id, []
     once = Qt.ConnectionType.SingleShotConnection
-    harness.chat.reply_ended.connect(lambda *_: asked.append(harness.controller.asking.continue_reply(reply)), once)
+    harness.chat.replies.ended.connect(lambda *_: asked.append(harness.controller.asking.continue_reply(reply)), once)
     harness.chat.stop()
     harness.qtbot.waitUntil(lambda: bool(asked))
     harness.settle()
@@ -379,7 +379,7 @@ def test_deleted_things_can_be_brought_back_after_a_restart(tmp_path: Path, qtbo
         harness.say("Gone")
         harness.chat.delete_chats([harness.chat.chat_id])
     with open_harness(tmp_path, qtbot) as harness:
-        assert (harness.titles(), harness.chat.deletions.can_undo) == (["Kept"], False)
+        assert (harness.titles(), harness.chat.deletions.last) == (["Kept"], None)
         chat, message = harness.chat.deletions.latest()
         assert (chat.title, chat.whole_chat, message.title, message.whole_chat) == ("Gone", True, "Kept", False)
         harness.chat.deletions.restore(chat)
@@ -400,7 +400,7 @@ def test_undo_goes_back_deletion_by_deletion(harness: ControllerHarness) -> None
     assert harness.texts == ["Two", REPLY]
     assert harness.titles() == ["Two"]
     harness.chat.deletions.undo()
-    assert (sorted(harness.titles()), harness.texts, harness.chat.deletions.can_undo) == (
+    assert (sorted(harness.titles()), harness.texts, bool(harness.chat.deletions.last)) == (
         ["One", "Two"],
         ["One", REPLY],
         False,
@@ -415,12 +415,12 @@ def test_an_emptied_trash_cannot_be_undone(harness: ControllerHarness, monkeypat
         listing.setattr(Trash, "latest", lambda *_: pytest.fail("the whole Trash is read on the GUI thread"))
         harness.chat.deletions.empty()
         harness.settle()
-    assert (harness.chat.deletions.latest(), harness.chat.deletions.can_undo) == ([], False)
+    assert (harness.chat.deletions.latest(), harness.chat.deletions.last) == ([], None)
     harness.say("Two")
     harness.chat.deletions.empty()
     harness.chat.delete_chats([harness.chat.chat_id])  # after it was asked for, and before it is done
     harness.settle()
-    assert harness.chat.deletions.can_undo
+    assert harness.chat.deletions.last
     harness.chat.deletions.undo()
     assert harness.titles() == ["Two"]
 

@@ -176,22 +176,22 @@ def test_models_are_listed_as_people_read_their_names(tmp_path: Path, qtbot: QtB
 
 def test_no_hub_gets_the_token_of_another_and_a_folder_is_added_once(harness: ControllerHarness) -> None:
     """Neither on the way to the next, nor when all settings are reset: the token stays, and so does its hub."""
-    sources, own = harness.models.sources, HubAccess("https://hub.test", "secret")
-    sources.set_endpoint(own.endpoint)
-    sources.set_token(own.token)
-    sources.set_endpoint("https://other.test")
-    sources.set_token("another")
-    sources.set_endpoint(own.endpoint)
+    settings, own = harness.settings, HubAccess("https://hub.test", "secret")
+    settings.hub_endpoint = own.endpoint
+    settings.hub_token = own.token
+    settings.hub_endpoint = "https://other.test"
+    settings.hub_token = "another"
+    settings.hub_endpoint = own.endpoint
     harness.settings.reset_all()
     told = {access for access in harness.store.hubs if access.token}
     assert told == {own, HubAccess("https://other.test", "another")}
     assert harness.store.hub == own
 
     for _ in range(2):
-        sources.add_folder("/shared/models")
+        harness.models.sources.add_folder("/shared/models")
     assert (harness.store.folders, harness.settings.model_folders) == (("/shared/models",), ("/shared/models",))
-    sources.set_endpoint("hub.test:8080")
-    sources.allow_token_in_clear(True)
+    settings.hub_endpoint = "hub.test:8080"
+    settings.hub_token_in_clear = True
     assert harness.store.hub == HubAccess("https://hub.test:8080", token_in_clear=True)
 
 

@@ -363,7 +363,7 @@ def test_another_address_of_the_hub_is_asked_at_once(
     assert "old.example" in panel.status.text()
     harness.store.hub_error = None
     asked = len(harness.store.queries)
-    harness.models.sources.set_endpoint("https://new.example")
+    harness.settings.hub_endpoint = "https://new.example"
     assert len(harness.store.queries) == asked + 1
     wait_for_rest(harness, qtbot)
     assert (harness.models.discover.error, "old.example" in panel.status.text()) == (None, False)

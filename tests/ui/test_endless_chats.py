@@ -187,10 +187,10 @@ def test_a_summary_of_a_message_that_is_deleted_meanwhile_is_not_kept(harness: A
     talk(harness, qtbot, Script(), Script())
     harness.engine.scripts += [Script(first=2), Script(("The secret", " was told."))]
     asked = len(harness.engine.requests)
-    harness.chats.reply_ended.connect(harness.engine.gate.hold)
+    harness.chats.replies.ended.connect(harness.engine.gate.hold)
     harness.ask(qtbot, "And now?")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == asked + 2)
-    harness.chats.reply_ended.disconnect(harness.engine.gate.hold)
+    harness.chats.replies.ended.disconnect(harness.engine.gate.hold)
     deleted = harness.chats.transcript.messages[0].id
     harness.chats.edits.delete(deleted)
     qtbot.waitUntil(lambda: harness.chats.transcript.row_of(deleted) is None)

@@ -80,7 +80,7 @@ def test_work_holds_an_activity_and_rest_holds_none(app: AppHarness, qtbot: QtBo
     machine.held.clear()  # it is then that the app is in the background
     server, arrived = app.application.server, app.application.bridge.event_arrived
     for request in (RequestId(7), RequestId(8)):
-        server._requests._programs.add(request)
+        server.requests._programs.add(request)
         arrived.emit(PromptProgress(request, 1, 2))
     assert machine.held == [Activity.REPLY]
     arrived.emit(Failed(RequestId(7), OutOfMemory(""), RequestStats()))

@@ -193,7 +193,7 @@ def test_what_a_full_disk_has_refused_is_kept_once_there_is_room(tmp_path: Path,
         first.window.composer.edit.long_text_given.emit(LONG)
         first.chats.edits.begin(1)
         first.chats.edits.type(1, LONG)
-        first.chats.edits.keep()
+        first.chats.keeping.keep_due()
         first.chats.new_chat()
         first.wait_until_stored(qtbot)
         assert unsent(first) == {}

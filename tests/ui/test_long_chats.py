@@ -59,7 +59,7 @@ def open_whole(harness: AppHarness, qtbot: QtBot) -> None:
 def ask(harness: AppHarness, qtbot: QtBot) -> None:
     """Does not wait for the index of the search."""
     assert harness.chats.send("And?")
-    with qtbot.waitSignal(harness.chats.reply_ended):
+    with qtbot.waitSignal(harness.chats.replies.ended):
         pass
 
 
@@ -167,7 +167,7 @@ def test_it_is_written_in_and_changed_while_it_comes(harness: AppHarness, qtbot:
     harness.chats.new_chat()
     harness.chats.open_chat(1)
     last = ids(harness)[-1]
-    with qtbot.waitSignal(harness.chats.reply_ended):
+    with qtbot.waitSignal(harness.chats.replies.ended):
         assert harness.chats.asking.regenerate(last)
     assert (ids(harness)[-1], harness.chats.transcript.messages[-1].siblings) == (last + 1, 2)
     harness.chats.show_version(last + 1, -1)

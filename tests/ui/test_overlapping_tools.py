@@ -91,10 +91,10 @@ def begin_summary(app: AppHarness, qtbot: QtBot) -> None:
         app.ask(qtbot, question)
     app.engine.scripts += [Script(first=2), Script(("A", " summary."))]
     asked = len(app.engine.requests)
-    app.chats.reply_ended.connect(app.engine.gate.hold)
+    app.chats.replies.ended.connect(app.engine.gate.hold)
     app.ask(qtbot, "Third")
     qtbot.waitUntil(lambda: len(app.engine.requests) == asked + 2)
-    app.chats.reply_ended.disconnect(app.engine.gate.hold)
+    app.chats.replies.ended.disconnect(app.engine.gate.hold)
 
 
 def end_summary(app: AppHarness, qtbot: QtBot) -> None:

@@ -245,7 +245,7 @@ def test_models_are_deleted_and_folders_added(
 
 def test_a_token_is_not_sent_to_another_address(harness: AppHarness, hub: HubCard) -> None:
     """As a person does it: the token of an earlier run, and only the address is typed anew."""
-    sources = harness.application.models.sources
+    settings = harness.application.settings
     hub.token.setText("hf_secret")
     hub.token.editingFinished.emit()
     usual = hub.findChildren(TextLabel)
@@ -261,12 +261,11 @@ def test_a_token_is_not_sent_to_another_address(harness: AppHarness, hub: HubCar
     hub.token.editingFinished.emit()
     assert harness.store.hub == HubAccess("https://mirror.example", "hf_mirror")
     assert not any("never sent here" in label.text() for label in usual)
-    sources.set_endpoint("mirror.example/api")
+    settings.hub_endpoint = "mirror.example/api"
     assert (harness.store.hub.token, hub.token.text()) == ("hf_mirror", "hf_mirror")
-    sources.set_endpoint("")
+    settings.hub_endpoint = ""
     assert (harness.store.hub.token, hub.token.text()) == ("hf_secret", "hf_secret")
 
-    settings = harness.application.settings
     hub.endpoint.setText("https://hub.example")
     hub.endpoint.editingFinished.emit()
     hub.token.setText("hf_secret")

@@ -164,7 +164,7 @@ def test_instructions_of_a_project_count_as_from_outside_if_they_were_imported(v
     if own:
         for text in ("", "We sell tea."):
             victim.chat.projects.put_instructions(made[0], text)
-        victim.chat.projects.keep()
+        victim.chat.keeping.keep_due()
         victim.harness.settle()
     victim.chat.new_chat_in(made[0])
     victim.chat.tools.set_on(["suite/send_money"], True)

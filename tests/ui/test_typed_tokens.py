@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.attachments import TypedTokens
+from app.controllers.token_counts import TypedTokens
 from engine import CountId, Sink
 from tests.helpers.app_harness import AppHarness
 

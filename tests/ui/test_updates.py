@@ -50,7 +50,7 @@ class Asked:
 
     def look(self) -> list[UpdateNotice]:
         self.updates.look()
-        self._qtbot.waitUntil(lambda: not self.updates.is_asking)
+        self._qtbot.waitUntil(lambda: self.updates._question is None)
         return self.found
 
 
@@ -130,7 +130,7 @@ def test_the_end_waits_for_no_answer(asked: Asked, server: NoticeServer, qtbot: 
     asked.updates.look()
     qtbot.waitUntil(lambda: bool(server.asked))
     asked.updates.close()
-    qtbot.waitUntil(lambda: not asked.updates.is_asking)  # the server is silent for a minute yet
+    qtbot.waitUntil(lambda: asked.updates._question is None)  # the server is silent for a minute yet
     assert asked.found == []
 
 

@@ -95,10 +95,9 @@ def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path)
     assert told[told.index("--pair") :] == ["--pair", "/m/Other-4B", "/m/S-1B"]
 
 
-def test_wrong_usage_is_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["hunch"])
-    monkeypatch.delitem(sys.modules, "engine.__main__", raising=False)  # of another test; the app has it once at most
-    assert main(["ask", "x", "--bad", "--profile-dir", str(tmp_path)]) == 2
+def test_wrong_usage_is_2(tmp_path: Path) -> None:
+    for wrong in (["--bad"], ["--seed=x"], ["--tools=time", "--seed=x"]):
+        assert main(["ask", "x", *wrong, "--profile-dir", str(tmp_path)]) == 2
 
 
 def ask(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -344,11 +344,19 @@ def test_markdown_has_the_branch_on_screen() -> None:
     )
 
 
+def no_bytes(_digest: str) -> None:
+    """Of chats without pictures."""
+
+
 def test_a_folder_of_files_takes_nobodys_place(tmp_path: Path) -> None:
     told: list[int] = []
     several = [CHAT, replace(CHAT, title="ducks & <B>geese</b>"), replace(CHAT, title="초안")]
-    first = write_markdown_folder(several, WORDS, tmp_path / "Chats", Unfinished(tmp_path), Stop(), told.append)
-    second = write_markdown_folder(several, WORDS, tmp_path / "Chats", Unfinished(tmp_path), Stop(), told.append)
+    first = write_markdown_folder(
+        several, WORDS, tmp_path / "Chats", Unfinished(tmp_path), Stop(), told.append, no_bytes
+    )
+    second = write_markdown_folder(
+        several, WORDS, tmp_path / "Chats", Unfinished(tmp_path), Stop(), told.append, no_bytes
+    )
     assert (first.name, second.name) == ("Chats", "Chats 2")
     assert sorted(path.name for path in first.iterdir()) == [
         "Ducks & b geese b.md",
@@ -364,7 +372,9 @@ def test_an_export_that_is_stopped_or_fails_leaves_what_was_there(tmp_path: Path
     with pytest.raises(ChildStopped):
         write_json([CHAT, CHAT], target, Unfinished(tmp_path), stop, lambda _done: stop.ask())
     with pytest.raises(ChildStopped):
-        write_markdown_folder([CHAT, CHAT], WORDS, tmp_path / "Chats", Unfinished(tmp_path), stop, lambda _done: None)
+        write_markdown_folder(
+            [CHAT, CHAT], WORDS, tmp_path / "Chats", Unfinished(tmp_path), stop, lambda _done: None, no_bytes
+        )
     assert target.read_text() == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["chats.json"]
     assert write_json([CHAT, CHAT], target, Unfinished(tmp_path), Stop(), lambda _done: None) == 2

@@ -21,7 +21,10 @@ from app.system.limited_child import Stop
 from tests.helpers.portable_chat import CHAT, WORDS
 form, data, target = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 arguments = target, Unfinished(data), Stop(), lambda done: done < 100 or os.kill(os.getpid(), signal.SIGKILL)
-write_json([CHAT] * 100, *arguments) if form == "json" else write_markdown_folder([CHAT] * 100, WORDS, *arguments)
+if form == "json":
+    write_json([CHAT] * 100, *arguments)
+else:
+    write_markdown_folder([CHAT] * 100, WORDS, *arguments, lambda digest: None)
 """
 
 

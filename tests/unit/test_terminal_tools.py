@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 
 from app.__main__ import main
-from app.ask import _parsed, _tool_request
-from app.settings import Settings
 from app.system.secrets import Secrets
 from app.tools.builtin.tool import Reach
 from app.tools.definitions import Tool, ToolResult
@@ -186,31 +184,10 @@ def test_a_call_is_shown_whole() -> None:
     assert shown(tool("write"), "[1,\x07") == "files · write\n[1,\\x07"
 
 
-def test_options_of_a_request(tmp_path: Path) -> None:
-    (tmp_path / "settings.json").write_text(json.dumps({"system_prompt": "Be brief.", "thinking": "off"}))
-    settings = Settings(tmp_path / "settings.json", tmp_path / "token")
-    options, _ = _parsed(["ask", "--tools", "time", "--seed", "3", "--kv-bits", "8", "--speculate", "off", "Now?"])
-    request = _tool_request(settings, "", "Now?", options)
-    assert [each.content for each in request.messages] == ["Be brief.", "Now?"]
-    assert (request.sampling.seed, request.thinking, request.speculation.mode.value) == (3, False, "off")
-    assert request.kv_bits == 8
-    for effort, thinks, level, tokens in (
-        ("low", True, "low", None),
-        ("off", False, "normal", None),
-        ("9", True, "normal", 9),
-    ):
-        options, _ = _parsed(["ask", "--tools", "time", "--effort", effort, "Now?"])
-        request = _tool_request(settings, "", "Now?", options)
-        assert (request.thinking, request.effort, request.thinking_tokens) == (thinks, level, tokens)
-    options, _ = _parsed(["ask", "--tools", "time", "--seed", "x", "Now?"])
-    with pytest.raises(ValueError, match="x"):
-        _tool_request(settings, "", "Now?", options)
-
-
 def test_an_address_that_comes_by_a_pipe_was_not_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     given: list[str] = []
 
-    def run(_folders: object, _request: object, typed: str, *_more: object) -> int:
+    def run(_asked: object, typed: str, *_more: object) -> int:
         given.append(typed)
         return 0
 
@@ -221,7 +198,7 @@ def test_an_address_that_comes_by_a_pipe_was_not_typed(monkeypatch: pytest.Monke
     assert addresses_in(given[0]) == {"http://example.org"}
 
 
-@pytest.mark.parametrize("more", [["--json"], ["--stop=x"], ["--nonsense"], ["--seed=x"]])
+@pytest.mark.parametrize("more", [["--json"], ["--stop=x"], ["--nonsense"]])
 def test_what_does_not_go_with_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]) -> None:
     assert main(["ask", "--profile-dir", str(tmp_path), "--tools", "time", "Now?", *more]) == 2
     assert "hunch ask: error" in capsys.readouterr().err

@@ -89,7 +89,7 @@ class AdvancedPage(Translated, Page):
         self._settings = settings
         self._paths = paths
         self.speculation = SpeculationCard(theme, settings, models)
-        self.hub = HubCard(theme, settings, models)
+        self.hub = HubCard(theme, settings)
         self.data_button = PillButton(theme)
         self.log_button = PillButton(theme)
         self.reset_button = PillButton(theme)
@@ -172,10 +172,9 @@ def _show_folder(folder: Path) -> None:
 class HubCard(Translated, Card):
     """The hub, its mirrors and proxy, and its token."""
 
-    def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
+    def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme)
         self._settings = settings
-        self._models = models
         self.endpoint, self.mirrors, self.proxy, self.token = (LineField(theme) for _ in range(4))
         self.token_in_clear = Switch(theme)
         self.offline = Switch(theme)
@@ -205,7 +204,7 @@ class HubCard(Translated, Card):
         self.mirrors.editingFinished.connect(self._keep_mirrors)
         self.proxy.editingFinished.connect(self._keep_proxy)
         self.limit.chosen.connect(lambda value: setattr(self._settings, "download_limit", value * _MEGABYTE))
-        self.token_in_clear.chosen.connect(self._models.sources.allow_token_in_clear)
+        self.token_in_clear.chosen.connect(lambda on: setattr(self._settings, "hub_token_in_clear", on))
 
     def _show_settings(self) -> None:
         for show in self._shown_by.values():
@@ -256,20 +255,20 @@ class HubCard(Translated, Card):
 
     def _keep_endpoint(self) -> None:
         if self.endpoint.text() != self._settings.hub_endpoint:
-            self._models.sources.set_endpoint(self.endpoint.text())
+            self._settings.hub_endpoint = self.endpoint.text()
             self.endpoint.setText(self._settings.hub_endpoint)
 
     def _keep_token(self) -> None:
         """Save the typed token; one that could not be read before stays."""
         if self.token.text() != self._shown_token:
-            self._models.sources.set_token(self.token.text())
+            self._settings.hub_token = self.token.text().strip()
 
     def _keep_proxy(self) -> None:
-        self._models.sources.set_proxy(self.proxy.text())
+        self._settings.hub_proxy = self.proxy.text()
         self.proxy.setText(self._settings.hub_proxy)
 
     def _keep_mirrors(self) -> None:
-        self._models.sources.set_mirrors(self.mirrors.text().replace(",", " ").split())
+        self._settings.hub_mirrors = tuple(self.mirrors.text().replace(",", " ").split())
         self.mirrors.setText(" ".join(self._settings.hub_mirrors))
 
     def _retranslate(self) -> None:

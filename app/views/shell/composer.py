@@ -414,7 +414,7 @@ class Composer(Translated, QWidget):
         self.stop_requested.connect(chats.stop)
         chats.current_chat_changed.connect(self._open_chat)
         chats.generating_changed.connect(self.set_generating)
-        chats.reply_ended.connect(self._on_reply_ended)
+        chats.replies.ended.connect(self._on_reply_ended)
         chats.context_changed.connect(self.set_context)
         chats.asking.still_storing.connect(self._say_still_storing)
         chats.transcript.beginning_changed.connect(self._show_not_read)

@@ -167,7 +167,7 @@ class Notifications(QObject):
         app = QGuiApplication.instance()
         assert isinstance(app, QGuiApplication)
         app.focusWindowChanged.connect(self._on_looked)
-        chats.reply_ended.connect(self.notify)
+        chats.replies.ended.connect(self.notify)
 
     def notify(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
         """A reply ended, and not by the user, or waits for an answer."""
@@ -242,7 +242,7 @@ class Desktop(QObject):
         window.place_changed.connect(self._chats.unseen.look)
         window.closed.connect(self._end)
         self.notifications.chat_wanted.connect(self._open_chat)
-        self._chats.reply_ended.connect(self._announce_end)
+        self._chats.replies.ended.connect(self._announce_end)
         self._chats.exchanges.waits_changed.connect(self._on_waits)
         if sys.platform == "darwin":
             QGuiApplication.instance().applicationStateChanged.connect(self._on_activated)

@@ -37,7 +37,7 @@ class KeptWords(QObject):
         FieldKeys(self.undoes_deletion, self).typed.connect(self.note_typing)
         chats.asking.message_sent.connect(self._withdraw_refusal)
         chats.asking.message_refused.connect(self._on_refused)
-        chats.not_stored.connect(self._show_refusal)
+        chats.changes.not_stored.connect(self._show_refusal)
         chats.replies.not_stored.connect(self._on_end_refused)
         chats.replies.stored.connect(self._withdraw_end_refusal)
         chats.chats_deleted.connect(self._on_chats_deleted)
@@ -51,7 +51,6 @@ class KeptWords(QObject):
         """Warn, once until more is typed, that text is not stored; True if it did."""
         if self._warned:
             return False
-        self._chats.edits.keep()
         self._chats.replies.save(at_once=True)
         warns = not self._chats.keeping.try_now(_PATIENCE_S) or self._chats.has_unsaved
         if warns:
@@ -132,7 +131,7 @@ class KeptWords(QObject):
 
     def undoes_deletion(self) -> bool:
         """Whether Undo restores a deletion rather than undoing typing."""
-        return self._deleted_last and self._chats.deletions.can_undo
+        return self._deleted_last and self._chats.deletions.last is not None
 
     def _undo(self) -> None:
         """Undo the last deletion, or typing in the focused field."""

@@ -473,9 +473,9 @@ class MainWindow(Translated, ShellWindow):
     def _follow_pair(self) -> None:
         assert self._chats is not None
         assert self._models is not None
-        self.composer.ring.set_room(*self._models.context_room(self._chats.options.kv_bits))
+        self.composer.ring.set_room(*self._models.context_room(self._chats.options.here.kv_bits))
         self._show_pair(self._chats.options.pair_here(self._models.pair), self._models.main_setting)
-        able = self._models.keeps_forms or not self._chats.options.schema
+        able = self._models.keeps_forms or not self._chats.options.here.values["schema"]
         self.composer.unable_to_keep_form = "" if able else human_name(self._models.pair.main_name)
 
     def _show_pair(self, pair: PairView, folder: str) -> None:

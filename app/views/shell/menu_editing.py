@@ -38,7 +38,7 @@ class EditEntries(QObject):
 
     @property
     def _can_undo_deletion(self) -> bool:
-        return self._deletions is not None and self._deletions.can_undo
+        return self._deletions is not None and self._deletions.last is not None
 
     def judge(self) -> None:
         for name in (*_SLOTS, "paste_plain"):

@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
-from app.controllers.attachments import TypedTokens
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.controllers.projects import DRAFT, MAIN
+from app.controllers.token_counts import TypedTokens
 from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.view_models.project import ProjectFile, ProjectView
@@ -194,7 +194,7 @@ class ProjectPage(PlacePage):
         self.form.instructions.commit()
         if self.is_shown and self.form.name.hasFocus():
             self._rename()
-        self._chats.projects.keep()
+        self._chats.keeping.keep_due()
         self._folder_id = folder_id
         self.form.name.setText(self._name(folder_id))
         self.form.instructions.set_value(self._chats.projects.get(folder_id).instructions)

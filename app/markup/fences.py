@@ -1,4 +1,4 @@
-"""The text of a file in a prompt, between fences that it does not have."""
+"""Text as code in Markdown, between fences that it does not have: in prompts and exports."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ _FENCE = "```"
 _FENCES = re.compile("```+")  # begins with letters, so that megabytes are searched fast
 
 
-def fenced(text: str) -> str:
+def fenced(text: str, language: str = "") -> str:
     fence = max((_FENCE, *(found + "`" for found in _FENCES.findall(text))), key=len)
-    return f"{fence}\n{text.rstrip()}\n{fence}"
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
