@@ -105,6 +105,11 @@ class LoadedPair:
         for reply in replies:
             self.draft_for(reply)
 
+    def set_sparing(self, on: bool, on_battery: bool) -> None:
+        """See `ChatEngine.set_sparing`."""
+        self.spares = on
+        self.on_battery = on_battery
+
     def start(self, queued: QueuedReply) -> Reply:
         """Make the reply of a request. A main model has to be loaded."""
         main, draft = self.at(queued.request.kv_bits)

@@ -22,25 +22,8 @@ from engine.models.memory import kept_caches_bytes
 from engine.models.published import Published
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
-from engine.runtime.commands import (
-    AnswerNow,
-    Cancel,
-    Change,
-    Close,
-    Command,
-    Count,
-    KeepOnly,
-    Load,
-    NoteRace,
-    SetDraft,
-    SetSparing,
-    SetSpeculation,
-    SetStation,
-    Submit,
-    Unload,
-)
+from engine.runtime.commands import Change, Close, Command, Count, Load, SetDraft, SetStation, Submit, Unload
 from engine.runtime.counting import Counting
-from engine.runtime.kept_bytes import KeptBytes
 from engine.runtime.pair_loader import PairLoader, Post
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
@@ -52,12 +35,21 @@ LOOK_S = 1.0  # interval in which an idle engine checks that the ranks are alive
 Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
 
-def make_worker(kept: KeptBytes, light_drafters: bool, published: Published, post: Post, ends: Ends) -> EngineThread:
+def make_worker(
+    cache_folder: Path | None,
+    cache_memory_share: float,
+    cache_disk_bytes: int,
+    light_drafters: bool,
+    published: Published,
+    post: Post,
+    ends: Ends,
+) -> EngineThread:
+    """The first arguments as of an Engine."""
     calibration, prefixes, tried = (
-        None if kept.folder is None else kept.folder / name for name in ("calibration", "prefixes", "tried.json")
+        None if cache_folder is None else cache_folder / name for name in ("calibration", "prefixes", "tried.json")
     )
-    open_disk = partial(_open_disk, prefixes, kept.caches_on_disk)
-    store = PrefixStore(kept_caches_bytes(kept.caches_share), open_disk(), open_disk=open_disk)
+    open_disk = partial(_open_disk, prefixes, cache_disk_bytes)
+    store = PrefixStore(kept_caches_bytes(cache_memory_share), open_disk(), open_disk=open_disk)
     return EngineThread(
         Scheduler(Tuner(calibration, published), store), post, ends, FirstUse(tried), light_drafters=light_drafters
     )
@@ -112,28 +104,12 @@ class EngineThread:
                 self._scheduler.add(QueuedReply(command.id, command.request, partial(self._post, command.sink)))
             case Count():
                 self._counting.add(command)
-            case Close():
-                self._shut_down()
-            case _:
-                self._change(command)
-
-    def _change(self, command: Change) -> None:
-        match command:
-            case Cancel():
-                self._scheduler.cancel(command.id)
-            case AnswerNow():
-                self._scheduler.answer_now(command.id)
-            case SetSpeculation():
-                self._scheduler.set_speculation(command.id, command.speculation)
-            case KeepOnly():
-                self._scheduler.keep_only(command.conversations)
-            case SetSparing():
-                self._scheduler.pair.spares = command.on
-                self._scheduler.pair.on_battery = command.on_battery
             case SetStation():
                 self._scheduler.set_station(command.place, self._report_station)
-            case NoteRace():
-                self._scheduler.pair.history.costs.ratios.correct(command.source, command.longer)
+            case Change():
+                command.act(self._scheduler)
+            case Close():
+                self._shut_down()
 
     def _report_station(self, state: StationState) -> None:
         self._post(None, StationChanged(state))
