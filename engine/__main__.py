@@ -99,8 +99,6 @@ def _generate(options: argparse.Namespace) -> int:
         if options.station is not None:
             _await_station(events)
         return _write(engine, _request(options), events, options.json)
-    except EngineError as error:
-        return _refuse(error)
     finally:
         if not engine.close():
             _abandon(sys.stdout)
@@ -129,8 +127,6 @@ def _serve(options: argparse.Namespace) -> int:
                 ending.wait()
             server.stop()
             return 0
-    except EngineError as error:
-        return _refuse(error)
     finally:
         if not engine.close():
             _abandon(sys.stdout)

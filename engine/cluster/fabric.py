@@ -23,9 +23,9 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
+from engine.api.connections import is_loopback
 from engine.caches.kinds import require
 from engine.cluster.operations import Join, Joined, Operation
-from engine.machines.computers import is_loopback
 from engine.machines.launched import LAUNCHED, launched_place, launched_size
 from engine.machines.messages import NotAValue, Value, decoded, encoded
 
@@ -90,7 +90,7 @@ def ring_links(size: int) -> tuple[str, ...]:
 
 
 def _of_ring(links: tuple[str, ...]) -> list[list[str]]:
-    require(all(map(is_loopback, links)), "a ring beyond loopback")
+    require(all(is_loopback(link.rpartition(":")[0]) for link in links), "a ring beyond loopback")
     return [[link] for link in links]
 
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.api.events import Event, Finished, TextDelta, ToolCalled
+from engine.api.events import Event, TextDelta, ToolCalled
 from engine.api.stats import RequestStats
 from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall, Truncation
 from engine.server.contents import seen, settled, text_of
 from engine.server.dialect import CUT, ApiCall, CallContext, sse
 from engine.server.fields import Fields
-from engine.server.figures import hunch_of, timings_of, usage_of
+from engine.server.figures import usage_of
 from engine.server.parameters import constraint_of, most_tokens_of, sampling_of, speculation_of, thinking_of
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
@@ -146,12 +146,11 @@ class OpenAIResponse(ApiCall):
 
     def _response(self, outcome: ReplyOutcome | None) -> dict[str, Any]:
         """All fields that the vendor's schema requires; the usage is zero until the end."""
-        end = outcome.finished if outcome is not None else None
         asked = self.fields.values
         sampling = self.requests[0].sampling
-        cut = end is not None and end.reason in CUT
+        cut = outcome is not None and outcome.finished.reason in CUT
         status = "incomplete" if cut else "completed"
-        if end is None:
+        if outcome is None:
             status = "in_progress"
         response: dict[str, Any] = {
             "id": self._id,
@@ -186,14 +185,10 @@ class OpenAIResponse(ApiCall):
             "safety_identifier": asked.get("safety_identifier"),
             "prompt_cache_key": asked.get("prompt_cache_key"),
         }
-        return response if outcome is None or end is None else response | self._figures(end, outcome.thinking_tokens)
-
-    def _figures(self, end: Finished, thinking_tokens: int) -> dict[str, Any]:
-        return {
-            "usage": _usage([end.stats], thinking_tokens),
-            "timings": timings_of(end.stats),
-            "hunch": hunch_of(end, self.context.draft),
-        }
+        if outcome is None:
+            return response
+        usage = _usage([outcome.finished.stats], outcome.thinking_tokens)
+        return response | {"usage": usage} | self.figures_of(outcome.finished)
 
 
 def _usage(stats: Sequence[RequestStats], thinking_tokens: int) -> dict[str, Any]:
