@@ -149,9 +149,13 @@ class HubHttp:
 
     @staticmethod
     def pieces(response: httpx2.Response, pieces: Iterable[bytes], *, anew: bool = False) -> Iterator[bytes]:
-        from engine.hub.connecting import progressing
-
-        return progressing(response.extensions["network_stream"], pieces, anew=anew)
+        """`pieces` of an answer; `anew`: reset the time waited before (see `PacedStream`)."""
+        stream = response.extensions["network_stream"]
+        if anew:
+            stream.begin()
+        for piece in pieces:
+            stream.progress(len(piece))
+            yield piece
 
     def _rest(self, connection: httpcore2.NetworkStream, left: int) -> Iterator[bytes]:
         while left and (piece := self._read(connection, left)):

@@ -164,10 +164,6 @@ class TryAgain(Exception):
         self.asked_s = asked_s
         self.reason = reason
 
-    @property
-    def hub_is_busy(self) -> bool:
-        return self.reason is HubSilence.BUSY
-
 
 def unreachable(about: str, endpoint: str, error: Exception, reason: HubSilence) -> HubUnreachable:
     """The error, with passwords removed from addresses: it is logged and shown."""

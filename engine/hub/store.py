@@ -13,6 +13,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -316,7 +317,7 @@ class Downloads:
     def report_leftovers(self) -> None:
         for repository in list(staging.unfinished(self._root)):
             kept = kept_bytes(self._root, repository)
-            total = staging.known_total_bytes(self._root, repository)
+            total = staging.recorded_bytes(staging.staging_of(self._root, repository), "total_bytes")
             with self._lock:
                 if repository.casefold() in self._running or repository in self._stopped.values():
                     continue
@@ -438,11 +439,8 @@ def checked_for_update(folder: Path, hub: Hub, patience: HubPatience, stop: Stop
         return UpdateChecked(str(folder), "")
 
     def newest(place: Hub) -> str:
-        client = HubClient(place, repository, stop, patience)
-        try:
+        with closing(HubClient(place, repository, stop, patience)) as client:
             return client.list_files("main")[0]
-        finally:
-            client.close()
 
     try:
         commit = from_any(hub.places(), newest)
