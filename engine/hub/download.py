@@ -344,13 +344,12 @@ class Download:
             self.stop.begin_again()
         last = replace(patience, file_tries=patience.last_tries, silent_tries=patience.last_tries)
         from_peer = self.peer_files.hub(self.revision)
-        if from_peer is None:
-            self._install(places[-1], last, meter, shares)
-            return
         try:
-            self._install(places[-1], patience, meter, shares)
+            self._install(places[-1], last if from_peer is None else patience, meter, shares)
             return
         except HubUnreachable as error:
+            if from_peer is None:
+                raise
             unreached = error
         self.stop.begin_again()
         try:

@@ -110,18 +110,16 @@ class Jobs:
     def stop(self, kind: StopKind, folder: str = "") -> None:
         """What is about `folder`; without one, what needs a hub."""
         with self._lock:
-            stops = [stop for about, stop, _ in self._running if about == folder]
-        for stop in stops:
-            stop.request(kind)
+            for stop in (stop for about, stop, _ in self._running if about == folder):
+                stop.request(kind)
 
     def close(self) -> list[threading.Thread]:
         """Stops all, and what starts later; returns the threads that are ending."""
         with self._lock:
             self._closed = True
-            running = list(self._running)
-        for _, stop, _ in running:
-            stop.request(StopKind.CANCEL)
-        return [thread for _, _, thread in running]
+            for _, stop, _ in self._running:
+                stop.request(StopKind.CANCEL)
+            return [thread for _, _, thread in self._running]
 
 
 class HubConnections:

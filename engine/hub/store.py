@@ -82,7 +82,6 @@ class ModelStore:
         self._downloads = Downloads(self._root, sink, self.tuning)
         self._jobs = Jobs()
         self._searches = Searches(sink, self.tuning.patience, self._jobs)
-        self._leftovers_reported = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._work, name="models", daemon=True)
         self.set_hub(HubAccess(endpoint or "", ""))
@@ -203,8 +202,7 @@ class ModelStore:
         self._jobs.start("models-upkeep", work, stop, verified)
 
     def _scan(self) -> None:
-        if not self._leftovers_reported:
-            self._attempt(self._report_leftovers)  # if this fails, models are listed all the same
+        self._attempt(self._downloads.report_leftovers)  # if this fails, models are listed all the same
         with self._lock:
             places = self._places
             home = self._home
@@ -215,10 +213,6 @@ class ModelStore:
         if models and self._root.is_dir():
             save_known(self._root / VOCABULARIES)
             self._inspected.save(self._root / INSPECTED, {model.folder for model in models})
-
-    def _report_leftovers(self) -> None:
-        self._downloads.report_leftovers()
-        self._leftovers_reported = True
 
     def _delete(self, folder: Path) -> None:
         starter = self._places.starter
@@ -252,6 +246,7 @@ class Downloads:
         self._ids = itertools.count(1)
         self._running: dict[str, tuple[DownloadId, Download, threading.Thread]] = {}
         self._stopped: dict[DownloadId, str] = {}
+        self._leftovers_reported = False
         self._closed = False
 
     def install(self, repository: str, revision: str) -> DownloadId:
@@ -288,16 +283,13 @@ class Downloads:
             found.retries.go_on()
 
     def set_hub(self, hub: Hub, *, offline: bool) -> None:
-        stops: list[StopSignal] = []
         with self._lock:
             self._hub = hub
             for _, download, _ in self._running.values():
                 if offline:
-                    stops.append(download.stop)
+                    download.stop.request(StopKind.OFFLINE)
                 else:
                     download.hub = hub
-        for stop in stops:
-            stop.request(StopKind.OFFLINE)
 
     def set_peer_model(self, model: PeerModel | None) -> None:
         with self._lock:
@@ -309,12 +301,14 @@ class Downloads:
         """Pauses all; the threads that are ending."""
         with self._lock:
             self._closed = True
-            running = list(self._running.values())
-        for _, download, _ in running:
-            download.stop.request(StopKind.PAUSE)
-        return [thread for _, _, thread in running]
+            for _, download, _ in self._running.values():
+                download.stop.request(StopKind.PAUSE)
+            return [thread for _, _, thread in self._running.values()]
 
     def report_leftovers(self) -> None:
+        """Once."""
+        if self._leftovers_reported:
+            return
         for repository in list(staging.unfinished(self._root)):
             kept = kept_bytes(self._root, repository)
             total = staging.recorded_bytes(staging.staging_of(self._root, repository), "total_bytes")
@@ -324,6 +318,7 @@ class Downloads:
                 number = DownloadId(next(self._ids))
                 self._stopped[number] = repository
             self._sink(DownloadStopped(number, repository, kept, total))
+        self._leftovers_reported = True
 
     def forget(self, number: DownloadId) -> None:
         with self._lock:
