@@ -299,7 +299,7 @@ class Engine:
 
     def _next_command(self, worker: EngineThread) -> Command | None:
         """The next command; None if there is pending work to step."""
-        if (draft := worker.take_next_draft()) is not None:
+        if (draft := worker.loader.take_next_draft()) is not None:
             return draft
         try:
             return self._commands.get(not worker.has_work, worker.look_s)

@@ -70,7 +70,7 @@ class EngineThread:
         self._scheduler = scheduler
         self._post = post
         self._counting = Counting(post)
-        self._loader = PairLoader(
+        self.loader = PairLoader(
             scheduler,
             self._counting,
             post,
@@ -87,7 +87,7 @@ class EngineThread:
     def look_s(self) -> float | None:
         """The longest time between two calls of `step` without work; None: unlimited."""
         main = self._scheduler.main
-        looks = self._loader.waits if main is None else main.ranks > 1
+        looks = self.loader.waits if main is None else main.ranks > 1
         return LOOK_S if looks else None
 
     def handle(self, command: Command) -> None:
@@ -95,11 +95,11 @@ class EngineThread:
         _log.debug("%r", command)
         match command:
             case Load():
-                self._loader.load(command)
+                self.loader.load(command)
             case SetDraft():
-                self._loader.set_draft(command)
+                self.loader.set_draft(command)
             case Unload():
-                self._loader.unload(command)
+                self.loader.unload(command)
             case Submit():
                 self._scheduler.add(QueuedReply(command.id, command.request, partial(self._post, command.sink)))
             case Count():
@@ -113,10 +113,6 @@ class EngineThread:
 
     def _report_station(self, state: StationState) -> None:
         self._post(None, StationChanged(state))
-
-    def take_next_draft(self) -> SetDraft | None:
-        """The draft's command that waited for a main model, once that is loaded or has failed."""
-        return self._loader.take_next_draft()
 
     def step(self) -> None:
         """A slice of pending work. An error that does not belong to one reply ends all replies."""
@@ -134,14 +130,14 @@ class EngineThread:
             self._scheduler.fail_all(error)
             raise
         finally:
-            self._loader.check_main()
+            self.loader.check_main()
 
     def _shut_down(self) -> None:
         try:
-            self._loader.abort_loads(lambda folder: EngineClosed())
+            self.loader.abort_loads(lambda folder: EngineClosed())
             self._counting.refuse_all(EngineClosed)
             self._scheduler.cancel_all()
-            self._loader.drop(None)
+            self.loader.drop(None)
             self._scheduler.set_station(None, self._report_station)
         finally:
             mx.synchronize()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.api.events import Event, Finished, PromptProgress, TextDelta, TokensScored, ToolCalled
-from engine.api.types import MOST_LOGPROBS, Message, MessageRole, Request, SpanKind, TokenScore
+from engine.api.types import MOST_LOGPROBS, Limits, Message, MessageRole, Request, SpanKind, TokenScore
 from engine.server.contents import seen, settled, text_of
 from engine.server.dialect import CUT, ApiCall, CallContext, sse
 from engine.server.fields import Fields
@@ -26,6 +26,7 @@ from engine.server.parameters import (
     speculation_of,
     stops_of,
     thinking_of,
+    within,
 )
 from engine.server.pictures import SentPictures
 from engine.server.problems import invalid
@@ -315,18 +316,12 @@ def chat_logprobs_of(fields: Fields) -> int | None:
         if most is not None:
             raise invalid("'top_logprobs' needs 'logprobs'.", "top_logprobs")
         return None
-    return _checked("top_logprobs", most or 0, MOST_LOGPROBS)
+    return within(Limits(0, MOST_LOGPROBS), "top_logprobs", most or 0)
 
 
 def completion_logprobs_of(fields: Fields) -> int | None:
     most = fields.integer("logprobs")
-    return None if most is None else _checked("logprobs", most, _MOST_OF_COMPLETIONS)
-
-
-def _checked(name: str, most: int, limit: int) -> int:
-    if not 0 <= most <= limit:
-        raise invalid(f"'{name}' is {most}; allowed: 0..{limit}.", name)
-    return most
+    return None if most is None else within(Limits(0, _MOST_OF_COMPLETIONS), "logprobs", most)
 
 
 def chat_logprobs(scores: Sequence[TokenScore]) -> dict[str, Any]:

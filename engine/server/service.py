@@ -99,7 +99,8 @@ class Server:
             sockets = listening(self._options.host, self._options.port)
             asyncio.run(self._serve(sockets))
         except OSError as error:
-            last = ServerState(ServerPhase.FAILED, error=AddressProblem.of(error), detail=error.strerror or "")
+            detail = (error.strerror or "").partition(" (")[0]  # `create_server` adds the address
+            last = ServerState(ServerPhase.FAILED, error=AddressProblem.of(error), detail=detail)
         except Exception as error:  # noqa: BLE001  said in the state, whatever it is
             _log.exception("the server failed")
             last = ServerState(ServerPhase.FAILED, error="InternalError", detail=type(error).__name__)
@@ -195,17 +196,8 @@ def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     if sys.platform == "darwin" and port and is_answered(host, port):  # macOS lets us have what others hold on 0.0.0.0
         raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        listener.bind((host, port))
-        listener.listen(_BACKLOG)
-        listener.setblocking(False)
-    except BaseException:
-        listener.close()
-        raise
+    listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    listener.setblocking(False)
     return listener
 
 
