@@ -117,7 +117,6 @@ class HubFile:
 class HubPage:
     model: HubModel
     address: str  # for a browser
-    commit: str
     card: str  # Markdown, not trusted
     files: tuple[HubFile, ...]
     drafters: tuple[str, ...] = ()  # in folders of their own within it; each can be installed by this name

@@ -430,7 +430,7 @@ class Searches:
                 raise HubMisbehaved(repository, "the page of another repository")
             files = tuple(listed_files(repository, client.entries(commit)))
             drafters = tuple(found for file in files if (found := drafter_in(repository, file.name)))
-            page = HubPage(model, f"{hub.endpoint.rstrip('/')}/{repository}", commit, "", files, drafters)
+            page = HubPage(model, f"{hub.endpoint.rstrip('/')}/{repository}", "", files, drafters)
             self._send(PageRead(page), stop)
             if any(file.name == _CARD for file in files) and (card := _card(client, commit)):
                 self._send(PageRead(replace(page, card=card)), stop)

@@ -138,7 +138,7 @@ class Engine:
             if isinstance(text, Request):
                 check_request(text)
             else:
-                check_text(text)
+                check_text("text", text)
         except EngineError as error:
             self._refuse(command, error)
         else:
