@@ -32,16 +32,14 @@ _LASTING = (FileNotFoundError, IsADirectoryError, NotADirectoryError, Permission
 
 def patiently(read: Callable[[], T]) -> T:
     """What `read` returns. Tries again after an OSError, because a disk may fail once; then raises it."""
-    for attempt in range(1, _TRIES + 1):
+    for _ in range(_TRIES - 1):
         try:
             return read()
         except _LASTING:
             raise
         except OSError:
-            if attempt == _TRIES:
-                raise
             time.sleep(_PAUSE_S)
-    raise AssertionError
+    return read()
 
 
 def open_plain(path: Path, flags: int = 0) -> BinaryIO:

@@ -24,8 +24,8 @@ from engine.api.errors import (
     HubOffline,
     HubSilence,
     HubUnreachable,
-    InternalError,
     RepositoryNotFound,
+    as_engine_error,
 )
 from engine.api.events import PageFailed, PageRead, SearchFailed, SearchResults, Sink, StoreEvent
 from engine.api.hub import HubKind, HubModel, HubPage, HubQuery, HubSort, SearchId
@@ -459,6 +459,6 @@ def _may_pass(error: EngineError, answered: bool) -> bool:
 def _as_reported(error: Exception) -> EngineError:
     if isinstance(error, EngineError):
         _log.info("The hub did not answer: %s", error)  # the user is shown the reason only
-        return error
-    _log.error("A question to the hub failed", exc_info=error)
-    return InternalError(f"{type(error).__name__}: {error}")
+    else:
+        _log.error("A question to the hub failed", exc_info=error)
+    return as_engine_error(error)

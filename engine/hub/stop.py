@@ -189,10 +189,10 @@ def _reason(error: BaseException) -> HubSilence | None:
         ((httpx2.ProxyError, httpcore2.ProxyError), HubSilence.PROXY),
         ((TimeoutError, httpx2.TimeoutException, httpcore2.TimeoutException), HubSilence.TIMED_OUT),
     )
-    header_date = next((reason for kind, reason in kinds if isinstance(error, kind)), None)
-    if header_date is None and isinstance(error, OSError) and error.errno in _NO_ROUTE:
-        return HubSilence.NO_ROUTE
-    return header_date
+    for kind, reason in kinds:
+        if isinstance(error, kind):
+            return reason
+    return HubSilence.NO_ROUTE if isinstance(error, OSError) and error.errno in _NO_ROUTE else None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

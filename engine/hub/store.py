@@ -17,7 +17,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from engine.api.errors import EngineError, FileUnusable, HubOffline, InternalError, ModelError, as_engine_error
+from engine.api.errors import EngineError, FileUnusable, HubOffline, ModelError, as_engine_error
 from engine.api.events import (
     DeleteFailed,
     DownloadFailed,
@@ -352,10 +352,8 @@ class Downloads:
             folder = download.run(meter, self.shares)
         except Stopped:
             pass
-        except EngineError as caught:
-            error = caught
         except Exception as caught:  # noqa: BLE001 - the thread's boundary: a bug must not look like a stall
-            error = InternalError(f"{type(caught).__name__}: {caught}")
+            error = as_engine_error(caught)
         else:
             return DownloadFinished(number, download.repository, str(folder), download.changed)
         cancelled = download.stop.kind is StopKind.CANCEL
