@@ -117,7 +117,7 @@ from engine.api.hub import (
     Retry,
     SearchId,
 )
-from engine.api.modes import LEAST_GAIN, ModeChoice, ModeReason, RankMode
+from engine.api.modes import ModeChoice, ModeReason, RankMode
 from engine.api.pairs import PairCheck, Probe, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.ranks import (

@@ -1,8 +1,9 @@
-"""Which connection of a listener gives way where no more are taken."""
+"""Where connections come from, and which of a listener's gives way where no more are taken."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from typing import TypeVar
 
@@ -20,6 +21,13 @@ def gives_way(connections: Iterable[tuple[C, str]]) -> C | None:
     for connection, machine in connections:
         by_machine.setdefault(machine, []).append(connection)
     return max(by_machine.values(), key=len)[0] if by_machine else None
+
+
+def is_loopback(host: str) -> bool:
+    """False for a name."""
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return False
 
 
 def machine_of(address: str) -> str:

@@ -32,16 +32,14 @@ _LASTING = (FileNotFoundError, IsADirectoryError, NotADirectoryError, Permission
 
 def patiently(read: Callable[[], T]) -> T:
     """What `read` returns. Tries again after an OSError, because a disk may fail once; then raises it."""
-    for attempt in range(1, _TRIES + 1):
+    for _ in range(_TRIES - 1):
         try:
             return read()
         except _LASTING:
             raise
         except OSError:
-            if attempt == _TRIES:
-                raise
             time.sleep(_PAUSE_S)
-    raise AssertionError
+    return read()
 
 
 def open_plain(path: Path, flags: int = 0) -> BinaryIO:
@@ -59,13 +57,11 @@ def open_plain(path: Path, flags: int = 0) -> BinaryIO:
         raise
 
 
-def write_atomically(
-    path: Path, data: bytes | str, *, private: bool = True, mode: int | None = None, most_bytes: int | None = None
-) -> None:
+def write_atomically(path: Path, data: bytes | str, *, private: bool = True, most_bytes: int | None = None) -> None:
     """Replace `path` by a file of `data` (text as UTF-8), making its folder if there is none. Any thread.
 
-    `private`: only this user may read it, unless `mode` says who may. `most_bytes`: what the file's reader takes.
-    Raises OSError, with EFBIG for more than that; then `path` is unchanged and nothing else is left.
+    `private`: only this user may read it. `most_bytes`: what the file's reader takes. Raises OSError, with EFBIG for
+    more than that; then `path` is unchanged and nothing else is left.
     """
     data = data.encode("utf-8") if isinstance(data, str) else data
     if most_bytes is not None and len(data) > most_bytes:
@@ -76,8 +72,6 @@ def write_atomically(
     first_mode = 0o600 if private else 0o666
     try:
         with os.fdopen(os.open(temporary, flags, first_mode), "wb") as file:
-            if mode is not None:
-                temporary.chmod(mode)
             file.write(data)
             file.flush()
             sync_file(file.fileno())
@@ -108,12 +102,12 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def remove_unfinished(folder: Path, of: str = "") -> None:
+def remove_unfinished(folder: Path) -> None:
     """Deletes what `write_atomically` left in this folder if the process was killed; raises OSError.
 
-    It may contain settings, texts, or a token. `of`: only of files whose names begin so.
+    It may contain settings, texts, or a token.
     """
     for file in folder.iterdir():
-        is_left = file.name.startswith(of) and _UNFINISHED.fullmatch(file.name)
+        is_left = _UNFINISHED.fullmatch(file.name)
         if is_left and abs(time.time() - file.lstat().st_mtime) > _UNFINISHED_S:  # the clock may have been set back
             file.unlink()

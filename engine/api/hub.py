@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
@@ -46,10 +46,10 @@ class HubAccess:
     """Which hub to use, and how to reach it."""
 
     endpoint: str = ""  # "": the public hub
-    token: str = ""
+    token: str = field(default="", repr=False)
     token_in_clear: bool = False  # also over plain http to another machine
     mirrors: tuple[str, ...] = ()  # asked in this order if the hub cannot be reached; never sent the token
-    proxy: str = ""  # "": as in the environment
+    proxy: str = field(default="", repr=False)  # its address may contain a password; "": as in the environment
     offline: bool = False  # ask no hub
 
 
@@ -117,7 +117,6 @@ class HubFile:
 class HubPage:
     model: HubModel
     address: str  # for a browser
-    commit: str
     card: str  # Markdown, not trusted
     files: tuple[HubFile, ...]
     drafters: tuple[str, ...] = ()  # in folders of their own within it; each can be installed by this name

@@ -142,41 +142,33 @@ class ModelLibrary(Protocol):
 
     def try_now(self, download: DownloadId) -> None:
         """End the wait of a download before its next try."""
-        ...
 
     def search(self, query: HubQuery) -> SearchId:
         """Ask the hub: SearchResults or SearchFailed. Ends the search before it."""
-        ...
 
     def more(self, search: SearchId) -> None:
         """The next results of the latest search; earlier searches have ended."""
-        ...
 
     def read_page(self, repository: str) -> None:
         """PageRead or PageFailed. Ends the reading of another page."""
-        ...
 
     def set_hub(self, access: HubAccess) -> None:
         """Applies to all later questions, also the next try of a waiting download.
 
         Offline mode pauses all downloads at once, and ends other questions to a hub with HubOffline.
         """
-        ...
 
     def set_peer_model(self, model: PeerModel | None) -> None:
         """A download of that commit takes files from `model` while it can; each has to match the hub's checksum.
 
         Where neither the hub nor a mirror can be reached, the list with the checksums is that machine's, too.
         """
-        ...
 
     def set_limit(self, bytes_per_second: int) -> None:
         """Of all downloads together, at once; 0: no limit."""
-        ...
 
     def check_pair(self, main: Path | str, draft: Path | str) -> None:
         """Compare the files of two models thoroughly: PairChecked."""
-        ...
 
     def set_folders(self, folders: Sequence[Path | str]) -> None: ...
 

@@ -15,17 +15,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from math import isqrt
-from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 import numpy as np
 
+from engine.api.connections import is_loopback
 from engine.caches.kinds import require
 from engine.cluster.operations import Join, Joined, Operation
-from engine.machines.computers import is_loopback
 from engine.machines.launched import LAUNCHED, launched_place, launched_size
 from engine.machines.messages import NotAValue, Value, decoded, encoded
 
@@ -51,7 +50,9 @@ def join(asked: Join, gather: Callable[[bytes], bytes]) -> tuple[Any, Joined]:
     require(asked.backend in (RING, RDMA), f"no backend {asked.backend[:20]}")
     links = _of_ring(asked.links) if asked.backend == RING else _of_rdma(asked.links)
     file = "MLX_HOSTFILE" if asked.backend == RING else "MLX_IBV_DEVICES"
-    with _file(json.dumps(links)) as path, _environment({"MLX_RANK": str(asked.place), file: path}):
+    with tempfile.NamedTemporaryFile("w") as listed, _environment({"MLX_RANK": str(asked.place), file: listed.name}):
+        listed.write(json.dumps(links))
+        listed.flush()
         arguments = {"all_gather_factory": lambda _rank, _size: lambda data, _bytes: gather(data)}
         rdma_only = arguments if asked.backend == RDMA else {}
         with _time_limit():
@@ -90,7 +91,7 @@ def ring_links(size: int) -> tuple[str, ...]:
 
 
 def _of_ring(links: tuple[str, ...]) -> list[list[str]]:
-    require(all(map(is_loopback, links)), "a ring beyond loopback")
+    require(all(is_loopback(link.rpartition(":")[0]) for link in links), "a ring beyond loopback")
     return [[link] for link in links]
 
 
@@ -98,19 +99,6 @@ def _of_rdma(links: tuple[str, ...]) -> list[list[str | None]]:
     size = isqrt(len(links))
     require(size**2 == len(links), f"{len(links)} devices")
     return [[device or None for device in links[at : at + size]] for at in range(0, len(links), size)]
-
-
-@contextmanager
-def _file(content: str) -> Iterator[str]:
-    """That no other user can read."""
-    descriptor, path = tempfile.mkstemp()
-    try:
-        with os.fdopen(descriptor, "w") as opened:
-            opened.write(content)
-        yield path
-    finally:
-        with suppress(OSError):
-            Path(path).unlink()
 
 
 @contextmanager

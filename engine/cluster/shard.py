@@ -103,8 +103,8 @@ class Head:
 
     def parameters(self) -> list[Any]:
         """Of the head; that is the embedding in a network that has none of its own."""
-        inner = {id(weight) for _, weight in _weights(self._body)}
-        own = [weight for _, weight in _weights(self._network) if id(weight) not in inner]
+        inner = {id(weight) for _, weight in _weights(self._body.parameters())}
+        own = [weight for _, weight in _weights(self._network.parameters()) if id(weight) not in inner]
         tied = [module.parameters() for module in self._body.modules() if isinstance(module, _EMBEDDINGS)]
         return own or tied
 
@@ -150,10 +150,9 @@ def _check_groups(name: str, module: Any) -> None:
         raise ValueError(f"{name}: {numbers} numbers with {module.scales.shape[-1]} scales")
 
 
-def _weights(module: Any) -> list[tuple[str, mx.array]]:
-    return tree_flatten(module.parameters())  # type: ignore[return-value]
+def _weights(parameters: Any) -> list[tuple[str, mx.array]]:
+    return tree_flatten(parameters)  # type: ignore[return-value]
 
 
 def _nbytes(parameters: list[Any]) -> int:
-    weights: list[tuple[str, mx.array]] = tree_flatten(parameters)  # type: ignore[assignment]
-    return sum(weight.nbytes for _, weight in weights)
+    return sum(weight.nbytes for _, weight in _weights(parameters))

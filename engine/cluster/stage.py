@@ -110,19 +110,13 @@ def _handing_over(stage: Stage) -> Iterator[None]:
     theirs: Any = mx.distributed
     before = theirs.recv_like, theirs.send, theirs.all_gather
 
-    def receive(like: mx.array, _source: int) -> mx.array:
-        return stage.receive(like)
-
     def send(states: mx.array, _destination: int) -> mx.array:
         stage.send(states)
         return states
 
-    def all_gather(states: mx.array) -> mx.array:
-        return states  # only rank 0 goes on with them, and has them
-
-    theirs.recv_like = receive
+    theirs.recv_like = lambda like, _source: stage.receive(like)
     theirs.send = send
-    theirs.all_gather = all_gather
+    theirs.all_gather = lambda states: states  # only rank 0 goes on with them, and has them
     try:
         yield
     finally:

@@ -42,21 +42,14 @@ _EASY = ("code", "math")
 _LEAST_GAIN = 1.1  # below this speed-up no pair is recommended for its speed
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogModel:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listed:
     repository: str
-    family: str
     parameters: int
     bits: float | None
-    context_tokens: int
-    languages: tuple[str, ...]
-    licence: str
-    released: str  # "2026-08"
     source: str  # page where the repository's name was found
-    published_bytes: int = 0  # of the download, if published
-    active_parameters: int = 0  # used by a token, in a mixture of experts; 0: all
-    caches: CacheSizes | None = None
-    sees: bool = False  # pictures
+    published_bytes: int  # of the download, if published
+    active_parameters: int  # used by a token; 0: all
 
     @property
     def name(self) -> str:
@@ -65,6 +58,24 @@ class CatalogModel:
     @property
     def download_bytes(self) -> int:
         return self.published_bytes or estimated_weight_bytes(self.parameters, self.bits)
+
+    @property
+    def step_bytes(self) -> float:
+        """Bytes of its weights that a token uses."""
+        return self.download_bytes * (self.active_parameters or self.parameters) / self.parameters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogModel(_Listed):
+    """`active_parameters`: of a mixture of experts."""
+
+    family: str
+    context_tokens: int
+    languages: tuple[str, ...]
+    licence: str
+    released: str  # "2026-08"
+    caches: CacheSizes | None
+    sees: bool  # pictures
 
     def speaks(self, language: str) -> bool:
         """`language` as in "pt_BR"."""
@@ -129,26 +140,14 @@ class PredictedGain:
     on: str  # as in CatalogGain, or TYPICAL_OF_KIND
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogDraft:
-    repository: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogDraft(_Listed):
+    """`active_parameters`: without the embedding, of which a token reads one row."""
+
     kind: DrafterKind | None  # None: a chat model
     mains: tuple[str, ...]
-    parameters: int
-    bits: float | None
-    source: str
     gains: tuple[CatalogGain, ...]
-    acceptances: tuple[CatalogAcceptance, ...] = ()
-    published_bytes: int = 0
-    active_parameters: int = 0  # without the embedding, of which a token reads one row; 0: about all
-
-    @property
-    def name(self) -> str:
-        return self.repository.rpartition("/")[2]
-
-    @property
-    def download_bytes(self) -> int:
-        return self.published_bytes or estimated_weight_bytes(self.parameters, self.bits)
+    acceptances: tuple[CatalogAcceptance, ...]
 
     def gain_for(self, main: str) -> CatalogGain | None:
         """The one measured in chats, else the lowest, so that a chat does not disappoint."""
@@ -219,7 +218,7 @@ class Catalog:
         share = self.acceptance(main, draft)
         if times is None or share is None or (published is None and drafter.gain_for(main) is not None):
             return None
-        weight = _step_bytes(drafter) / _step_bytes(model)
+        weight = drafter.step_bytes / model.step_bytes
         by_block = drafter.kind is not None and KINDS[drafter.kind].in_one_forward
         gain = estimated_gain(times, weight, share, by_block=by_block)
         return PredictedGain(gain, TYPICAL_OF_KIND if published is None else published.on) if gain is not None else None
@@ -292,11 +291,6 @@ def published_acceptance(catalog: Path, main: str, draft: str) -> float:
         return 0.0
 
 
-def _step_bytes(model: CatalogModel | CatalogDraft) -> float:
-    """Bytes of its weights that a token uses."""
-    return model.download_bytes * (model.active_parameters or model.parameters) / model.parameters
-
-
 def _worth(draft: CatalogDraft, main: str) -> float:
     gain = draft.gain_for(main)
     return gain.expected_times if gain is not None else 1.0
@@ -338,17 +332,12 @@ def _model(row: dict[str, Any]) -> CatalogModel:
         token_bytes = int(row["token_bytes"])
         caches = CacheSizes(token_bytes, int(row["fixed_bytes"]), at_eight_bits(token_bytes))
     return CatalogModel(
-        repository=_repository(row["repository"]),
+        **_listed(row),
         family=str(row["family"]),
-        parameters=int(row["parameters"]),
-        bits=_bits(row["bits"]),
         context_tokens=int(row["context_tokens"]),
         languages=tuple(map(str, row["languages"])),
         licence=str(row["licence"]),
         released=str(row["released"]),
-        source=str(row["source"]),
-        published_bytes=int(row.get("download_bytes", 0)),
-        active_parameters=int(row.get("active_parameters", 0)),
         caches=caches,
         sees=row.get("sees", False) is True,
     )
@@ -357,20 +346,26 @@ def _model(row: dict[str, Any]) -> CatalogModel:
 def _draft(row: dict[str, Any]) -> CatalogDraft:
     kind = row["kind"]
     return CatalogDraft(
-        repository=_repository(row["repository"]),
+        **_listed(row),
         kind=None if kind == CLASSIC else known_kind(kind),
         mains=tuple(map(_repository, row["mains"])),
-        parameters=int(row["parameters"]),
-        bits=_bits(row["bits"]),
-        source=str(row["source"]),
         gains=tuple(
             CatalogGain(_repository(gain["main"]), gain["machine"], float(gain["times"]), gain["on"], gain["source"])
             for gain in row["gains"]
         ),
         acceptances=tuple(_acceptance(published) for published in row.get("acceptances", ())),
-        published_bytes=int(row.get("download_bytes", 0)),
-        active_parameters=int(row.get("active_parameters", 0)),
     )
+
+
+def _listed(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "repository": _repository(row["repository"]),
+        "parameters": int(row["parameters"]),
+        "bits": float(bits) if isinstance(bits := row["bits"], int | float) else None,
+        "source": str(row["source"]),
+        "published_bytes": int(row.get("download_bytes", 0)),
+        "active_parameters": int(row.get("active_parameters", 0)),
+    }
 
 
 def _acceptance(row: dict[str, Any]) -> CatalogAcceptance:
@@ -386,7 +381,3 @@ def _repository(name: object) -> str:
     if not is_repository(name):
         raise ValueError(f"no name of a repository: {str(name)[:100]}")
     return str(name)
-
-
-def _bits(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
@@ -157,7 +157,7 @@ class HubClient:
                 if lost or error.asked_s > self._patience.longest_asked_s:
                     raise unreachable(self.repository, self.endpoint, error, error.reason) from error
                 asked_s = error.asked_s
-                busy = error.hub_is_busy
+                busy = error.reason is HubSilence.BUSY
             self._retries.wait(max(asked_s, self._patience.delay_s(failures)), busy)
 
     def _json(self, url: str) -> tuple[object, httpx2.URL | None]:
@@ -207,14 +207,10 @@ class JsonQuestion:
 
     def ask(self) -> object:
         """None after `stop`. Raises DownloadError."""
-        try:
-            client = HubClient(self._hub, self._hub.endpoint, self._stop, HubPatience(question_tries=1))
-            try:
-                return client.ask(self._name)[0]
-            finally:
-                client.close()
-        except Stopped:
-            return None
+        patience = HubPatience(question_tries=1)
+        with suppress(Stopped), closing(HubClient(self._hub, self._hub.endpoint, self._stop, patience)) as client:
+            return client.ask(self._name)[0]
+        return None
 
     def stop(self) -> None:
         """From any thread: `ask` returns within a moment."""

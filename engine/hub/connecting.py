@@ -6,7 +6,7 @@ import functools
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any
@@ -72,15 +72,6 @@ class PacedStream(httpcore2.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
-
-
-def progressing(stream: PacedStream, pieces: Iterable[bytes], *, anew: bool = False) -> Iterator[bytes]:
-    """`pieces` of an answer from `stream`; `anew`: reset the time waited before."""
-    if anew:
-        stream.begin()
-    for piece in pieces:
-        stream.progress(len(piece))
-        yield piece
 
 
 def make_leavable(http: httpx2.Client, stop: StopSignal) -> None:

@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -344,13 +344,12 @@ class Download:
             self.stop.begin_again()
         last = replace(patience, file_tries=patience.last_tries, silent_tries=patience.last_tries)
         from_peer = self.peer_files.hub(self.revision)
-        if from_peer is None:
-            self._install(places[-1], last, meter, shares)
-            return
         try:
-            self._install(places[-1], patience, meter, shares)
+            self._install(places[-1], last if from_peer is None else patience, meter, shares)
             return
         except HubUnreachable as error:
+            if from_peer is None:
+                raise
             unreached = error
         self.stop.begin_again()
         try:
@@ -360,8 +359,7 @@ class Download:
 
     def _install(self, hub: Hub, patience: HubPatience, meter: Meter, shares: Shares) -> None:
         (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it exists, all other files are right
-        client = HubClient(hub, self.repository, self.stop, patience, self.retries)
-        try:
+        with closing(HubClient(hub, self.repository, self.stop, patience, self.retries)) as client:
             commit, files = self._listed(client)
             self._begun = commit
             self.total_bytes = sum(file.size_bytes for file in files)
@@ -375,8 +373,6 @@ class Download:
                 return
             taken = {file.name for file in right if self._take_over(file, meter)}
             self._fetch(client, commit, [file for file in files if file.name not in taken], meter, shares)
-        finally:
-            client.close()
         write_manifest(self._folder, self.repository, commit, files)
         publish(self._root, self.repository, {file.name for file in files})
         self.changed = True
@@ -524,18 +520,16 @@ class PeerFiles:
 
     def _has(self, hub: Hub, commit: str, file: RemoteFile, folder: Path, report: OnBytes, slot: Slot) -> bool:
         self._tried.add(file.name)
-        client = HubClient(hub, self._repository, self._stop, _PATIENCE, self._retries)
         part = part_path(folder, file)
-        try:
-            fetch_file(client, commit, file, folder, self._stop, report, slot)
-            return True
-        except ChecksumMismatch:
-            self._is_trusted = False
-        except NOT_FROM_PEER as error:
-            report(-part.stat().st_size, False)  # the client goes on from there, and counts it again
-            if isinstance(error, HubMisbehaved):
+        with closing(HubClient(hub, self._repository, self._stop, _PATIENCE, self._retries)) as client:
+            try:
+                fetch_file(client, commit, file, folder, self._stop, report, slot)
+                return True
+            except ChecksumMismatch:
                 self._is_trusted = False
-                part.unlink()
-        finally:
-            client.close()
+            except NOT_FROM_PEER as error:
+                report(-part.stat().st_size, False)  # the client goes on from there, and counts it again
+                if isinstance(error, HubMisbehaved):
+                    self._is_trusted = False
+                    part.unlink()
         return False

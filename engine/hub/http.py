@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,20 +53,16 @@ _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
-class Hub:
-    endpoint: str = PUBLIC_HUB
-    token: str | None = field(default=None, repr=False)
-    token_in_clear: bool = False  # also over plain http to another machine: the user has agreed
-    mirrors: tuple[str, ...] = ()
-    proxy: str = field(default="", repr=False)  # its address may contain a password
-    offline: bool = False
+class Hub(HubAccess):
+    """One that can be asked: its endpoint is not empty."""
+
     peer: PeerModel | None = None  # it is a paired machine, and no hub
 
     @classmethod
     def of(cls, access: HubAccess) -> Hub:
         return cls(
             access.endpoint.strip() or PUBLIC_HUB,
-            access.token.strip() or None,
+            access.token.strip(),
             access.token_in_clear,
             tuple(mirror.strip() for mirror in access.mirrors if mirror.strip()),
             access.proxy.strip(),
@@ -75,7 +71,7 @@ class Hub:
 
     def places(self) -> list[Hub]:
         """The hub itself, then its mirrors: those are run by others, and never sent the token."""
-        return [self, *(replace(self, endpoint=mirror, token=None, mirrors=()) for mirror in self.mirrors)]
+        return [self, *(replace(self, endpoint=mirror, token="", mirrors=()) for mirror in self.mirrors)]
 
 
 class HubHttp:
@@ -149,9 +145,13 @@ class HubHttp:
 
     @staticmethod
     def pieces(response: httpx2.Response, pieces: Iterable[bytes], *, anew: bool = False) -> Iterator[bytes]:
-        from engine.hub.connecting import progressing
-
-        return progressing(response.extensions["network_stream"], pieces, anew=anew)
+        """`pieces` of an answer; `anew`: reset the time waited before (see `PacedStream`)."""
+        stream = response.extensions["network_stream"]
+        if anew:
+            stream.begin()
+        for piece in pieces:
+            stream.progress(len(piece))
+            yield piece
 
     def _rest(self, connection: httpcore2.NetworkStream, left: int) -> Iterator[bytes]:
         while left and (piece := self._read(connection, left)):

@@ -242,14 +242,8 @@ def _candidates(places: Places) -> Iterator[_Place]:
 
 
 def _models_in(folder: Path) -> Iterator[Path]:
-    """Its children, and theirs: most programs keep models as <organisation>/<model>."""
-    children = _folders(folder)
-    for child in children:
-        yield from _model_with_drafters(child)
-    for child in children:
-        if not _is_model(child):
-            for grandchild in _folders(child):
-                yield from _model_with_drafters(grandchild)
+    for each in _below(folder):
+        yield from _model_with_drafters(each)
 
 
 def _models_added(folder: Path) -> Iterator[Path]:
@@ -258,18 +252,18 @@ def _models_added(folder: Path) -> Iterator[Path]:
     Not those in a hub's cache, where partial downloads are usual.
     """
     yield from _model_or_weights(folder)
+    for each in _below(folder):
+        is_of_a_cache = each.relative_to(folder).parts[0].startswith("models--")
+        yield from _model_with_drafters(each) if is_of_a_cache else _model_or_weights(each)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Its children, and theirs: most programs keep models as <organisation>/<model>."""
     children = _folders(folder)
-    for child in children:
-        yield from _look_added(child, child)
+    yield from children
     for child in children:
         if not _is_model(child):
-            for grandchild in _folders(child):
-                yield from _look_added(child, grandchild)
-
-
-def _look_added(child: Path, folder: Path) -> Iterator[Path]:
-    is_of_a_cache = child.name.startswith("models--")
-    return _model_with_drafters(folder) if is_of_a_cache else _model_or_weights(folder)
+            yield from _folders(child)
 
 
 def _model_or_weights(folder: Path) -> Iterator[Path]:

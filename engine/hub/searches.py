@@ -12,7 +12,8 @@ import math
 import re
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import urlencode
@@ -23,8 +24,8 @@ from engine.api.errors import (
     HubOffline,
     HubSilence,
     HubUnreachable,
-    InternalError,
     RepositoryNotFound,
+    as_engine_error,
 )
 from engine.api.events import PageFailed, PageRead, SearchFailed, SearchResults, Sink, StoreEvent
 from engine.api.hub import HubKind, HubModel, HubPage, HubQuery, HubSort, SearchId
@@ -142,7 +143,15 @@ def hub_model(entry: object) -> HubModel | None:
 
 def is_wanted(model: HubModel, query: HubQuery) -> bool:
     """Whether the model is within the query's limits. Hubs do not support all of them, and may ignore any."""
-    return all(limit(model, query) for limit in _LIMITS)
+    author = query.author.strip().casefold()
+    return (
+        (not author or model.author.casefold() == author)
+        and _is_of_family(model, query.family)
+        and (not query.bits or round(model.bits) == query.bits)
+        and (not query.most_bytes or 0 < model.size_bytes <= query.most_bytes)
+        and (query.kind is HubKind.ANY or (model.drafter is not None) == (query.kind is HubKind.DRAFTER))
+        and (query.drafts_for is None or drafts_for(model, query.drafts_for))
+    )
 
 
 def drafts_for(model: HubModel, main: ModelInfo) -> bool:
@@ -154,43 +163,10 @@ def drafts_for(model: HubModel, main: ModelInfo) -> bool:
     return same and 0 < model.parameters <= main.parameters // 2
 
 
-# Limits of a query
-
-
-def _by_author(model: HubModel, query: HubQuery) -> bool:
-    return not query.author.strip() or model.author.casefold() == query.author.strip().casefold()
-
-
-def _by_family(model: HubModel, query: HubQuery) -> bool:
+def _is_of_family(model: HubModel, family: str) -> bool:
     """ "Qwen3" does not include "Qwen3.5-4B" or "Qwen2"."""
-    wanted = re.escape(query.family.strip().casefold())
+    wanted = re.escape(family.strip().casefold())
     return re.search(rf"(?<![a-z\d]){wanted}(?!\.\d)", model.name.casefold()) is not None
-
-
-def _by_bits(model: HubModel, query: HubQuery) -> bool:
-    return not query.bits or round(model.bits) == query.bits
-
-
-def _by_size(model: HubModel, query: HubQuery) -> bool:
-    return not query.most_bytes or 0 < model.size_bytes <= query.most_bytes
-
-
-def _by_kind(model: HubModel, query: HubQuery) -> bool:
-    return query.kind is HubKind.ANY or (model.drafter is not None) == (query.kind is HubKind.DRAFTER)
-
-
-def _by_main(model: HubModel, query: HubQuery) -> bool:
-    return query.drafts_for is None or drafts_for(model, query.drafts_for)
-
-
-_LIMITS: tuple[Callable[[HubModel, HubQuery], bool], ...] = (
-    _by_author,
-    _by_family,
-    _by_bits,
-    _by_size,
-    _by_kind,
-    _by_main,
-)
 
 
 def _question(query: HubQuery, words: str, mlx: bool) -> str:
@@ -430,11 +406,8 @@ class Searches:
         asked.lowest = rank(list(received.values())[-1], search.query) if received else asked.lowest
 
     def _ask(self, hub: Hub, path: str, stop: StopSignal) -> tuple[list[object], str | None]:
-        client = HubClient(hub, hub.endpoint, stop, self._patience)
-        try:
+        with closing(HubClient(hub, hub.endpoint, stop, self._patience)) as client:
             return client.ask_list(path)
-        finally:
-            client.close()
 
     def _read_page(self, hub: Hub, repository: str, stop: StopSignal) -> None:
         try:
@@ -449,8 +422,7 @@ class Searches:
 
     def _page(self, hub: Hub, repository: str, stop: StopSignal) -> None:
         """Sends the page at once, and again with its card, which nothing waits for."""
-        client = HubClient(hub, repository, stop, self._patience)
-        try:
+        with closing(HubClient(hub, repository, stop, self._patience)) as client:
             info, _ = client.ask(f"api/models/{repository}/revision/main")
             commit = client.commit_of(info)
             model = hub_model(info)
@@ -458,12 +430,10 @@ class Searches:
                 raise HubMisbehaved(repository, "the page of another repository")
             files = tuple(listed_files(repository, client.entries(commit)))
             drafters = tuple(found for file in files if (found := drafter_in(repository, file.name)))
-            page = HubPage(model, f"{hub.endpoint.rstrip('/')}/{repository}", commit, "", files, drafters)
+            page = HubPage(model, f"{hub.endpoint.rstrip('/')}/{repository}", "", files, drafters)
             self._send(PageRead(page), stop)
             if any(file.name == _CARD for file in files) and (card := _card(client, commit)):
                 self._send(PageRead(replace(page, card=card)), stop)
-        finally:
-            client.close()
 
 
 def _card(client: HubClient, commit: str) -> str:
@@ -489,6 +459,6 @@ def _may_pass(error: EngineError, answered: bool) -> bool:
 def _as_reported(error: Exception) -> EngineError:
     if isinstance(error, EngineError):
         _log.info("The hub did not answer: %s", error)  # the user is shown the reason only
-        return error
-    _log.error("A question to the hub failed", exc_info=error)
-    return InternalError(f"{type(error).__name__}: {error}")
+    else:
+        _log.error("A question to the hub failed", exc_info=error)
+    return as_engine_error(error)

@@ -434,11 +434,6 @@ def unfinished(root: Path) -> Iterator[str]:
             yield repository
 
 
-def known_total_bytes(root: Path, repository: str) -> int:
-    """The download's size by the hub's earlier answer."""
-    return recorded_bytes(staging_of(root, repository), "total_bytes")
-
-
 def set_aside(root: Path, repository: str) -> Path | None:
     """Moves a download away, unless another process works on it; deleting it may take longer."""
     staging = staging_of(root, repository)

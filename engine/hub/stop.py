@@ -110,18 +110,16 @@ class Jobs:
     def stop(self, kind: StopKind, folder: str = "") -> None:
         """What is about `folder`; without one, what needs a hub."""
         with self._lock:
-            stops = [stop for about, stop, _ in self._running if about == folder]
-        for stop in stops:
-            stop.request(kind)
+            for stop in (stop for about, stop, _ in self._running if about == folder):
+                stop.request(kind)
 
     def close(self) -> list[threading.Thread]:
         """Stops all, and what starts later; returns the threads that are ending."""
         with self._lock:
             self._closed = True
-            running = list(self._running)
-        for _, stop, _ in running:
-            stop.request(StopKind.CANCEL)
-        return [thread for _, _, thread in running]
+            for _, stop, _ in self._running:
+                stop.request(StopKind.CANCEL)
+            return [thread for _, _, thread in self._running]
 
 
 class HubConnections:
@@ -164,10 +162,6 @@ class TryAgain(Exception):
         self.asked_s = asked_s
         self.reason = reason
 
-    @property
-    def hub_is_busy(self) -> bool:
-        return self.reason is HubSilence.BUSY
-
 
 def unreachable(about: str, endpoint: str, error: Exception, reason: HubSilence) -> HubUnreachable:
     """The error, with passwords removed from addresses: it is logged and shown."""
@@ -195,10 +189,10 @@ def _reason(error: BaseException) -> HubSilence | None:
         ((httpx2.ProxyError, httpcore2.ProxyError), HubSilence.PROXY),
         ((TimeoutError, httpx2.TimeoutException, httpcore2.TimeoutException), HubSilence.TIMED_OUT),
     )
-    header_date = next((reason for kind, reason in kinds if isinstance(error, kind)), None)
-    if header_date is None and isinstance(error, OSError) and error.errno in _NO_ROUTE:
-        return HubSilence.NO_ROUTE
-    return header_date
+    for kind, reason in kinds:
+        if isinstance(error, kind):
+            return reason
+    return HubSilence.NO_ROUTE if isinstance(error, OSError) and error.errno in _NO_ROUTE else None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -13,10 +13,11 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from engine.api.errors import EngineError, FileUnusable, HubOffline, InternalError, ModelError, as_engine_error
+from engine.api.errors import EngineError, FileUnusable, HubOffline, ModelError, as_engine_error
 from engine.api.events import (
     DeleteFailed,
     DownloadFailed,
@@ -81,7 +82,6 @@ class ModelStore:
         self._downloads = Downloads(self._root, sink, self.tuning)
         self._jobs = Jobs()
         self._searches = Searches(sink, self.tuning.patience, self._jobs)
-        self._leftovers_reported = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._work, name="models", daemon=True)
         self.set_hub(HubAccess(endpoint or "", ""))
@@ -202,8 +202,7 @@ class ModelStore:
         self._jobs.start("models-upkeep", work, stop, verified)
 
     def _scan(self) -> None:
-        if not self._leftovers_reported:
-            self._attempt(self._report_leftovers)  # if this fails, models are listed all the same
+        self._attempt(self._downloads.report_leftovers)  # if this fails, models are listed all the same
         with self._lock:
             places = self._places
             home = self._home
@@ -214,10 +213,6 @@ class ModelStore:
         if models and self._root.is_dir():
             save_known(self._root / VOCABULARIES)
             self._inspected.save(self._root / INSPECTED, {model.folder for model in models})
-
-    def _report_leftovers(self) -> None:
-        self._downloads.report_leftovers()
-        self._leftovers_reported = True
 
     def _delete(self, folder: Path) -> None:
         starter = self._places.starter
@@ -251,6 +246,7 @@ class Downloads:
         self._ids = itertools.count(1)
         self._running: dict[str, tuple[DownloadId, Download, threading.Thread]] = {}
         self._stopped: dict[DownloadId, str] = {}
+        self._leftovers_reported = False
         self._closed = False
 
     def install(self, repository: str, revision: str) -> DownloadId:
@@ -287,16 +283,13 @@ class Downloads:
             found.retries.go_on()
 
     def set_hub(self, hub: Hub, *, offline: bool) -> None:
-        stops: list[StopSignal] = []
         with self._lock:
             self._hub = hub
             for _, download, _ in self._running.values():
                 if offline:
-                    stops.append(download.stop)
+                    download.stop.request(StopKind.OFFLINE)
                 else:
                     download.hub = hub
-        for stop in stops:
-            stop.request(StopKind.OFFLINE)
 
     def set_peer_model(self, model: PeerModel | None) -> None:
         with self._lock:
@@ -308,21 +301,24 @@ class Downloads:
         """Pauses all; the threads that are ending."""
         with self._lock:
             self._closed = True
-            running = list(self._running.values())
-        for _, download, _ in running:
-            download.stop.request(StopKind.PAUSE)
-        return [thread for _, _, thread in running]
+            for _, download, _ in self._running.values():
+                download.stop.request(StopKind.PAUSE)
+            return [thread for _, _, thread in self._running.values()]
 
     def report_leftovers(self) -> None:
+        """Once."""
+        if self._leftovers_reported:
+            return
         for repository in list(staging.unfinished(self._root)):
             kept = kept_bytes(self._root, repository)
-            total = staging.known_total_bytes(self._root, repository)
+            total = staging.recorded_bytes(staging.staging_of(self._root, repository), "total_bytes")
             with self._lock:
                 if repository.casefold() in self._running or repository in self._stopped.values():
                     continue
                 number = DownloadId(next(self._ids))
                 self._stopped[number] = repository
             self._sink(DownloadStopped(number, repository, kept, total))
+        self._leftovers_reported = True
 
     def forget(self, number: DownloadId) -> None:
         with self._lock:
@@ -356,10 +352,8 @@ class Downloads:
             folder = download.run(meter, self.shares)
         except Stopped:
             pass
-        except EngineError as caught:
-            error = caught
         except Exception as caught:  # noqa: BLE001 - the thread's boundary: a bug must not look like a stall
-            error = InternalError(f"{type(caught).__name__}: {caught}")
+            error = as_engine_error(caught)
         else:
             return DownloadFinished(number, download.repository, str(folder), download.changed)
         cancelled = download.stop.kind is StopKind.CANCEL
@@ -438,11 +432,8 @@ def checked_for_update(folder: Path, hub: Hub, patience: HubPatience, stop: Stop
         return UpdateChecked(str(folder), "")
 
     def newest(place: Hub) -> str:
-        client = HubClient(place, repository, stop, patience)
-        try:
+        with closing(HubClient(place, repository, stop, patience)) as client:
             return client.list_files("main")[0]
-        finally:
-            client.close()
 
     try:
         commit = from_any(hub.places(), newest)

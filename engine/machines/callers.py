@@ -37,8 +37,7 @@ class Caller:
 
     def secured(self, identity: Identity, verify: ssl.VerifyMode = ssl.CERT_OPTIONAL) -> ssl.SSLSocket:
         """Its connection, once `machine` is known, if it is paired. Raises OSError."""
-        context = identity.server_context()
-        context.verify_mode = verify
+        context = identity.server_context(verify)
         self.socket.settimeout(HANDSHAKE_S)
         self.socket = secure = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         try:

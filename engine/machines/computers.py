@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import socket
 import subprocess
@@ -21,13 +20,6 @@ class Computer:
     chip: str = ""
     system: str = ""
     rdma: str = ""
-
-
-def is_loopback(address: str) -> bool:
-    """Of an address with a port."""
-    with suppress(ValueError):
-        return ipaddress.ip_address(address.rpartition(":")[0].strip("[]")).is_loopback
-    return False
 
 
 def computer_beside(host: str) -> Computer:

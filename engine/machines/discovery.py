@@ -13,10 +13,11 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.api.connections import is_loopback
 from engine.machines.identity import Identity, shown_name
 from engine.machines.messages import PROTOCOL
 
@@ -137,10 +138,7 @@ class Announcement(_Service):
 
 def announce(identity: Identity, host: str, port: int) -> Announcement | None:
     """That this machine lends its memory there; None: only itself can reach it."""
-    with suppress(ValueError):  # it is a name
-        if ipaddress.ip_address(host).is_loopback:
-            return None
-    return Announcement(identity.name, identity.fingerprint, port)
+    return None if is_loopback(host) else Announcement(identity.name, identity.fingerprint, port)
 
 
 class Browsing(_Service):
@@ -212,4 +210,4 @@ def _own_addresses() -> list[str]:
 
     found = (each.ip for adapter in get_adapters() for each in adapter.ips)
     addresses = (each if isinstance(each, str) else each[0] for each in found)
-    return sorted(each for each in addresses if not ipaddress.ip_address(each).is_loopback)
+    return sorted(each for each in addresses if not is_loopback(each))

@@ -82,10 +82,12 @@ class Identity:
             self._write(kept)
             return len(kept) < len(known)
 
-    def server_context(self) -> ssl.SSLContext:
-        """For one connection. A client may come without a certificate, to be paired, but not with an unknown one."""
+    def server_context(self, verify: ssl.VerifyMode = ssl.CERT_OPTIONAL) -> ssl.SSLContext:
+        """For one connection. Without `verify` a client may come without a certificate, to be paired, but not with an
+        unknown one.
+        """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.verify_mode = ssl.CERT_OPTIONAL
+        context.verify_mode = verify
         return self._prepared(context, (certificate for _, certificate in self._known()), shows=True)
 
     def client_context(self, machine: Machine | None) -> ssl.SSLContext:

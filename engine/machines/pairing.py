@@ -94,7 +94,7 @@ def ask_to_pair(wire: Wire, identity: Identity, code: str, theirs: bytes, addres
     return machine
 
 
-def answer_to_pair(wire: Wire, identity: Identity, invitation: Invitation | None, share: Share) -> Machine:
+def answer_to_pair(wire: Wire, identity: Identity, invitation: Invitation | None, share: Share) -> None:
     """The helper's side, once a Share came. Raises Declined, WireBroken or WireEnded."""
     theirs = bytes.fromhex(_fingerprint(share))
     if invitation is None:
@@ -106,10 +106,8 @@ def answer_to_pair(wire: Wire, identity: Identity, invitation: Invitation | None
     wire.send(Proof(_mac(key, _HELPER)))
     _check(expected(wire, Proof), key, _MAIN)
     invitation.close()
-    machine = Machine(shown_name(share.name), theirs.hex(), "")
-    identity.pair_with(machine, share.certificate)
+    identity.pair_with(Machine(shown_name(share.name), theirs.hex(), ""), share.certificate)
     wire.send(RankAnswer(True))
-    return machine
 
 
 def _exchange(side: str, code: str, main: bytes, helper: bytes) -> Any:
@@ -146,12 +144,8 @@ def expected(wire: Wire, kind: type[_Kind]) -> _Kind:
         raise Declined(MachineRefusal.UNREACHABLE, "no answer")
     value = wire.receive()[0]
     if isinstance(value, RankRefused):
-        raise _declined_by(value)
+        known = {why.value: why for why in MachineRefusal}
+        raise Declined(known.get(value.why, MachineRefusal.MISBEHAVED), shown_name(value.detail))
     if not isinstance(value, kind):
         raise Declined(MachineRefusal.MISBEHAVED, type(value).__name__)
     return value
-
-
-def _declined_by(value: RankRefused) -> Declined:
-    known = {why.value: why for why in MachineRefusal}
-    return Declined(known.get(value.why, MachineRefusal.MISBEHAVED), shown_name(value.detail))

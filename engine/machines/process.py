@@ -59,21 +59,16 @@ def start_child(connected: socket.socket, child: str, *arguments: str) -> subpro
 
 def end_rank(process: subprocess.Popen[bytes], patience_s: float) -> None:
     """It is asked to end before it is killed, which on a Mac can leave memory taken until the next start."""
-    for end, within_s in ((_wait_only, patience_s), (_ask_to_end, END_S), (subprocess.Popen.kill, None)):
-        end(process)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(within_s)
-            return
-
-
-def _wait_only(_process: subprocess.Popen[bytes]) -> None:
-    pass
-
-
-def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
-    """Also where it is stopped, or waits in a sum for a rank that has ended."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(patience_s)
+        return
     process.send_signal(signal.SIGTERM)
-    process.send_signal(signal.SIGCONT)
+    process.send_signal(signal.SIGCONT)  # where it is stopped
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(END_S)
+        return
+    process.kill()
+    process.wait()
 
 
 def _environment() -> dict[str, str]:

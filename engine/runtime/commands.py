@@ -1,4 +1,4 @@
-"""Commands to the engine thread: frozen values on a queue, safe to log.
+"""Commands to the engine thread, on a queue; safe to log.
 
 Their repr leaves out texts and sinks. `refusal` gives the last events of a command that is not carried out.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError
 from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink, TokensCounted
@@ -15,7 +17,10 @@ from engine.api.modes import RankMode
 from engine.api.ranks import Helping, RankPlan
 from engine.api.station import StationPlace
 from engine.api.stats import RequestStats
-from engine.api.types import CountId, ModelRole, Request, RequestId, Speculation
+from engine.api.types import CountId, ModelRole, Request, RequestId
+
+if TYPE_CHECKING:
+    from engine.runtime.scheduler import Scheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,55 +70,18 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Cancel:
-    """Finish a reply early."""
-
-    id: RequestId
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerNow:
-    """End a reply's thinking."""
-
-    id: RequestId
-
-
-@dataclass(frozen=True, slots=True)
-class SetSpeculation:
-    """Change how a reply drafts."""
-
-    id: RequestId
-    speculation: Speculation
-
-
-@dataclass(frozen=True, slots=True)
-class KeepOnly:
-    """Forget what is kept of all other conversations."""
-
-    conversations: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class SetSparing:
-    """Measure nothing, only first prices, or all."""
-
-    on: bool
-    on_battery: bool
-
-
-@dataclass(frozen=True, slots=True)
 class SetStation:
-    """Have the draft computed there as well, or nowhere else (None)."""
+    """Have the draft computed there as well, or nowhere else (None). No answer."""
 
     place: StationPlace | None
 
 
 @dataclass(frozen=True, slots=True)
-class NoteRace:
-    """Correct the pass ratios of a source."""
+class Change:
+    """Change replies, or how the engine works. No answer."""
 
-    source: str
-    longer: float
+    name: str
+    act: Callable[[Scheduler], object] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +89,7 @@ class Close:
     """Finish everything and end the thread. The last command on the queue."""
 
 
-# of replies, or of how the engine works; no answer
-Change = Cancel | AnswerNow | SetSpeculation | KeepOnly | SetSparing | NoteRace | SetStation
-Command = Load | SetDraft | Unload | Submit | Count | Change | Close
+Command = Load | SetDraft | Unload | Submit | Count | SetStation | Change | Close
 
 
 class CommandQueue:

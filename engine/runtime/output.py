@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Sequence as Tokens
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -212,10 +213,7 @@ class DraftMarks:
             segments.append((start, end, origin))
             posted = run.first
         self._forget_before(posted)
-        return tuple(
-            DraftMark(start, end, origin.wanted, origin.position, origin.drafted, origin.round)
-            for start, end, origin in segments
-        )
+        return tuple(replace(origin, start=start, end=end) for start, end, origin in segments)
 
     def _origin(self, run: Run) -> DraftMark | None:
         """A character is accepted only if all of its tokens were."""

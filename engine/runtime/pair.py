@@ -105,6 +105,11 @@ class LoadedPair:
         for reply in replies:
             self.draft_for(reply)
 
+    def set_sparing(self, on: bool, on_battery: bool) -> None:
+        """See `ChatEngine.set_sparing`."""
+        self.spares = on
+        self.on_battery = on_battery
+
     def start(self, queued: QueuedReply) -> Reply:
         """Make the reply of a request. A main model has to be loaded."""
         main, draft = self.at(queued.request.kv_bits)
@@ -122,7 +127,8 @@ class LoadedPair:
             proposers.append(ForcedProposer(reply.sampler.guide))
         proposers += reply.predicted()
         if self.station is not None and not reply.sampler.rejects:
-            proposers.append(self._station_proposer(self.station, reply))
+            begins = reply.rounds.may_draft
+            proposers.append(StationProposer(self.station, self.history, reply.sampler, chat.tokens, begins=begins))
         main, draft = self._with_eight_bits
         draft = draft if chat.model is main else self.draft
         if draft is not None:
@@ -146,10 +152,6 @@ class LoadedPair:
         needed_bytes = draft.need.at(CONVERSATIONS * LEAST_CONTEXT_TOKENS)
         ends = tuple(sorted(draft.ends))
         self.station.use(DraftOrder(draft.info.folder, main.logit_width, ends, needed_bytes))
-
-    def _station_proposer(self, station: StationConnection, reply: Reply) -> StationProposer:
-        begins = reply.rounds.may_draft
-        return StationProposer(station, self.history, reply.sampler, reply.sequence.tokens, begins=begins)
 
     def at(self, kv_bits: int | None) -> tuple[LoadedModel | None, LoadedModel | None]:
         """Main model and draft with keys and values of so many bits; None: as many as memory allows."""

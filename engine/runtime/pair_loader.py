@@ -90,7 +90,7 @@ class PairLoader:
             self._next_draft = SetDraft(command.draft, command.sink)
 
     def set_draft(self, command: SetDraft) -> None:
-        if self._loads_main:
+        if self._scheduler.loads_main:
             self._refuse_next_draft(LoadAborted)
             self._next_draft = command
             return
@@ -119,7 +119,7 @@ class PairLoader:
 
     def take_next_draft(self) -> SetDraft | None:
         """The draft's command that waited for a main model, once that is loaded or has failed."""
-        if self._loads_main:
+        if self._scheduler.loads_main:
             return None
         command = self._next_draft
         self._next_draft = None
@@ -149,7 +149,7 @@ class PairLoader:
         draft_folder = None if draft is None else draft.info.folder
         if self._scheduler.load is not None:
             draft_folder = self._scheduler.load.folder
-        another_comes = self._loads_main
+        another_comes = self._scheduler.loads_main
         if not another_comes:
             self.abort_loads(LoadAborted)
             self._scheduler.fail_started(lost)
@@ -178,11 +178,6 @@ class PairLoader:
         self._lost = None
         self._again_at = None
         self._wait_s = 0.0
-
-    @property
-    def _loads_main(self) -> bool:
-        load = self._scheduler.load
-        return load is not None and load.role is ModelRole.MAIN
 
     def abort_loads(self, reason: Callable[[str], EngineError]) -> None:
         load = self._scheduler.load

@@ -73,7 +73,7 @@ def check_request(request: Request) -> None:
     _check_json("template_variables", request.template_variables)
     _check_constraint(request)
     _check_token_ids("tokens", request.tokens)
-    check_text(request.text)
+    check_text("text", request.text)
     _check_characters("prediction", request.prediction)
     _check_all("stop", request.stop, str)
     for name, least in _LEAST.items():
@@ -96,10 +96,10 @@ def context_limit(request: Request, context_tokens: int) -> int:
     return min(context_tokens, request.context_tokens or context_tokens)
 
 
-def check_text(text: str) -> None:
+def check_text(field: str, text: str) -> None:
     """Raise InvalidRequest if `text` is not a valid text."""
-    _check_type("text", text, str)
-    _check_characters("text", text)
+    _check_type(field, text, str)
+    _check_characters(field, text)
 
 
 def check_tokens(field: str, tokens: Sequence[int], vocabulary: int) -> None:
@@ -141,8 +141,7 @@ def _check_messages(messages: tuple[Message, ...]) -> None:
     for message in messages:
         _check_type("messages", message.role, MessageRole)
         for text in (message.content, message.reasoning, message.tool_call_id, message.name):
-            _check_type("messages", text, str)
-            _check_characters("messages", text)
+            check_text("messages", text)
         _check_all("pictures", message.pictures, Picture)
         if message.pictures and message.role not in (MessageRole.USER, MessageRole.TOOL):
             raise InvalidRequest("pictures", message.role.value, "user | tool")
@@ -151,8 +150,7 @@ def _check_messages(messages: tuple[Message, ...]) -> None:
         _check_all("messages", message.tool_calls, ToolCall)
         for call in message.tool_calls:
             for text in (call.id, call.name, call.arguments):
-                _check_type("messages", text, str)
-                _check_characters("messages", text)
+                check_text("messages", text)
 
 
 def _check_kept(request: Request) -> None:
@@ -182,8 +180,7 @@ def _check_constraint(request: Request) -> None:
         return
     _check_type("constraint", constraint, Constraint)
     _check_type("constraint", constraint.kind, ConstraintKind)
-    _check_type("constraint", constraint.text, str)
-    _check_characters("constraint", constraint.text)
+    check_text("constraint", constraint.text)
     if not 0 < len(constraint.text) <= LARGEST_CONSTRAINT:
         raise InvalidRequest("constraint", f"{len(constraint.text)} characters", f"1..{LARGEST_CONSTRAINT}")
     if request.must_call:

@@ -315,12 +315,12 @@ class Scheduler:
                 self._paused.append(reply)
 
     @property
-    def _loads_main(self) -> bool:
+    def loads_main(self) -> bool:
         return self.load is not None and self.load.role is ModelRole.MAIN
 
     def _ready(self, *, patient: bool) -> QueuedReply | None:
         """The request to start next; `patient`: the engine is idle."""
-        if self._loads_main or len(self._running) >= MAX_REPLIES:
+        if self.loads_main or len(self._running) >= MAX_REPLIES:
             return None
         priority = self._priority
         if self._started:  # only one background reply at a time

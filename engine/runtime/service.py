@@ -13,7 +13,6 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,27 +23,21 @@ from engine.api.ranks import Helping, RankPlan
 from engine.api.station import StationPlace
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
 from engine.models import mlx_build
+from engine.models.openblas import put_in_front
 from engine.models.published import Published, nothing_published
 from engine.runtime.commands import (
-    AnswerNow,
-    Cancel,
     Change,
     Close,
     Command,
     CommandQueue,
     Count,
-    KeepOnly,
     Load,
-    NoteRace,
     SetDraft,
-    SetSparing,
-    SetSpeculation,
     SetStation,
     Submit,
     Unload,
     refusal,
 )
-from engine.runtime.kept_bytes import KeptBytes
 from engine.runtime.requests import check_request, check_speculation, check_text
 from engine.runtime.state import state_after
 
@@ -74,22 +67,26 @@ class Engine:
         bits when they are loaded. `published`: called on the engine thread for each pair that is loaded.
         """
         self._commands = CommandQueue()
-        self._make_worker: Callable[[], EngineThread] = partial(
-            _make_worker,
-            KeptBytes(cache_folder, cache_memory_share, cache_disk_bytes),
-            openblas,
-            light_drafters,
-            published,
-            self._send_events,
-            self._commands.ends,
-        )
+
+        def make_worker() -> EngineThread:
+            """Imports MLX; called on the engine thread, after the window is shown."""
+            if mlx_build.is_too_new():
+                raise MlxUnusable(mlx_build.system_name(), mlx_build.wheel(), "needs macOS 26.2")
+            if openblas:
+                put_in_front()
+            from engine.runtime import worker
+
+            caches = cache_folder, cache_memory_share, cache_disk_bytes
+            return worker.make_worker(*caches, light_drafters, published, self._send_events, self._commands.ends)
+
+        self._make_worker = make_worker
         self._ids = itertools.count(1)
         self._lock = threading.Lock()  # of the attributes below; no sink is called under it
         self._closed = False
         self._state = EngineState()
         self._subscribers: dict[object, Sink] = {}
         # Later commands about requests whose Queued is posted and whose own command is not sent yet.
-        self._arriving: dict[RequestId, list[Command]] = {}
+        self._arriving: dict[RequestId, list[Change]] = {}
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
         # MLX aborts or hangs a process that ends while a thread still computes.
@@ -141,7 +138,7 @@ class Engine:
             if isinstance(text, Request):
                 check_request(text)
             else:
-                check_text(text)
+                check_text("text", text)
         except EngineError as error:
             self._refuse(command, error)
         else:
@@ -149,30 +146,32 @@ class Engine:
         return command.id
 
     def cancel(self, request: RequestId) -> None:
-        self._send_after(request, Cancel(request))
+        self._send_after(request, Change("cancel", lambda scheduler: scheduler.cancel(request)))
 
     def answer_now(self, request: RequestId) -> None:
-        self._send_after(request, AnswerNow(request))
+        self._send_after(request, Change("answer now", lambda scheduler: scheduler.answer_now(request)))
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         check_speculation(speculation)
-        self._send_after(request, SetSpeculation(request, speculation))
+        change = Change("speculation", lambda scheduler: scheduler.set_speculation(request, speculation))
+        self._send_after(request, change)
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        command = KeepOnly(frozenset(conversations))
+        kept = frozenset(conversations)
+        command = Change("keep only", lambda scheduler: scheduler.keep_only(kept))
         with self._lock:
             for meanwhile in self._arriving.values():
                 meanwhile.append(command)
         self._send(command)
 
     def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
-        self._send(SetSparing(on, on_battery))
+        self._send(Change("sparing", lambda scheduler: scheduler.pair.set_sparing(on, on_battery)))
 
     def set_station(self, place: StationPlace | None) -> None:
         self._send(SetStation(place))
 
     def note_race(self, source: str, longer: float) -> None:
-        self._send(NoteRace(source, longer))
+        self._send(Change("race", lambda scheduler: scheduler.pair.history.costs.ratios.correct(source, longer)))
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()
@@ -211,7 +210,7 @@ class Engine:
         thread = threading.current_thread()
         return thread is self._thread or isinstance(thread, OwnThread)
 
-    def _send_after(self, request: RequestId, command: Cancel | AnswerNow | SetSpeculation) -> None:
+    def _send_after(self, request: RequestId, command: Change) -> None:
         """Send after the request's own command: a sink may call `cancel` as soon as it gets Queued."""
         with self._lock:
             if request in self._arriving:
@@ -242,7 +241,7 @@ class Engine:
             self._refuse(command, EngineClosed())
 
     def _refuse(self, command: Command, error: EngineError) -> None:
-        if not isinstance(command, Change | Close):
+        if not isinstance(command, SetStation | Change | Close):
             self._send_events(command.sink, *refusal(command, error))
 
     def _send_events(self, sink: Sink | None, *events: Event) -> None:
@@ -300,32 +299,12 @@ class Engine:
 
     def _next_command(self, worker: EngineThread) -> Command | None:
         """The next command; None if there is pending work to step."""
-        if (draft := worker.take_next_draft()) is not None:
+        if (draft := worker.loader.take_next_draft()) is not None:
             return draft
         try:
             return self._commands.get(not worker.has_work, worker.look_s)
         except queue.Empty:
             return None
-
-
-def _make_worker(
-    kept: KeptBytes,
-    openblas: bool,
-    light_drafters: bool,
-    published: Published,
-    post: Callable[[Sink | None, Event], None],
-    ends: Callable[[bool], bool],
-) -> EngineThread:
-    """Imports MLX; called on the engine thread, after the window is shown."""
-    from engine.models.openblas import put_in_front
-
-    if mlx_build.is_too_new():
-        raise MlxUnusable(mlx_build.system_name(), mlx_build.wheel(), "needs macOS 26.2")
-    if openblas:
-        put_in_front()
-    from engine.runtime.worker import make_worker
-
-    return make_worker(kept, light_drafters, published, post, ends)
 
 
 def _why_no_worker(error: BaseException) -> EngineError:

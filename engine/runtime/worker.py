@@ -22,25 +22,8 @@ from engine.models.memory import kept_caches_bytes
 from engine.models.published import Published
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
-from engine.runtime.commands import (
-    AnswerNow,
-    Cancel,
-    Change,
-    Close,
-    Command,
-    Count,
-    KeepOnly,
-    Load,
-    NoteRace,
-    SetDraft,
-    SetSparing,
-    SetSpeculation,
-    SetStation,
-    Submit,
-    Unload,
-)
+from engine.runtime.commands import Change, Close, Command, Count, Load, SetDraft, SetStation, Submit, Unload
 from engine.runtime.counting import Counting
-from engine.runtime.kept_bytes import KeptBytes
 from engine.runtime.pair_loader import PairLoader, Post
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
@@ -52,12 +35,21 @@ LOOK_S = 1.0  # interval in which an idle engine checks that the ranks are alive
 Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
 
-def make_worker(kept: KeptBytes, light_drafters: bool, published: Published, post: Post, ends: Ends) -> EngineThread:
+def make_worker(
+    cache_folder: Path | None,
+    cache_memory_share: float,
+    cache_disk_bytes: int,
+    light_drafters: bool,
+    published: Published,
+    post: Post,
+    ends: Ends,
+) -> EngineThread:
+    """The first arguments as of an Engine."""
     calibration, prefixes, tried = (
-        None if kept.folder is None else kept.folder / name for name in ("calibration", "prefixes", "tried.json")
+        None if cache_folder is None else cache_folder / name for name in ("calibration", "prefixes", "tried.json")
     )
-    open_disk = partial(_open_disk, prefixes, kept.caches_on_disk)
-    store = PrefixStore(kept_caches_bytes(kept.caches_share), open_disk(), open_disk=open_disk)
+    open_disk = partial(_open_disk, prefixes, cache_disk_bytes)
+    store = PrefixStore(kept_caches_bytes(cache_memory_share), open_disk(), open_disk=open_disk)
     return EngineThread(
         Scheduler(Tuner(calibration, published), store), post, ends, FirstUse(tried), light_drafters=light_drafters
     )
@@ -78,7 +70,7 @@ class EngineThread:
         self._scheduler = scheduler
         self._post = post
         self._counting = Counting(post)
-        self._loader = PairLoader(
+        self.loader = PairLoader(
             scheduler,
             self._counting,
             post,
@@ -95,7 +87,7 @@ class EngineThread:
     def look_s(self) -> float | None:
         """The longest time between two calls of `step` without work; None: unlimited."""
         main = self._scheduler.main
-        looks = self._loader.waits if main is None else main.ranks > 1
+        looks = self.loader.waits if main is None else main.ranks > 1
         return LOOK_S if looks else None
 
     def handle(self, command: Command) -> None:
@@ -103,44 +95,24 @@ class EngineThread:
         _log.debug("%r", command)
         match command:
             case Load():
-                self._loader.load(command)
+                self.loader.load(command)
             case SetDraft():
-                self._loader.set_draft(command)
+                self.loader.set_draft(command)
             case Unload():
-                self._loader.unload(command)
+                self.loader.unload(command)
             case Submit():
                 self._scheduler.add(QueuedReply(command.id, command.request, partial(self._post, command.sink)))
             case Count():
                 self._counting.add(command)
-            case Close():
-                self._shut_down()
-            case _:
-                self._change(command)
-
-    def _change(self, command: Change) -> None:
-        match command:
-            case Cancel():
-                self._scheduler.cancel(command.id)
-            case AnswerNow():
-                self._scheduler.answer_now(command.id)
-            case SetSpeculation():
-                self._scheduler.set_speculation(command.id, command.speculation)
-            case KeepOnly():
-                self._scheduler.keep_only(command.conversations)
-            case SetSparing():
-                self._scheduler.pair.spares = command.on
-                self._scheduler.pair.on_battery = command.on_battery
             case SetStation():
                 self._scheduler.set_station(command.place, self._report_station)
-            case NoteRace():
-                self._scheduler.pair.history.costs.ratios.correct(command.source, command.longer)
+            case Change():
+                command.act(self._scheduler)
+            case Close():
+                self._shut_down()
 
     def _report_station(self, state: StationState) -> None:
         self._post(None, StationChanged(state))
-
-    def take_next_draft(self) -> SetDraft | None:
-        """The draft's command that waited for a main model, once that is loaded or has failed."""
-        return self._loader.take_next_draft()
 
     def step(self) -> None:
         """A slice of pending work. An error that does not belong to one reply ends all replies."""
@@ -158,14 +130,14 @@ class EngineThread:
             self._scheduler.fail_all(error)
             raise
         finally:
-            self._loader.check_main()
+            self.loader.check_main()
 
     def _shut_down(self) -> None:
         try:
-            self._loader.abort_loads(lambda folder: EngineClosed())
+            self.loader.abort_loads(lambda folder: EngineClosed())
             self._counting.refuse_all(EngineClosed)
             self._scheduler.cancel_all()
-            self._loader.drop(None)
+            self.loader.drop(None)
             self._scheduler.set_station(None, self._report_station)
         finally:
             mx.synchronize()

@@ -23,7 +23,6 @@ from engine.api.types import FinishReason, Message, MessageRole, ModelInfo, Requ
 from engine.server.contents import seen, source_of, text_of
 from engine.server.dialect import ApiCall, CallContext, Dialect, get, sse
 from engine.server.fields import Fields, fields_of
-from engine.server.figures import hunch_of, timings_of
 from engine.server.parameters import (
     constraint_of,
     identifier,
@@ -87,17 +86,13 @@ class AnthropicMessage(ApiCall):
     def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         (outcome,) = outcomes
         end = outcome.finished
-        if end is None:
-            raise RuntimeError("the reply has not ended")
         content: list[dict[str, Any]] = []
         if outcome.thinking:
             content.append({"type": "thinking", "thinking": "".join(outcome.thinking), "signature": ""})
         if outcome.text:
             content.append({"type": "text", "text": "".join(outcome.text), "citations": None})
         content += [_tool_use(call) | {"input": arguments_of(call)} for call in outcome.calls]
-        read = end.stats.prompt_tokens - end.stats.cached_tokens
-        usage = _usage(read, end.stats.cached_tokens, end.stats.generated_tokens)
-        return self._message(content, usage) | self._end(end, bool(outcome.calls)) | self._figures(end)
+        return self._message(content, _usage_of(end)) | self._end(end, bool(outcome.calls)) | self.figures_of(end)
 
     def opening(self, done_tokens: int, total_tokens: int) -> Iterable[bytes]:
         start = self._message([], _usage(total_tokens - done_tokens, done_tokens, 0))
@@ -121,11 +116,9 @@ class AnthropicMessage(ApiCall):
     def closing(self, outcomes: Sequence[ReplyOutcome]) -> Iterable[bytes]:
         yield from self._close()
         (outcome,) = outcomes
-        if (end := outcome.finished) is not None:
-            stats = end.stats
-            usage = _usage(stats.prompt_tokens - stats.cached_tokens, stats.cached_tokens, stats.generated_tokens)
-            delta = self._end(end, bool(outcome.calls))
-            yield _event("message_delta", delta=delta, usage=usage, **self._figures(end))
+        end = outcome.finished
+        delta = self._end(end, bool(outcome.calls))
+        yield _event("message_delta", delta=delta, usage=_usage_of(end), **self.figures_of(end))
         yield _event("message_stop")
 
     def alive(self, done_tokens: int, total_tokens: int) -> bytes:
@@ -153,9 +146,6 @@ class AnthropicMessage(ApiCall):
         reason = _stop_reason(end, called)
         stop = end.stop if reason == "stop_sequence" else None
         return {"stop_reason": reason, "stop_sequence": stop, "stop_details": None, "container": None}
-
-    def _figures(self, end: Finished) -> dict[str, Any]:
-        return {"timings": timings_of(end.stats), "hunch": hunch_of(end, self.context.draft)}
 
     def _open(self, kind: str, block: dict[str, Any]) -> Iterable[bytes]:
         if self._kind == kind:
@@ -300,6 +290,11 @@ def _assistants(turn: Fields) -> Message:
             case kind:
                 raise unsupported("messages", f": blocks of type '{kind}'")
     return Message(MessageRole.ASSISTANT, "".join(texts), "\n".join(thoughts), tuple(calls))
+
+
+def _usage_of(end: Finished) -> dict[str, Any]:
+    stats = end.stats
+    return _usage(stats.prompt_tokens - stats.cached_tokens, stats.cached_tokens, stats.generated_tokens)
 
 
 def _usage(read: int, cached: int, written: int) -> dict[str, Any]:

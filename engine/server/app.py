@@ -123,8 +123,7 @@ class _Calling:
         if sent.texts:
             with self._shared.expecting(len(requests)):
                 requests = await client.unless_left(self._shared.pictures.read(sent, requests))
-        opened = self._shared.replies(self._path, requests, client, model, call.keep_s, sent.owner)
-        async with opened as replies:
+        with self._shared.replies(self._path, requests, client, model, call.keep_s, sent.owner) as replies:
             if call.stream:
                 await replies.judged()
                 await _Stream(call, replies, client, send).run(scope["request_id"])

@@ -101,8 +101,9 @@ def shelf_of(arguments: argparse.Namespace, engine: ChatEngine) -> ModelShelf | 
         return None
     drafts = {Path(main).resolve(): Path(draft).resolve() if draft else None for main, draft in arguments.pair}
     state = engine.state()
-    folders = arguments.models
-    return EngineShelf(engine, served_models(state, folders, drafts), served_drafts(state, folders))
+    infos = [model.info for model in scan_folders(arguments.models) if model.info is not None]
+    here = [] if state.draft is None else [state.draft]  # whether one fits is known by its main model
+    return EngineShelf(engine, served_models(state, infos, drafts), [*here, *infos])
 
 
 def _seconds(text: str) -> float:
@@ -210,19 +211,14 @@ class EngineShelf:
             self._engine.set_draft(chosen.draft.folder, _unheard)
 
 
-def served_models(state: EngineState, folders: Sequence[Path], drafts: Mapping[Path, Path | None]) -> list[ServedModel]:
-    """The loaded pair, which stays, and the models in `folders`, each with its draft of `drafts`, or the best one."""
-    infos = [model.info for model in scan_folders(folders) if model.info is not None]
+def served_models(
+    state: EngineState, infos: Sequence[ModelInfo], drafts: Mapping[Path, Path | None]
+) -> list[ServedModel]:
+    """The loaded pair, which stays, and the other models, each with its draft of `drafts`, or the best one."""
     here = [] if state.main is None else [ServedModel(state.main, state.draft, chosen=True)]
     known = {_key(each.main.folder) for each in here}
     others = [info for info in infos if info.drafter is None and _key(info.folder) not in known]
     return [*here, *(ServedModel(info, _draft_of(info, infos, drafts)) for info in others)]
-
-
-def served_drafts(state: EngineState, folders: Sequence[Path]) -> list[ModelInfo]:
-    """The loaded draft, and all models in `folders`: whether one fits is known by its main model."""
-    infos = [model.info for model in scan_folders(folders) if model.info is not None]
-    return infos if state.draft is None else [state.draft, *infos]
 
 
 def _draft_of(main: ModelInfo, infos: Sequence[ModelInfo], drafts: Mapping[Path, Path | None]) -> ModelInfo | None:

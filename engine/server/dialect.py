@@ -13,9 +13,10 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from engine.api.events import Event
+from engine.api.events import Event, Finished
 from engine.api.types import EngineState, FinishReason, Request
 from engine.server.fields import Fields
+from engine.server.figures import hunch_of, timings_of
 from engine.server.options import ServerOptions
 from engine.server.parameters import answered_name, identifier, model_name, ttl_of
 from engine.server.pictures import SentPictures
@@ -107,6 +108,10 @@ class ApiCall(ABC):
     def failure(self, problem: Problem, request_id: str) -> bytes:
         """The end of a stream that has begun."""
         return sse(self.context.dialect.error(problem, request_id))
+
+    def figures_of(self, end: Finished) -> dict[str, Any]:
+        """Beyond the vendor's own."""
+        return {"timings": timings_of(end.stats), "hunch": hunch_of(end, self.context.draft)}
 
 
 def get(path: str, answer: Callable[[HttpRequest], Any]) -> Route:

@@ -6,12 +6,13 @@ import asyncio
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import Request as HttpRequest
 
 from engine.server.problems import Problem, invalid
 
+_T = TypeVar("_T")
 _LONG = 1 << 16  # bytes; a longer body is read on another thread
 _MOST_DEPTH = 64
 # More than any model's context has room for. While they are parsed, no other thread of Python's runs. MEASURED: that is
@@ -97,18 +98,11 @@ class Fields:
         return next((self.values[name] for name in names if name in self), None)
 
     def text(self, name: str) -> str | None:
-        value = self.any(name)
-        if value is not None and not isinstance(value, str):
-            raise self.wrong(name, "a string")
-        return value
+        return self._of_kind(str, name, "a string")
 
     def flag(self, name: str, default: bool = False) -> bool:
-        value = self.any(name)
-        if value is None:
-            return default
-        if not isinstance(value, bool):
-            raise self.wrong(name, "true or false")
-        return value
+        value = self._of_kind(bool, name, "true or false")
+        return default if value is None else value
 
     def number(self, name: str) -> float | None:
         value = self.any(name)
@@ -129,12 +123,7 @@ class Fields:
         return value
 
     def items(self, name: str) -> list[Any]:
-        value = self.any(name)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise self.wrong(name, "an array")
-        return value
+        return self._of_kind(list, name, "an array") or []
 
     def objects(self, name: str) -> list[Fields]:
         items = self.items(name)
@@ -146,10 +135,7 @@ class Fields:
 
     def raw(self, name: str) -> dict[str, Any]:
         """A JSON object as it is."""
-        value = self.any(name)
-        if value is not None and not isinstance(value, dict):
-            raise self.wrong(name, "an object")
-        return value or {}
+        return self._of_kind(dict, name, "an object") or {}
 
     def wrong(self, name: str, wanted: str) -> Problem:
         return invalid(f"'{self._at}{name}' must be {wanted}.", f"{self._at}{name}")
@@ -159,6 +145,12 @@ class Fields:
         for name in names:
             if self.any(name) not in (None, False, [], {}):
                 raise invalid(f"'{self._at}{name}' is not supported.", name, "unsupported_parameter")
+
+    def _of_kind(self, kind: type[_T], name: str, wanted: str) -> _T | None:
+        value = self.any(name)
+        if value is not None and not isinstance(value, kind):
+            raise self.wrong(name, wanted)
+        return value
 
     def _object(self, value: Any, place: str) -> Fields:
         if not isinstance(value, dict):

@@ -33,7 +33,7 @@ from engine.api.types import (
 )
 from engine.server.dialect import CUT, ApiCall, CallContext, Dialect, get, packed, sse
 from engine.server.fields import Fields, fields_of
-from engine.server.figures import hunch_of, timings_of, usage_of
+from engine.server.figures import usage_of
 from engine.server.parameters import (
     ANY_OBJECT,
     choices_of,
@@ -185,12 +185,10 @@ class GenerateContent(ApiCall):
         return {"candidates": list(candidates), "modelVersion": self.model, "responseId": self._id}
 
     def _figures(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
-        ends = [outcome.finished for outcome in outcomes if outcome.finished is not None]
+        ends = [outcome.finished for outcome in outcomes]
         thinking_tokens = sum(outcome.thinking_tokens for outcome in outcomes)
         figures = {"usageMetadata": _usage([end.stats for end in ends], thinking_tokens, self._choices)}
-        if len(ends) != 1:
-            return figures
-        return figures | {"timings": timings_of(ends[0].stats), "hunch": hunch_of(ends[0], self.context.draft)}
+        return figures | self.figures_of(ends[0]) if len(ends) == 1 else figures
 
 
 class StreamGenerateContent(GenerateContent):

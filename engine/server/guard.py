@@ -10,7 +10,6 @@ import asyncio
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -18,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engine.api.connections import is_loopback
 from engine.server.dialect import Dialect
 from engine.server.options import ServerOptions
 from engine.server.problems import Problem, full, too_many_connections
@@ -33,13 +33,10 @@ class Guard:
         self._app = app
         self._options = options
         self._dialects = dialects
-        self._held = _Held()
+        self.held_bytes = 0  # of the bodies of all open requests
         self._hosts = _LOCAL_HOSTS | {host.casefold() for host in (*options.hosts, options.host) if host}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         headers = Headers(scope=scope)
         scope["dialect"] = dialect = next(each for each in self._dialects if each.owns(scope["path"], headers))
         scope["request_id"] = request_id = f"req_{secrets.token_hex(12)}"
@@ -66,11 +63,11 @@ class Guard:
             refusal = JSONResponse(body, problem.status, {**problem.headers, "connection": "close"})
             await refusal(scope, receive, _with(send, answers))
             return
-        limited = _Limited(receive, self._options, self._held)
+        limited = _Limited(receive, self._options, self)
         try:
             await self._app(scope, limited, _with(send, answers))
         finally:
-            self._held.size -= limited.size
+            self.held_bytes -= limited.size
 
     def _check_origin(self, headers: Headers) -> None:
         host = headers.get("host", "")
@@ -136,18 +133,13 @@ class Guard:
         return Response(status_code=204, headers=allowed)
 
 
-@dataclass(slots=True)
-class _Held:
-    size: int = 0  # of the bodies of all open requests
-
-
 class _Limited:
     """Receives a body of at most so many bytes, in at most so many seconds."""
 
-    def __init__(self, receive: Receive, options: ServerOptions, held: _Held) -> None:
+    def __init__(self, receive: Receive, options: ServerOptions, guard: Guard) -> None:
         self._receive = receive
         self._options = options
-        self._held = held
+        self._guard = guard
         self.size = 0  # up to now
         self._until = asyncio.get_running_loop().time() + options.body_s
         self._whole = False
@@ -162,10 +154,10 @@ class _Limited:
             raise Problem(408, "The body did not come in time.", code="timeout") from None
         size = len(message.get("body", b""))
         self.size += size
-        self._held.size += size
+        self._guard.held_bytes += size
         if self.size > self._options.largest_body:
             raise _too_large(self._options.largest_body)
-        if self._held.size > self._options.most_held:
+        if self._guard.held_bytes > self._options.most_held:
             raise full("bodies")
         self._whole = not message.get("more_body", False)
         return message
@@ -174,7 +166,7 @@ class _Limited:
 def _machine_of(scope: Scope) -> str:
     """Its address; "" for this machine, which has two."""
     host = (scope["client"] or ("",))[0]
-    return host if _is_address(host) and not ip_address(host).is_loopback else ""
+    return host if _is_address(host) and not is_loopback(host) else ""
 
 
 def _with(send: Send, headers: Mapping[str, str]) -> Send:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -90,13 +91,12 @@ class OllamaCall(ApiCall):
         reason = {"done": True, "done_reason": "unload" if self.keep_s == 0 else "load"}
         return self.head() | self.text(SpanKind.ANSWER, "") | reason
 
+    @abstractmethod
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
-        raise NotImplementedError
+        """Of a piece."""
 
     def calls(self, calls: Sequence[ToolCall]) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
+        """The same."""
         raise NotImplementedError
 
     def pieces(self, index: int, event: Event) -> Iterable[bytes]:
@@ -157,8 +157,7 @@ class OllamaChat(OllamaCall):
             message["thinking"] = "".join(outcome.thinking)
         if outcome.calls:
             message |= self.calls(outcome.calls)["message"] | {"content": message["content"]}
-        end = {} if outcome.finished is None else self.end(outcome.finished)
-        return self.head() | {"message": message} | end
+        return self.head() | {"message": message} | self.end(outcome.finished)
 
 
 class OllamaGenerate(OllamaCall):
@@ -179,8 +178,7 @@ class OllamaGenerate(OllamaCall):
     def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         (outcome,) = outcomes
         thinking = {"thinking": "".join(outcome.thinking)} if outcome.thinking else {}
-        end = {} if outcome.finished is None else self.end(outcome.finished)
-        return self.head() | {"response": "".join(outcome.text)} | thinking | end
+        return self.head() | {"response": "".join(outcome.text)} | thinking | self.end(outcome.finished)
 
 
 def keep_alive_of(fields: Fields) -> float | None:

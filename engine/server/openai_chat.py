@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from engine.api.events import Event, Finished, PromptProgress, TextDelta, TokensScored, ToolCalled
-from engine.api.types import MOST_LOGPROBS, Message, MessageRole, Request, SpanKind, TokenScore
+from engine.api.types import MOST_LOGPROBS, Limits, Message, MessageRole, Request, SpanKind, TokenScore
 from engine.server.contents import seen, settled, text_of
 from engine.server.dialect import CUT, ApiCall, CallContext, sse
 from engine.server.fields import Fields
-from engine.server.figures import hunch_of, predicted_of, timings_of, usage_of
+from engine.server.figures import predicted_of, usage_of
 from engine.server.figures import speculation_of as measured_speculation
 from engine.server.parameters import (
     choices_of,
@@ -26,6 +26,7 @@ from engine.server.parameters import (
     speculation_of,
     stops_of,
     thinking_of,
+    within,
 )
 from engine.server.pictures import SentPictures
 from engine.server.problems import invalid
@@ -100,7 +101,7 @@ class OpenAICall(ApiCall):
 
     def figures(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         """Of one reply in detail; of several, what they used."""
-        ends = [outcome.finished for outcome in outcomes if outcome.finished is not None]
+        ends = [outcome.finished for outcome in outcomes]
         thinking_tokens = sum(outcome.thinking_tokens for outcome in outcomes)
         usage = {"usage": usage_of([end.stats for end in ends], thinking_tokens, self.choices)}
         if self.requests[0].prediction:
@@ -108,11 +109,7 @@ class OpenAICall(ApiCall):
         if len(ends) != 1:
             return usage
         (end,) = ends
-        return usage | {
-            "timings": timings_of(end.stats),
-            "metrics": measured_speculation(end.stats),
-            "hunch": hunch_of(end, self.context.draft),
-        }
+        return usage | {"metrics": measured_speculation(end.stats)} | self.figures_of(end)
 
 
 class ChatCompletion(OpenAICall):
@@ -157,7 +154,7 @@ class ChatCompletion(OpenAICall):
         if outcome.calls:
             message["tool_calls"] = as_openai(outcome.calls)
             message["content"] = message["content"] or None
-        finish = self.finish_of(outcome.finished, len(outcome.calls)) if outcome.finished is not None else None
+        finish = self.finish_of(outcome.finished, len(outcome.calls))
         logprobs = None if self._logprobs is None else chat_logprobs(outcome.scores)
         return {"index": index, "message": message, "logprobs": logprobs, "finish_reason": finish}
 
@@ -226,7 +223,7 @@ class Completion(OpenAICall):
         return figures
 
     def choice(self, index: int, outcome: ReplyOutcome) -> dict[str, Any]:
-        finish = None if outcome.finished is None else self.finish_of(outcome.finished)
+        finish = self.finish_of(outcome.finished)
         prompt = self._echoed(index, outcome.prompt_scores) if self._echo else ""
         self._scored[index].extend([] if self._only_scores else outcome.scores)
         text = "" if self._only_scores else "".join([*outcome.thinking, *outcome.text])
@@ -319,18 +316,12 @@ def chat_logprobs_of(fields: Fields) -> int | None:
         if most is not None:
             raise invalid("'top_logprobs' needs 'logprobs'.", "top_logprobs")
         return None
-    return _checked("top_logprobs", most or 0, MOST_LOGPROBS)
+    return within(Limits(0, MOST_LOGPROBS), "top_logprobs", most or 0)
 
 
 def completion_logprobs_of(fields: Fields) -> int | None:
     most = fields.integer("logprobs")
-    return None if most is None else _checked("logprobs", most, _MOST_OF_COMPLETIONS)
-
-
-def _checked(name: str, most: int, limit: int) -> int:
-    if not 0 <= most <= limit:
-        raise invalid(f"'{name}' is {most}; allowed: 0..{limit}.", name)
-    return most
+    return None if most is None else within(Limits(0, _MOST_OF_COMPLETIONS), "logprobs", most)
 
 
 def chat_logprobs(scores: Sequence[TokenScore]) -> dict[str, Any]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
-from engine.api.events import Event, Finished, TextDelta, ToolCalled
+from engine.api.events import Event, TextDelta, ToolCalled
 from engine.api.stats import RequestStats
 from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall, Truncation
 from engine.server.contents import seen, settled, text_of
 from engine.server.dialect import CUT, ApiCall, CallContext, sse
 from engine.server.fields import Fields
-from engine.server.figures import hunch_of, timings_of, usage_of
+from engine.server.figures import usage_of
 from engine.server.parameters import constraint_of, most_tokens_of, sampling_of, speculation_of, thinking_of
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
@@ -80,10 +81,12 @@ class OpenAIResponse(ApiCall):
         match event:
             case TextDelta(kind=kind, text=text):
                 wanted = "reasoning" if kind is SpanKind.THINKING else "message"
-                if self._open is None or self._open.kind != wanted:
+                item = self._open
+                if item is None or item.kind != wanted:
                     yield from self._close()
-                    yield from self._begin(_Item(wanted))
-                yield from self._add(text)
+                    item = self._open = _Item(wanted)
+                    yield from self._begin(item)
+                yield from self._add(item, text)
             case ToolCalled(call=call):
                 yield from self._close()
                 yield from self._call_events(call)
@@ -104,17 +107,15 @@ class OpenAIResponse(ApiCall):
         return sse(event, kind)
 
     def _begin(self, item: _Item) -> Iterable[bytes]:
-        self._open = item
         yield self._event("response.output_item.added", output_index=len(self._items), item=item.begun())
         place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
         yield self._event("response.content_part.added", **place, part=item.part(""))
 
-    def _add(self, text: str) -> Iterable[bytes]:
-        if (item := self._open) is not None:
-            item.texts.append(text)
-            more: dict[str, Any] = {"delta": text} | ({} if item.kind == "reasoning" else {"logprobs": []})
-            place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
-            yield self._event(f"response.{item.part_kind}.delta", **place, **more)
+    def _add(self, item: _Item, text: str) -> Iterable[bytes]:
+        item.texts.append(text)
+        more: dict[str, Any] = {"delta": text} | ({} if item.kind == "reasoning" else {"logprobs": []})
+        place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
+        yield self._event(f"response.{item.part_kind}.delta", **place, **more)
 
     def _close(self) -> Iterable[bytes]:
         item = self._open
@@ -146,12 +147,11 @@ class OpenAIResponse(ApiCall):
 
     def _response(self, outcome: ReplyOutcome | None) -> dict[str, Any]:
         """All fields that the vendor's schema requires; the usage is zero until the end."""
-        end = outcome.finished if outcome is not None else None
         asked = self.fields.values
         sampling = self.requests[0].sampling
-        cut = end is not None and end.reason in CUT
+        cut = outcome is not None and outcome.finished.reason in CUT
         status = "incomplete" if cut else "completed"
-        if end is None:
+        if outcome is None:
             status = "in_progress"
         response: dict[str, Any] = {
             "id": self._id,
@@ -186,14 +186,10 @@ class OpenAIResponse(ApiCall):
             "safety_identifier": asked.get("safety_identifier"),
             "prompt_cache_key": asked.get("prompt_cache_key"),
         }
-        return response if outcome is None or end is None else response | self._figures(end, outcome.thinking_tokens)
-
-    def _figures(self, end: Finished, thinking_tokens: int) -> dict[str, Any]:
-        return {
-            "usage": _usage([end.stats], thinking_tokens),
-            "timings": timings_of(end.stats),
-            "hunch": hunch_of(end, self.context.draft),
-        }
+        if outcome is None:
+            return response
+        usage = _usage([outcome.finished.stats], outcome.thinking_tokens)
+        return response | {"usage": usage} | self.figures_of(outcome.finished)
 
 
 def _usage(stats: Sequence[RequestStats], thinking_tokens: int) -> dict[str, Any]:
@@ -246,70 +242,55 @@ def _truncation_of(fields: Fields) -> Truncation:
 
 
 def _messages(fields: Fields, spaces: Sequence[tuple[str, str, str]], pictures: SentPictures) -> tuple[Message, ...]:
-    messages: list[Message | _AssistantTurn] = []
+    messages: list[Message] = []
     if instructions := fields.text("instructions"):
         messages.append(Message(MessageRole.SYSTEM, instructions))
     if isinstance(fields.any("input"), str):
         messages.append(Message(MessageRole.USER, fields.text("input") or ""))
     else:
         flat = {(space, name): flat for flat, space, name in spaces}
-        for item in fields.objects("input"):
-            _add_item(messages, item, flat, pictures)
+        messages += [_message(item, flat, pictures) for item in fields.objects("input")]
     if not messages:
         raise invalid("'input' must have something to answer.", "input")
-    return settled([each.message() if isinstance(each, _AssistantTurn) else each for each in messages])
+    return settled(list(_joined(messages)))
 
 
-@dataclass(slots=True)
-class _AssistantTurn:
-    """Reasoning, text and calls that follow each other."""
-
-    texts: list[str] = field(default_factory=list)
-    thoughts: list[str] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
-
-    def message(self) -> Message:
-        return Message(MessageRole.ASSISTANT, "".join(self.texts), "".join(self.thoughts), tuple(self.calls))
-
-
-def _add_item(
-    messages: list[Message | _AssistantTurn], item: Fields, flat: dict[tuple[str, str], str], pictures: SentPictures
-) -> None:
+def _message(item: Fields, flat: dict[tuple[str, str], str], pictures: SentPictures) -> Message:
     match item.text("type") or "message":
         case "message":
             name = item.text("role") or ""
             if name not in _ROLES:
                 raise item.wrong("role", f"one of {', '.join(_ROLES)}")
-            if _ROLES[name] is MessageRole.ASSISTANT:
-                _assistants(messages).texts.append(text_of(item))
-            elif _ROLES[name] is MessageRole.USER:
-                text, marks = seen(item, pictures)
-                messages.append(Message(MessageRole.USER, text, pictures=marks))
-            else:
-                messages.append(Message(_ROLES[name], text_of(item)))
+            if _ROLES[name] is not MessageRole.USER:
+                return Message(_ROLES[name], text_of(item))
+            text, marks = seen(item, pictures)
+            return Message(MessageRole.USER, text, pictures=marks)
         case "reasoning":
             thoughts = "".join(part.text("text") or "" for part in item.objects("content"))
-            _assistants(messages).thoughts.append(thoughts)
+            return Message(MessageRole.ASSISTANT, "", thoughts)
         case "function_call":
             space = item.text("namespace") or ""
             name = item.text("name") or ""
             call = ToolCall(item.text("call_id") or "", flat.get((space, name), name), item.text("arguments") or "{}")
-            _assistants(messages).calls.append(call)
+            return Message(MessageRole.ASSISTANT, "", tool_calls=(call,))
         case "function_call_output":
             call_id = item.text("call_id") or ""
             text, marks = seen(item, pictures, "output")
-            messages.append(Message(MessageRole.TOOL, text, tool_call_id=call_id, pictures=marks))
+            return Message(MessageRole.TOOL, text, tool_call_id=call_id, pictures=marks)
         case kind:
             raise unsupported("input", f": items of type '{kind}'")
 
 
-def _assistants(messages: list[Message | _AssistantTurn]) -> _AssistantTurn:
-    """The last message, where it is the assistant's; else a new one."""
-    if messages and isinstance(last := messages[-1], _AssistantTurn):
-        return last
-    turn = _AssistantTurn()
-    messages.append(turn)
-    return turn
+def _joined(messages: Iterable[Message]) -> Iterator[Message]:
+    """Reasoning, text and calls that follow each other are one turn of the assistant's."""
+    for role, turns in groupby(messages, attrgetter("role")):
+        if role is MessageRole.ASSISTANT:
+            items = list(turns)
+            text = "".join(each.content for each in items)
+            thoughts = "".join(each.reasoning for each in items)
+            yield Message(role, text, thoughts, tuple(call for each in items for call in each.tool_calls))
+        else:
+            yield from turns
 
 
 def _tools(fields: Fields) -> Tools:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import ip_address
 from typing import Protocol
 
+from engine.api.connections import is_loopback
 from engine.api.errors import EngineError
 from engine.api.types import ModelInfo, Picture, Sampling
 
@@ -50,7 +50,7 @@ class ServerOptions:
 
     @property
     def beyond_loopback(self) -> bool:
-        return self.host not in {"", "localhost"} and not _is_loopback(self.host)
+        return self.host not in {"", "localhost"} and not is_loopback(self.host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +119,3 @@ class PictureDecoder(Protocol):
 
     def stop(self) -> None:
         """End the calls that run, and every later one, at once. Any thread."""
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.api.types import (
     MAX_DRAFT_TOKENS,
@@ -15,6 +15,7 @@ from engine.api.types import (
     Constraint,
     ConstraintKind,
     EngineState,
+    Limits,
     ModelInfo,
     Request,
     Sampling,
@@ -24,6 +25,7 @@ from engine.server.contents import text_of
 from engine.server.fields import Fields
 from engine.server.problems import draft_not_loaded, invalid, unsupported
 
+_Number = TypeVar("_Number", int, float)
 _MOST_CHOICES = 8
 _MOST_STOPS = 16
 _THINKING = ("enabled", "adaptive", "disabled")
@@ -46,9 +48,7 @@ def sampling_of(fields: Fields, defaults: Sampling) -> Sampling:
             value = int(value) % (1 << 64)  # some clients send negative ones
         if limits.or_zero and 0 < value < limits.low:
             value = 0
-        if not limits.allow(value):
-            raise invalid(f"'{name}' is {value}; allowed: {limits}.", name)
-        given[name] = value
+        given[name] = within(limits, name, value)
     return replace(defaults, **given, logit_bias=_logit_bias(fields))
 
 
@@ -57,10 +57,15 @@ def _logit_bias(fields: Fields) -> tuple[tuple[int, float], ...]:
     for token, bias in fields.raw("logit_bias").items():
         if not token.isdecimal() or len(token) > 9 or isinstance(bias, bool) or not isinstance(bias, int | float):
             raise fields.wrong("logit_bias", "an object of token ids and numbers")
-        if not abs(bias) <= 100:
-            raise invalid(f"'logit_bias' is {bias}; allowed: -100..100.", "logit_bias")
-        pairs.append((int(token), float(bias)))
+        pairs.append((int(token), float(within(Limits(-100, 100), "logit_bias", bias))))
     return tuple(pairs)
+
+
+def within(limits: Limits, name: str, value: _Number) -> _Number:
+    """The value. Raises Problem."""
+    if not limits.allow(value):
+        raise invalid(f"'{name}' is {value}; allowed: {limits}.", name)
+    return value
 
 
 def stops_of(fields: Fields, name: str = "stop") -> tuple[str, ...]:
@@ -73,9 +78,7 @@ def stops_of(fields: Fields, name: str = "stop") -> tuple[str, ...]:
 
 def most_tokens_of(fields: Fields, *names: str) -> int | None:
     most = fields.integer(*names)
-    if most is not None and most < 1:
-        raise invalid(f"'{names[0]}' is {most}; allowed: 1...", names[0])
-    return most
+    return None if most is None else within(Limits(1), names[0], most)
 
 
 def speculation_of(fields: Fields, state: EngineState) -> Speculation:
@@ -200,9 +203,7 @@ def prediction_of(fields: Fields) -> dict[str, Any]:
 
 def choices_of(fields: Fields, name: str = "n") -> int:
     count = fields.integer(name)
-    if count is not None and not 1 <= count <= _MOST_CHOICES:
-        raise invalid(f"'{name}' is {count}; allowed: 1..{_MOST_CHOICES}.", name)
-    return count or 1
+    return 1 if count is None else within(Limits(1, _MOST_CHOICES), name, count)
 
 
 def constraint_of(form: Fields | None, param: str) -> Constraint | None:

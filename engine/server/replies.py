@@ -7,10 +7,9 @@ import json
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from types import TracebackType
 from typing import Any, TypeVar
 
 from starlette.requests import Request as HttpRequest
@@ -59,33 +58,26 @@ class ReplyOutcome:
     calls: list[ToolCall] = field(default_factory=list)
     scores: list[TokenScore] = field(default_factory=list)
     prompt_scores: list[TokenScore] = field(default_factory=list)
-    finished: Finished | None = None
+    finished: Finished = field(init=False)  # once it has
 
 
 class Client:
-    """The other end of a connection, once its body has come."""
+    """The other end of a connection, once its body has come; it is watched in an `async with` block."""
+
+    left: asyncio.Task[None]  # done once the connection is closed
 
     def __init__(self, receive: Receive, fields: Fields) -> None:
         self._receive = receive
         self._is_long = fields.is_long
-        self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Client:
-        self._task = asyncio.create_task(self._watch())
+        self.left = asyncio.create_task(self._watch())
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-
-    @property
-    def left(self) -> asyncio.Task[None]:
-        """Done once the connection is closed."""
-        if self._task is None:
-            raise RuntimeError("the client is not watched")
-        return self._task
+        self.left.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.left
 
     async def unless_left(self, work: Coroutine[Any, Any, _T]) -> _T:
         """The result of the work. Raises ClientLeft as soon as the client has left."""
@@ -144,6 +136,7 @@ class SharedEngine:
         self._expected = 0  # whose pictures are read first
         self.is_closed = False
 
+    @contextmanager
     def replies(
         self,
         endpoint: str,
@@ -152,14 +145,27 @@ class SharedEngine:
         model: ServedModel,
         keep_s: float | None,
         owner: str,
-    ) -> Replies:
-        """Raises Problem when there are too many. The requests begin with `async with`."""
+    ) -> Iterator[Replies]:
+        """Begins the requests; leaving the block cancels those that have not ended. Raises Problem when there are too
+        many.
+        """
         self._check_room(len(requests))
         folder = model.main.folder
         guest = self.options.guests
         bits = self.options.kv_bits
         own = [replace(each, guest=guest, model=folder, owner=owner, kv_bits=bits) for each in requests]
-        return Replies(self, endpoint, own, client, model, keep_s)
+        self.count(len(own))
+        turn = self.queue.join(model)
+        replies = Replies(self, endpoint, own, client, turn)
+        self._open.add(replies)
+        client.left.add_done_callback(replies.on_left)
+        try:
+            yield replies
+        finally:
+            client.left.remove_done_callback(replies.on_left)
+            replies.cancel()
+            self.queue.leave(turn, keep_s)
+            self._open.discard(replies)
 
     @contextmanager
     def expecting(self, requests: int) -> Iterator[None]:
@@ -182,12 +188,6 @@ class SharedEngine:
         state = self.engine.state()
         queued = tuple(each for each in state.queued if each in self.submitted)
         return replace(state, queued=queued, running=tuple(each for each in state.running if each in self.submitted))
-
-    def opened(self, replies: Replies) -> None:
-        self._open.add(replies)
-
-    def closed(self, replies: Replies) -> None:
-        self._open.discard(replies)
 
     def count(self, change: int) -> None:
         self.requests += change
@@ -263,26 +263,17 @@ class SharedEngine:
         return answer.tokens
 
 
-class Replies(AbstractAsyncContextManager["Replies"]):
-    """The replies to one client's request. Leaving the block cancels those that have not ended."""
+class Replies:
+    """The replies to one client's request, from its turn on."""
 
     def __init__(
-        self,
-        shared: SharedEngine,
-        endpoint: str,
-        requests: Sequence[Request],
-        client: Client,
-        model: ServedModel,
-        keep_s: float | None,
+        self, shared: SharedEngine, endpoint: str, requests: Sequence[Request], client: Client, turn: Turn
     ) -> None:
         self._shared = shared
         self._endpoint = endpoint
         self._requests = requests
         self._client = client
-        self._model = model
-        self._keep_s = keep_s
-        self._turn: Turn | None = None
-        self._start: asyncio.Task[None] | None = None  # waits for the turn, then submits
+        self._start = asyncio.create_task(self._submit(turn))
         self._is_cancelled = False
         self._events: asyncio.Queue[Indexed | Exception | None] = asyncio.Queue()  # None: the client has left
         self._early: deque[Indexed] = deque()  # came before the answer began
@@ -291,14 +282,6 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         self.model: ModelInfo | None = None  # that answers, once the turn has come
         self.outcomes = [ReplyOutcome() for _ in requests]
         self.progress = (0, 0)  # prompt tokens read, and all of them
-
-    async def __aenter__(self) -> Replies:
-        self._client.left.add_done_callback(self._on_left)
-        self._shared.opened(self)
-        self._shared.count(len(self._requests))
-        self._turn = self._shared.queue.join(self._model)
-        self._start = asyncio.create_task(self._submit(self._turn))
-        return self
 
     async def _submit(self, turn: Turn) -> None:
         """In its turn. A Problem, for what only the loaded model shows, is the next event."""
@@ -320,24 +303,12 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             if unsent := len(self._requests) - submitted:
                 self._shared.count(-unsent)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._close()
-
     def cancel(self) -> None:
         self._is_cancelled = True
         for request in self.ids.values():
             self._shared.engine.cancel(request)
 
-    def _close(self) -> None:
-        self._client.left.remove_done_callback(self._on_left)
-        self.cancel()
-        if self._turn is not None:
-            self._shared.queue.leave(self._turn, self._keep_s)
-        self._shared.closed(self)
-
-    def _on_left(self, _: asyncio.Task[None]) -> None:
+    def on_left(self, _: asyncio.Task[None]) -> None:
         self._shared.metrics.left()
         self._events.put_nowait(None)
 

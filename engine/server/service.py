@@ -16,17 +16,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
 
 from engine.api.protocols import ChatEngine
 from engine.api.types import AddressProblem
 from engine.server.options import ModelShelf, PictureDecoder, ServerOptions, ServerPhase, ServerState
-
-if TYPE_CHECKING:
-    import uvicorn
-
-    from engine.server.connections import ClientConnections
-    from engine.server.replies import SharedEngine
 
 _log = logging.getLogger(__name__)
 
@@ -61,11 +55,8 @@ class Server:
         self._lock = threading.Lock()  # of the attributes below; `on_change` is not called under it
         self._state = ServerState()
         self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
-        self._uvicorn: uvicorn.Server | None = None
-        self._connections: ClientConnections | None = None
-        self._shared: SharedEngine | None = None
+        self._end: Callable[[], object] | None = None  # once it serves; any thread
 
     @property
     def state(self) -> ServerState:
@@ -86,15 +77,13 @@ class Server:
         """End every request of a client, then the server; True if all of it is done in time."""
         with self._lock:
             thread = self._thread
-            loop = self._loop
+            end = self._end
             self._stopping = True
         if thread is None:
             return True
-        if loop is not None:
-            try:
-                loop.call_soon_threadsafe(self._end)
-            except RuntimeError:  # it has ended by itself
-                _log.debug("the server has ended already")
+        if end is not None:
+            with suppress(RuntimeError):  # it has ended by itself
+                end()
         thread.join(timeout_s)
         return not thread.is_alive()
 
@@ -110,7 +99,8 @@ class Server:
             sockets = listening(self._options.host, self._options.port)
             asyncio.run(self._serve(sockets))
         except OSError as error:
-            last = ServerState(ServerPhase.FAILED, error=AddressProblem.of(error), detail=error.strerror or "")
+            detail = (error.strerror or "").partition(" (")[0]  # `create_server` adds the address
+            last = ServerState(ServerPhase.FAILED, error=AddressProblem.of(error), detail=detail)
         except Exception as error:  # noqa: BLE001  said in the state, whatever it is
             _log.exception("the server failed")
             last = ServerState(ServerPhase.FAILED, error="InternalError", detail=type(error).__name__)
@@ -118,7 +108,7 @@ class Server:
             for each in sockets:
                 each.close()
             with self._lock:
-                self._loop = self._uvicorn = self._connections = self._shared = None
+                self._end = None
             self._change(last)
 
     async def _serve(self, sockets: list[socket.socket]) -> None:
@@ -148,11 +138,15 @@ class Server:
         config.load()
         server = uvicorn.Server(config)
         connections = ClientConnections(server, self._options)
+
+        def end() -> None:
+            self._change(replace(self.state, phase=ServerPhase.STOPPING))
+            shared.end_requests()
+            connections.close()
+            server.should_exit = True
+
         with self._lock:
-            self._shared = shared
-            self._uvicorn = server
-            self._connections = connections
-            self._loop = loop
+            self._end = partial(loop.call_soon_threadsafe, end)
             stopping = self._stopping
         try:
             if not stopping:
@@ -163,15 +157,6 @@ class Server:
         finally:
             connections.close()
             shared.close()
-
-    def _end(self) -> None:
-        self._change(replace(self.state, phase=ServerPhase.STOPPING))
-        if self._shared is not None:
-            self._shared.end_requests()
-        if self._connections is not None:
-            self._connections.close()
-        if self._uvicorn is not None:
-            self._uvicorn.should_exit = True
 
     def _count(self, requests: int) -> None:
         self._change(replace(self.state, requests=requests))
@@ -211,17 +196,8 @@ def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     if sys.platform == "darwin" and port and is_answered(host, port):  # macOS lets us have what others hold on 0.0.0.0
         raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        listener.bind((host, port))
-        listener.listen(_BACKLOG)
-        listener.setblocking(False)
-    except BaseException:
-        listener.close()
-        raise
+    listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    listener.setblocking(False)
     return listener
 
 

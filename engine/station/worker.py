@@ -150,8 +150,7 @@ class Station:
         """With forwards for what is missing, until the time is up."""
         until = came_at + order.within_us / 1e6
         while (missing := self._missing(order, time.perf_counter() < until and self._has_room())) is not None:
-            conversation, node = missing
-            self._predict(conversation, node)
+            self._predict(*missing)
 
     def _missing(self, order: Propose, may_wait: bool) -> tuple[Conversation, Node] | None:
         with self._lock:
@@ -288,6 +287,8 @@ class Station:
 
 def _loaded(path: Path, memory_bytes: int = 0) -> Any:
     """(the network with its caches, its info, the width of its logits)."""
+    import mlx.core as mx
+
     from engine.models.fit import set_aside
     from engine.models.memory import most_bytes, set_limits
     from engine.models.networks import checked, reading
@@ -303,13 +304,7 @@ def _loaded(path: Path, memory_bytes: int = 0) -> Any:
             part = done.value
             break
     set_limits(part.need)
-    return part, info, _width(part.network)
-
-
-def _width(network: Any) -> int:
-    import mlx.core as mx
-
-    return int(network(mx.array([[0]])).shape[-1])
+    return part, info, int(part.network(mx.array([[0]])).shape[-1])
 
 
 def _timed(draft: StationDraft) -> tuple[StationDraft, int]:

@@ -62,7 +62,7 @@ def fail_to_begin(*arguments: object) -> None:
 @pytest.mark.expect_log("the engine cannot work")
 def test_an_engine_that_cannot_begin_answers_every_call(monkeypatch: pytest.MonkeyPatch, closed: bool) -> None:
     """As if MLX could not be imported: each call ends in its one event, before and after close()."""
-    monkeypatch.setattr("engine.runtime.service._make_worker", fail_to_begin)
+    monkeypatch.setattr("engine.runtime.service.put_in_front", fail_to_begin)
     engine = Engine()
     recorders = [Recorder() for _ in range(5)]
     load, draft, drop, unload, reply = recorders

@@ -68,7 +68,7 @@ class Ranks:
 
     def run(self) -> None:
         self.thread.step()
-        while self.thread.has_work or (draft := self.thread.take_next_draft()) is not None:
+        while self.thread.has_work or (draft := self.thread.loader.take_next_draft()) is not None:
             if not self.thread.has_work:
                 assert draft is not None
                 self.thread.handle(draft)

@@ -10,7 +10,21 @@ from typing import Any
 import pytest
 
 from app.controllers.server import WatchedEngine
-from engine import Engine, EngineState, Event, Request, Sampling, ServerOptions, TextDelta, TokenScore, TokensScored
+from engine import (
+    Engine,
+    EngineState,
+    Event,
+    Finished,
+    FinishReason,
+    Request,
+    RequestId,
+    RequestStats,
+    Sampling,
+    ServerOptions,
+    TextDelta,
+    TokenScore,
+    TokensScored,
+)
 from engine.server.dialect import CallContext
 from engine.server.fields import Fields
 from engine.server.openai import OPENAI
@@ -95,7 +109,9 @@ def test_offsets_are_those_of_the_text(text: str, tokens: list[bytes], offsets: 
     context = CallContext(OPENAI, ServerOptions(), EngineState(), SentPictures(None, "", decodes=False))
     call = Completion(Fields(body), context, "default")
     scores = [TokenScore(at, token, -1.0) for at, token in enumerate(tokens)]
-    (choice,) = call.whole([Brought(prompt_scores=scores)])["choices"]
+    brought = Brought(prompt_scores=scores)
+    brought.finished = Finished(RequestId(1), FinishReason.LENGTH, RequestStats(), (), 0)
+    (choice,) = call.whole([brought])["choices"]
     assert choice["text"] == text
     assert choice["logprobs"]["text_offset"] == offsets
 

@@ -20,13 +20,13 @@ from engine import (
     DraftVocabularyDiffers,
     Engine,
     EngineError,
-    EngineState,
     Event,
     ModelReady,
     ModelTooLarge,
     RepliesUnderWay,
     ServedModel,
 )
+from engine.hub.library import scan_folders
 from engine.server.command import EngineShelf, served_models
 from engine.server.fields import Fields
 from engine.server.ollama import keep_alive_of
@@ -65,7 +65,8 @@ def loft(engine: Engine) -> Iterator[Served]:
     assert main is not None
     folder = Path(main.folder).parent
     drafts: dict[Path, Path | None] = {folder / "Beta": folder / "Beta-draft", folder / "Beta-draft": None}
-    with serving(engine, shelf=EngineShelf(engine, served_models(engine.state(), [folder], drafts))) as served:
+    infos = [model.info for model in scan_folders([folder]) if model.info is not None]
+    with serving(engine, shelf=EngineShelf(engine, served_models(engine.state(), infos, drafts))) as served:
         yield served
 
 
@@ -371,8 +372,8 @@ def test_folders_of_models_may_be_relative(tmp_path: Path, monkeypatch: pytest.M
     """A loaded model has an absolute one, by which it is known again."""
     save(build(qwen3_config()), qwen3_config(), tmp_path / "models" / "Alpha")
     monkeypatch.chdir(tmp_path)
-    (served,) = served_models(EngineState(), [Path("models")], {})
-    assert served.main.folder == str(tmp_path / "models" / "Alpha")
+    (model,) = scan_folders([Path("models")])
+    assert model.folder == str(tmp_path / "models" / "Alpha")
 
 
 def test_a_model_that_its_owner_alone_loads_is_refused_as_such(two: FakeEngine) -> None:

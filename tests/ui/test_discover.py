@@ -51,7 +51,7 @@ CARD = "# Qwen\n\n<script>x</script> ![cat](https://evil.example/cat.png) [a lin
 
 def page_of(model: HubModel, card: str = CARD) -> HubPage:
     files = (HubFile("model.safetensors", 4_604_000_000, True), HubFile("evil.py", 9, False))
-    return HubPage(model, f"https://hub.test/{model.repository}", "0" * 40, card, files)
+    return HubPage(model, f"https://hub.test/{model.repository}", card, files)
 
 
 @pytest.fixture

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import httpcore2
+import httpx2
 import pytest
 
 from engine.hub import connecting
-from engine.hub.connecting import PacedStream, progressing
+from engine.hub.connecting import PacedStream
+from engine.hub.http import HubHttp
 from engine.hub.stop import LEAST_BYTES_PER_S
 
 TIMEOUT_S = 20.0
@@ -51,7 +53,8 @@ def test_a_line_that_drips_or_brings_no_answer_is_silent(monkeypatch: pytest.Mon
 def test_a_slow_or_long_answer_is_read(monkeypatch: pytest.MonkeyPatch, size: int, every_s: float) -> None:
     _, stream = paced(monkeypatch, size, every_s)
     pieces = iter(lambda: stream.read(1 << 16, TIMEOUT_S), b"")
-    for _, piece in zip(range(1000), progressing(stream, pieces), strict=False):
+    response = httpx2.Response(200, extensions={"network_stream": stream})
+    for _, piece in zip(range(1000), HubHttp.pieces(response, pieces), strict=False):
         assert len(piece) == size
 
 
