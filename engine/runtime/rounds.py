@@ -12,7 +12,7 @@ from functools import partial
 from engine.api.stats import StatsRecorder
 from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, Request, SpeculationMode
 from engine.decoding.accept import NO_DRAFT, Draft
-from engine.decoding.round import Round, Times, cut_at_end, plain_round, timed_round
+from engine.decoding.round import Round, Times, cut_at_end, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.controller import FixedController, History, make_controller
@@ -187,7 +187,7 @@ class Rounds:
         if plan.length and not plain_first:
             propose = partial(self.drafting.propose, plan, sequence.tokens, sampler)
             timed = self._stats.draft_rounds % TIMED_EVERY_ROUNDS == 0
-            done = timed_round(sequence, sampler, propose, ending, timed=timed)
+            done = speculative_round(sequence, sampler, propose, ending, timed=timed)
             if not done.proposed:  # waited for a draft that did not come: no price of a plain round
                 done = replace(done, typical=False)
         else:

@@ -153,6 +153,7 @@ def _round(conversation: Conversation, sampler: Sampler, proposer: Proposer | No
         return plain_round(conversation, sampler, len)
     plan = Plan(proposer.name, limit)
     done = speculative_round(conversation, sampler, lambda: proposer.propose(conversation.tokens, plan, sampler), len)
+    assert done.failure is None
     proposer.commit(done.emitted)
     return done
 
