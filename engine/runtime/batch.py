@@ -353,9 +353,7 @@ def try_draft_rows(draft: LoadedModel) -> Trial:
     if draft.info.drafter is None:
         return (yield from try_batching(draft))
     models = (draft, draft.with_eight_bits())
-    if not hasattr(draft.network.proposer, "draft_rows") or not all(
-        can_merge(one.make_caches().layers) for one in models
-    ):
+    if not draft.network.proposer.drafts_in_rows or not all(can_merge(one.make_caches().layers) for one in models):
         return Batching()
     for one in models:
         if not (yield from _agrees(one, _head_rows_agree(one), "draft")):

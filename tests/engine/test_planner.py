@@ -64,7 +64,7 @@ class Recording:
         self.outcomes.append((plan, outcome))
 
 
-class Reader:
+class Reader(Proposer):
     """A draft that reads ten tokens at a time before it can offer any."""
 
     name = "draft"

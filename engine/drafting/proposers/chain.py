@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Sequence as Tokens
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import mlx.core as mx
 
@@ -19,11 +19,7 @@ from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import Wanted, joined
 from engine.drafting.proposers.features import Context, FeatureProposer, StateNetwork
-from engine.drafting.proposers.rows import HeadRows, RowHead
-from engine.prefix.memory import PrefixStore
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
+from engine.drafting.proposers.rows import HeadRows
 
 # from the newest drafted token of each row (rows,) to the logits (rows, vocabulary) of the next
 Step = Callable[[mx.array], mx.array]
@@ -125,14 +121,6 @@ def _probability(draft: Draft) -> float:
 class Head(StateNetwork, Protocol):
     """The network of a drafter that drafts token by token."""
 
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """The layers of the main model whose states it is fed."""
-
-    @property
-    def reads_width(self) -> int:
-        """Width of a row of those states."""
-
     def logits(self, state: mx.array) -> mx.array:
         """Logits (n, vocabulary of the main model) after its own `state` (n, width)."""
 
@@ -141,15 +129,13 @@ class Head(StateNetwork, Protocol):
 
 
 class ChainProposer(FeatureProposer):
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
-        self._head: Head = drafter.network
-        self._ends = main.ends
-        super().__init__(drafter, main, store, self._head.reads)
-        self._room = main.info.context_tokens  # tokens: the context of the main model
+    @property
+    def _most_context(self) -> int:
+        return self.context.main.info.context_tokens
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
-        with _Chain(self._head, self._read(tokens), self.context.caches) as chain:
-            return draft_chain(chain.first, chain.step, len(tokens), plan, sampler, self._ends)
+        with _Chain(self._network, self._read(tokens), self.context.caches) as chain:
+            return draft_chain(chain.first, chain.step, len(tokens), plan, sampler, self.context.main.ends)
 
     def _read(self, tokens: Tokens[int]) -> mx.array:
         """Its own state (1, width) at the last row, when all are read."""
@@ -163,10 +149,8 @@ class ChainProposer(FeatureProposer):
 class RowChainProposer(ChainProposer):
     """In a batch it drafts for all replies in the same forwards."""
 
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
-        super().__init__(drafter, main, store)
-        self._row_head: RowHead = drafter.network
-        self._drafted: Draft | None = None  # made in rows, for the next `propose`
+    drafts_in_rows = True
+    _drafted: Draft | None = None  # made in rows, for the next `propose`
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         drafted = self._drafted
@@ -176,7 +160,7 @@ class RowChainProposer(ChainProposer):
     def draft_rows(self, wanted: Tokens[Wanted]) -> None:
         """One that is a row stays one where it drafts nothing in this step: leaving and joining copies all caches."""
         ours = [(each.proposer, each) for each in wanted if isinstance(each.proposer, RowChainProposer)]
-        rows = next((one.context.rows for one, _ in ours if one.context.rows), None) or HeadRows(self._row_head)
+        rows = next((one.context.rows for one, _ in ours if one.context.rows), None) or HeadRows(self._network)
         held = [(one, each) for one, each in ours if one.join(rows, each)]
         if not any(each.plan.length for _, each in held):
             return
@@ -186,10 +170,10 @@ class RowChainProposer(ChainProposer):
         def step(drafted: mx.array) -> mx.array:
             nonlocal states
             states = rows.step(drafted, states)
-            return self._head.logits(states)
+            return self._network.logits(states)
 
-        growing = [Growing(len(each.tokens), each.plan, each.sampler, self._ends) for _, each in held]
-        drafts = draft_chains(self._head.logits(states), step, growing)
+        growing = [Growing(len(each.tokens), each.plan, each.sampler, self.context.main.ends) for _, each in held]
+        drafts = draft_chains(self._network.logits(states), step, growing)
         for (one, _), draft in zip(held, drafts, strict=True):
             one.take(draft)
 

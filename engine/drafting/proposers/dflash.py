@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Sequence as Tokens
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -27,11 +27,6 @@ from engine.drafting.proposers.features import FeatureProposer
 from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, normed_layers, rotated_otherwise
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig
-from engine.prefix.memory import PrefixStore
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
-
 
 # (row number, token before it (1,)) -> that row's logits (1, vocabulary); called for each row in order
 Walk = Callable[[int, mx.array], mx.array]
@@ -109,12 +104,9 @@ def draft_rows(walk: Walk, newest: mx.array, position: int, plan: Plan, sampler:
 
 
 class BlockProposer(FeatureProposer):
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
-        info = drafter.info.drafter
-        assert info is not None
-        super().__init__(drafter, main, store, info.layers)
-        self._network: BlockDrafter = drafter.network
-        self._longest = self._network.tokens
+    @property
+    def _longest(self) -> int:
+        return int(self._network.tokens)
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         """Computes a whole block, as in training, and samples `plan.length` tokens of it."""
@@ -137,7 +129,7 @@ class BlockDrafter(OwnLayers):
     proposer = BlockProposer
 
     def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
-        super().__init__(config)
+        super().__init__(config, config.info.layers)
         self._config = config
         self._main = main
         sizes = config.backbone
@@ -163,11 +155,6 @@ class BlockDrafter(OwnLayers):
     def tokens(self) -> int:
         """The most tokens that a block drafts."""
         return self._config.tokens
-
-    @property
-    def reads_width(self) -> int:
-        """Width of a row of the main model's states."""
-        return len(self._config.info.layers) * self._config.info.main_width
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         contexts = self._contexts(states)
@@ -226,6 +213,7 @@ class BlockDrafter(OwnLayers):
             "rotation": rotated_otherwise(self._rope),
             "first row": ((self, "_config", replace(config, anchor_first=not config.anchor_first)),),
             "order in a block": tuple(layer.self_attn.other_order() for layer in self.layers),
+            **self._other_layers(),
         }
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:

@@ -19,7 +19,7 @@ from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.plans import Offer, Plan
-from engine.drafting.proposers.base import Wanted
+from engine.drafting.proposers.base import Proposer, Wanted
 from engine.drafting.proposers.chain import Growing, draft_chain, draft_chains
 from engine.drafting.proposers.rows import DraftRows
 from engine.prefix.memory import PrefixStore
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 _TAIL_TOKENS = 16
 
 
-class DraftModelProposer:
+class DraftModelProposer(Proposer):
     name = "draft"
+    drafts_in_rows = True
 
     def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0, chat: Sequence | None = None) -> None:
         self._model = model

@@ -67,12 +67,11 @@ class EagleDrafter(OwnLayers):
     proposer: type[ChainProposer] = RowChainProposer
 
     def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
-        super().__init__(config)
+        super().__init__(config, config.info.layers or default_eagle_layers(main.layers))
         self._config = config
         self._main = main
         sizes = config.backbone
         rows = config.info.vocabulary_rows
-        self._reads = config.info.layers or default_eagle_layers(main.layers)
         self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
         if config.norm_before_fc:
             self.input_norm = nn.RMSNorm(self.reads_width, eps=sizes.norm_eps)
@@ -83,14 +82,6 @@ class EagleDrafter(OwnLayers):
             self.embed_tokens = nn.Embedding(rows, sizes.width)
         if config.own_head:
             self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary or rows, bias=False)
-
-    @property
-    def reads(self) -> tuple[int, ...]:
-        return self._reads
-
-    @property
-    def reads_width(self) -> int:
-        return len(self._reads) * self._config.info.main_width
 
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         """Renames tensors to the names used here, too."""
@@ -117,6 +108,7 @@ class EagleDrafter(OwnLayers):
             "rotation": rotated_otherwise(self._rope),
             "residual": (self.layers[0].other_residual(),),
             "own state": ((self, "_config", replace(config, feeds_back_normed=not config.feeds_back_normed)),),
+            **self._other_layers(),
         }
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:

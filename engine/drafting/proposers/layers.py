@@ -118,8 +118,11 @@ class OwnLayers(nn.Module):
 
     layers: list[Any]
 
-    def __init__(self, config: BlockConfig | EagleConfig) -> None:
+    def __init__(self, config: BlockConfig | EagleConfig, reads: tuple[int, ...]) -> None:
+        """`reads`: the layers of the main model whose states it is fed."""
         super().__init__()
+        self._reads = reads
+        self._main_width = config.info.main_width
         self._backbone = config.backbone
         self._vocabulary_rows = config.info.vocabulary_rows
         sizes = config.backbone
@@ -129,6 +132,19 @@ class OwnLayers(nn.Module):
         )
         if config.draft_vocabulary:
             self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        return self._reads
+
+    @property
+    def reads_width(self) -> int:
+        return len(self._reads) * self._main_width
+
+    def _other_layers(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
+        """The changes to reading the states one layer up or down; there may be no such layer above."""
+        shifted = {shift: tuple(layer + shift for layer in self._reads) for shift in (-1, 1)}
+        return {f"layers {shift:+}": ((self, "_reads", each),) for shift, each in shifted.items() if min(each) >= 0}
 
     @property
     def row_bytes(self) -> int:

@@ -8,7 +8,6 @@ one. What is drafted in a row does not depend on what was drafted before it.
 from __future__ import annotations
 
 from collections.abc import Sequence as Tokens
-from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
@@ -22,17 +21,12 @@ from engine.drafting.proposers.dflash import draft_rows
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig
-from engine.prefix.memory import PrefixStore
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 
 class PEagleProposer(ChainProposer):
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
-        super().__init__(drafter, main, store)
-        self._network: PEagleDrafter = drafter.network
-        self._longest = min(self._longest, self._network.tokens)
+    @property
+    def _longest(self) -> int:
+        return min(super()._longest, self._network.tokens)
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         logits = self._network.logits(self._network.ahead(self._read(tokens), plan.length, self.context.caches))
