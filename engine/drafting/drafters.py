@@ -31,7 +31,7 @@ from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
 from engine.models.loading import LoadedModel, Slices, loading_draft, require_unchanged
 from engine.models.memory import MemoryNeed
 from engine.models.mtp_families import FAMILIES
-from engine.models.networks import check_memory, guarded, handfuls, model_identity, widens
+from engine.models.networks import check_memory, guarded, handfuls, model_identity, packing_of, widens
 from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 
@@ -39,10 +39,6 @@ from engine.prefix.memory import PrefixStore
 _LIGHT_BITS = 4
 _BESIDE_BITS = 8
 _GROUP = 32
-# the packings that MLX has
-_GROUPS = (16, 32, 64, 128)
-_BITS = (1, 2, 3, 4, 5, 6, 8)
-_MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
 
 
 def network_class(config: DrafterConfig) -> Callable[[DrafterConfig, ModelAccess], Any]:
@@ -174,23 +170,13 @@ def _fill(network: nn.Module, path: Path) -> None:
 
 
 def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:
-    """Raises ValueError for packings that MLX does not have: a group of 0 ends the process."""
+    """Raises ValueError as `packing_of`."""
 
     def chosen(name: str, module: Any) -> bool | dict[str, Any]:
-        """Decides by shapes alone: configs list exceptions (other bits, another mode) under the main model's names."""
-        scales = weights.get(f"{name}.scales")
-        packed = weights.get(f"{name}.weight")
-        if scales is None or packed is None or not hasattr(module, "to_quantized"):
+        weight, scales, biases = (weights.get(f"{name}.{part}") for part in ("weight", "scales", "biases"))
+        if scales is None or weight is None or not hasattr(module, "to_quantized"):
             return False
-        if scales.ndim != 2 or packed.ndim != 2 or not scales.size:
-            raise ValueError(f"{name}.scales {scales.shape} of {packed.shape}")
-        width = module.weight.shape[-1]
-        group = width // scales.shape[-1]
-        bits = 32 * packed.shape[-1] // width
-        mode = "affine" if f"{name}.biases" in weights else _MODES.get((group, bits), "")
-        if not mode or group not in _GROUPS or bits not in _BITS:
-            raise ValueError(f"{name} is packed in groups of {group} and {bits} bits")
-        return {"group_size": group, "bits": bits, "mode": mode}
+        return packing_of(name, module.weight.shape[-1], weight, scales, biases)
 
     nn.quantize(network, class_predicate=chosen)
 

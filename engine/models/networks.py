@@ -91,6 +91,11 @@ _BUILDING_S = 20.0  # of processor time; the largest models take about one
 _PARTS_A_TENSOR = 8
 _PARTS_BESIDE = 256
 
+# the packings that MLX has
+_GROUPS = (16, 32, 64, 128)
+_BITS = (1, 2, 3, 4, 5, 6, 8)
+_MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
+
 _NEW_PART = nn.Module.__init__.__code__
 MOST_ENDS = 1024
 MOST_NAMED = 2**14  # special tokens: transformers compares each with all before it
@@ -317,6 +322,20 @@ def _check_packings(network: nn.Module, weights: dict[str, mx.array]) -> None:
         groups_at = 0 if f"{name}.qweight" in weights else -1  # AWQ and GPTQ are turned round afterwards
         if scales is not None and hasattr(module, "to_quantized") and scales.shape[groups_at] > module.weight.shape[-1]:
             raise ValueError(f"{name}.scales {scales.shape} of a width of {module.weight.shape[-1]}")
+
+
+def packing_of(name: str, width: int, weight: mx.array, scales: mx.array, biases: mx.array | None) -> dict[str, Any]:
+    """How a weight of `width` columns is quantized, by shapes alone: configs list exceptions (other bits, another mode)
+    under other names. Raises ValueError for what MLX does not have: a group of 0 ends the process.
+    """
+    if scales.ndim != 2 or weight.ndim != 2 or not scales.size:
+        raise ValueError(f"{name}.scales {scales.shape} of {weight.shape}")
+    group = width // scales.shape[-1]
+    bits = 32 * weight.shape[-1] // width
+    mode = _MODES.get((group, bits), "") if biases is None else "affine"
+    if not mode or group not in _GROUPS or bits not in _BITS:
+        raise ValueError(f"{name} is packed in groups of {group} and {bits} bits")
+    return {"group_size": group, "bits": bits, "mode": mode}
 
 
 def guarded(

@@ -24,11 +24,7 @@ def rows_of(
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
     depth = positive(config.vision, "num_hidden_layers")
     heads = positive(config.vision, "num_attention_heads")
-    kernel = tensors["patch_conv.weight"]
-    if kernel.shape[-1] == 3:  # MLX's order
-        kernel = kernel.transpose(0, 3, 1, 2)
-    flat = kernel.reshape(kernel.shape[0], -1)
-    states = tensors.rms_norm(patches.astype(flat.dtype) @ flat.T, "ln_pre", _EPS)
+    states = tensors.rms_norm(tensors.patches(patches, "patch_conv"), "ln_pre", _EPS)
     turns = _angles(config, span, states.shape[-1] // heads)
     bend = nn.gelu if config.vision.get("hidden_act") == "gelu" else nn.silu
     for layer in range(depth):

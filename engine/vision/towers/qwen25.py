@@ -13,7 +13,7 @@ import numpy as np
 from engine.models.model_files import entries, positive
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
-from engine.vision.towers.qwen import angles, projected, turned
+from engine.vision.towers.qwen import angles, turned
 from engine.vision.towers.qwen2 import merged
 from engine.vision.towers.steps import Steps
 from engine.vision.towers.tensors import Tensors
@@ -33,7 +33,7 @@ def rows_of(
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
     depth = positive(config.vision, "depth")
     heads = positive(config.vision, "num_heads")
-    states = projected(tensors, patches)
+    states = tensors.patches(patches, "patch_embed.proj")
     turns = angles(config, span, states.shape[-1] // heads)
     windows = _windows(config, span)
     whole = entries(config.vision, "fullatt_block_indexes")
