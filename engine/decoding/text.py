@@ -190,8 +190,6 @@ def shared_end(request: Request, model: LoadedModel, prompt: list[int], aborted:
     chats = (replace(request, messages=(other, Message(MessageRole.USER, "x"))) for other in others)
     try:
         begun = [_with_template(chat, model, aborted, announced=False) for chat in chats]
-    except Aborted:
-        raise
     except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
         return 0
     return min(common_prefix(tokens, prompt) for tokens in begun)
@@ -314,8 +312,6 @@ def _probed(request: Request, rendered: Callable[[Request], list[str]]) -> list[
     """The texts of the chat's `probes`; [] if the template takes none of them."""
     try:
         return ["".join(rendered(probe)) for probe in probes(request)]
-    except Aborted:
-        raise
     except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
         return []
 
@@ -353,8 +349,6 @@ def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
     tools = [{"type": "function", "function": _PROBE}]
     try:
         model.template.render([{"role": "user", "content": "x"}, asked, *answers], tools=tools, aborted=aborted)
-    except Aborted:
-        raise
     except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
         return False
     return True
@@ -411,8 +405,6 @@ def _shows_results(model: LoadedModel, aborted: Question) -> bool:
         try:
             _with_template(chat, model, aborted, announced=True)
             model.beside[_SHOWS_RESULTS] = True
-        except Aborted:
-            raise
         except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
             model.beside[_SHOWS_RESULTS] = False
     return bool(model.beside[_SHOWS_RESULTS])
