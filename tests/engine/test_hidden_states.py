@@ -141,9 +141,8 @@ def spying(base: type, rows: list[mx.array]) -> Any:
 )
 def test_layers_that_return_no_row_a_token_are_refused(family: str, reason: str) -> None:
     network = build_family(family)
-    with pytest.raises(NoHiddenStates, match=reason) as caught:
+    with pytest.raises(NoHiddenStates, match=f"{family}: .*{reason}"):
         HiddenStates(network, [1]).check(network)
-    assert caught.value.model_type == family
 
 
 def test_states_stay_what_they_were_where_the_network_changes_them_in_place() -> None:

@@ -19,7 +19,7 @@ from mlx_lm.models.cache import KVCache, RotatingKVCache
 from mlx_lm.models.gemma4_text import DecoderLayer, ModelArgs
 
 from engine.caches.base import CacheSet
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, rehearsed
+from engine.drafting.proposers.chain import ChainProposer, Head
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.drafters import BODY, AssistantConfig
 from engine.models.numbers import check_read_numbers
@@ -29,11 +29,9 @@ _SLIDING = "sliding_attention"
 _CACHES = {_FULL: KVCache, _SLIDING: RotatingKVCache}
 
 
-class AssistantDrafter(nn.Module):
+class AssistantDrafter(nn.Module, Head):
     """The network of a folder; it uses the main model's embedding, head and projections."""
 
-    reads_next_token = True
-    tokens = REHEARSED_TOKENS
     proposer = ChainProposer
 
     def __init__(self, config: AssistantConfig, main: ModelAccess) -> None:
@@ -117,9 +115,6 @@ class AssistantDrafter(nn.Module):
             "position": ((self, "_ahead", 1 - self._ahead),),
             "order of the join": ((self, "_state_first", not self._state_first),),
         }
-
-    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        return rehearsed(self, self._main.precision, length, caches)
 
     def _forward(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
         parts = [self._main.embed(token), state]

@@ -20,6 +20,7 @@ from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import Wanted, joined
 from engine.drafting.proposers.features import Context, FeatureProposer, StateNetwork
 from engine.drafting.proposers.rows import HeadRows
+from engine.models.access import ModelAccess
 
 # from the newest drafted token of each row (rows,) to the logits (rows, vocabulary) of the next
 Step = Callable[[mx.array], mx.array]
@@ -121,11 +122,31 @@ def _probability(draft: Draft) -> float:
 class Head(StateNetwork, Protocol):
     """The network of a drafter that drafts token by token."""
 
+    reads_next_token: bool = True
+    tokens: int = REHEARSED_TOKENS
+    proposer: type[ChainProposer]
+    _main: ModelAccess
+
     def logits(self, state: mx.array) -> mx.array:
         """Logits (n, vocabulary of the main model) after its own `state` (n, width)."""
 
     def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
         """Its state (1, width) at the drafted `token` (1,), from the state before. Commits a row, if it adds one."""
+
+    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
+        """Run a draft of `length` tokens to time it."""
+        with _Chain(self, self._rehearsed_state(caches), caches) as chain:
+            logits = chain.first
+            for _ in range(length - 1):
+                logits = chain.step(mx.argmax(logits, axis=-1))
+        return logits
+
+    def _rehearsed_state(self, caches: CacheSet) -> mx.array:
+        """Its state (1, width) after one more row of a chat."""
+        for rows in (1,) if caches.position else (REHEARSED_ROWS, 1):
+            states = mx.zeros((rows, self.reads_width), self._main.precision)
+            state = self.read(mx.zeros((rows,), mx.uint32), states, caches)
+        return state
 
 
 class ChainProposer(FeatureProposer):
@@ -224,16 +245,3 @@ class _Chain:
     def step(self, token: mx.array) -> mx.array:
         self._state = self._head.step(token, self._state, self._caches)
         return self._head.logits(self._state)
-
-
-def rehearsed(head: Head, precision: mx.Dtype, length: int, caches: CacheSet) -> mx.array:
-    """Run a draft of `length` tokens to time it. `precision`: of the main model's states."""
-    if not caches.position:
-        states = mx.zeros((REHEARSED_ROWS, head.reads_width), precision)
-        head.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), states, caches)
-    state = head.read(mx.zeros((1,), mx.uint32), mx.zeros((1, head.reads_width), precision), caches)
-    with _Chain(head, state, caches) as chain:
-        logits = chain.first
-        for _ in range(length - 1):
-            logits = chain.step(mx.argmax(logits, axis=-1))
-    return logits

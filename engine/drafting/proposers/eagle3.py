@@ -18,7 +18,7 @@ import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
 
 from engine.caches.base import CacheSet
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, RowChainProposer, rehearsed
+from engine.drafting.proposers.chain import ChainProposer, Head, RowChainProposer
 from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, normed_layers, rotated_otherwise
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
@@ -59,11 +59,9 @@ class EagleLayer(Residuals):
         return self._fed(self._attended(states, mixed))
 
 
-class EagleDrafter(OwnLayers):
+class EagleDrafter(OwnLayers, Head):
     """The network of a folder; it uses the main model's embedding."""
 
-    reads_next_token = True
-    tokens = REHEARSED_TOKENS
     proposer: type[ChainProposer] = RowChainProposer
 
     def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
@@ -110,9 +108,6 @@ class EagleDrafter(OwnLayers):
             "own state": ((self, "_config", replace(config, feeds_back_normed=not config.feeds_back_normed)),),
             **self._other_layers(),
         }
-
-    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        return rehearsed(self, self._main.precision, length, caches)
 
     def fused(self, states: mx.array) -> mx.array:
         """The main model's states (…, layers × width) fused into one a row (…, width)."""

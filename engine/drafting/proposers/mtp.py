@@ -22,7 +22,7 @@ from engine.caches.base import CacheSet
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
 from engine.drafting.proposers.assistant import AssistantDrafter
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, RowChainProposer, rehearsed
+from engine.drafting.proposers.chain import Head, RowChainProposer
 from engine.drafting.proposers.layers import rotated_otherwise
 from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import BODY, AssistantConfig, MtpConfig
@@ -37,11 +37,9 @@ def mtp_network(config: MtpConfig | AssistantConfig, main: ModelAccess) -> MtpDr
     return AssistantDrafter(config, main) if isinstance(config, AssistantConfig) else MtpDrafter(config, main)
 
 
-class MtpDrafter(nn.Module):
+class MtpDrafter(nn.Module, Head):
     """The head of a main model; it uses the main model's embedding and head."""
 
-    reads_next_token = True
-    tokens = REHEARSED_TOKENS
     proposer = RowChainProposer
 
     def __init__(self, config: MtpConfig, main: ModelAccess) -> None:
@@ -137,9 +135,6 @@ class MtpDrafter(nn.Module):
                 (self, "_config", replace(self._config, info=info)),
             )
         return readings
-
-    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        return rehearsed(self, self._main.precision, length, caches)
 
     def fused(self, states: mx.array) -> mx.array:
         return states

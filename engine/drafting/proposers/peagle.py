@@ -16,7 +16,7 @@ from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import shortened
-from engine.drafting.proposers.chain import REHEARSED_ROWS, ChainProposer
+from engine.drafting.proposers.chain import ChainProposer
 from engine.drafting.proposers.dflash import draft_rows
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.models.access import ModelAccess
@@ -63,9 +63,4 @@ class PEagleDrafter(EagleDrafter):
         return mx.concatenate([state, made])
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        if not caches.position:
-            zeros = mx.zeros((REHEARSED_ROWS, self.reads_width), self._main.precision)
-            self.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), zeros, caches)
-        one = mx.zeros((1, self.reads_width), self._main.precision)
-        state = self.read(mx.zeros((1,), mx.uint32), one, caches)
-        return self.logits(self.ahead(state, length, caches))
+        return self.logits(self.ahead(self._rehearsed_state(caches), length, caches))
