@@ -7,7 +7,6 @@ that differs from the draft is the round's last token.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -37,11 +36,6 @@ class Draft:
 
 
 NO_DRAFT = Draft()
-
-
-def accepted_tokens(drafted: Sequence[int], verdicts: Sequence[int]) -> int:
-    """How many of `drafted` (n,) are accepted: those before the first that differs from its verdict (n + 1,)."""
-    return next((at for at, token in enumerate(drafted) if token != verdicts[at]), len(drafted))
 
 
 def integers(tokens: mx.array) -> list[int]:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from engine.api.errors import LogitsBroken
-from engine.decoding.accept import NO_DRAFT, NO_TOKEN, Draft, accepted_tokens, integers
+from engine.decoding.accept import NO_DRAFT, NO_TOKEN, Draft, integers
 from engine.decoding.guide import Guide
 from engine.decoding.sampling import Sampler
-from engine.decoding.sequence import Sequence
+from engine.decoding.sequence import Sequence, common_prefix
 
 # From the emitted tokens of a round, how many to keep: all, or fewer if one of them ends the reply.
 Ending = Callable[[list[int]], int]
@@ -136,7 +136,7 @@ def cut_at_end(
 ) -> tuple[list[int], int, int]:
     """(emitted, drafted, accepted) of a round, without drafted tokens after the reply's end."""
     drafted = draft.tokens.size
-    accepted = accepted_tokens(integers(draft.tokens), verdicts)
+    accepted = common_prefix(integers(draft.tokens), verdicts)
     emitted = valid_tokens(verdicts[: accepted + 1], sequence, sampler)
     kept = ending(emitted)
     if kept < accepted + 1:  # also where a grammar allows nothing after the end

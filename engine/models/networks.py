@@ -87,7 +87,8 @@ _HANDFUL_BYTES = 64 << 20
 _LEAST_HANDFULS = 32  # of a small model, so that what is read of it at a time is little beside it
 _MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _BUILDING_S = 20.0  # of processor time; the largest models take about one
-# Modules that a network may have beside one for each weight: activations, rotations.
+# Modules that a network may have beside one for each weight: activations, rotations. With more, its config does not
+# match these weights.
 _PARTS_A_TENSOR = 8
 _PARTS_BESIDE = 256
 
@@ -267,11 +268,6 @@ def widens() -> bool:
     return bool(mx.default_device() == mx.cpu)
 
 
-def most_parts(path: Path) -> int:
-    """Most modules of a network: with more, its config does not match these weights."""
-    return _PARTS_BESIDE + _PARTS_A_TENSOR * weight_tensors(path)
-
-
 class _Literal(PosixPath):
     # WORKAROUND: mlx-lm gives the whole path to `glob`. For a folder "m[1]" that finds no weights, or those of "m1".
     def __truediv__(self, name: str) -> Path:  # type: ignore[override]
@@ -349,7 +345,7 @@ def guarded(
     that is not typed is a `failure`, unless the memory is full or the folder was deleted.
     """
     try:
-        most = sys.maxsize if builds is None else most_parts(builds)
+        most = sys.maxsize if builds is None else _PARTS_BESIDE + _PARTS_A_TENSOR * weight_tensors(builds)
         with watched(_BUILDING_S, aborted, _NEW_PART, most):
             return load()
     except (EngineError, Aborted, NoAccess):

@@ -140,7 +140,7 @@ class Batch:
 
     def _pad(self, *, wanted: bool) -> None:
         if wanted and not self._padded:
-            self._caches.copy_first(len(self.replies))
+            self._caches.keep([*range(len(self.replies)), 0])
         elif self._padded and not wanted:
             self._caches.keep(list(range(len(self.replies))))
         self._padded = wanted

@@ -89,7 +89,7 @@ class Context:
         self._chat = chat
         self.sequence: Sequence | None = None  # of the tokens that its rows depend on
         self.waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
-        self._waiting_bytes = 0
+        self.waiting_bytes = 0  # of these states
         store.readers.add(self)
         self._again: tuple[Sequence, HiddenStates] | None = None  # computes missing states by prefilling the chat again
         self._known_on_disk = -1, 0  # (rows cached, position up to which the disk has the main model's caches)
@@ -104,11 +104,6 @@ class Context:
     @property
     def _owner(self) -> str:
         return "" if self._chat is None else self._chat.owner
-
-    @property
-    def waiting_bytes(self) -> int:
-        """Memory of states that are not read yet."""
-        return self._waiting_bytes
 
     def follow(self, tokens: Tokens[int]) -> None:
         """Append the tokens committed since the last call."""
@@ -130,7 +125,7 @@ class Context:
         sequence.last_state = None
         if kept is not None and self.waiting and self.waiting[0][0] == kept[0] + 1:
             self.waiting.insert(0, kept)
-            self._waiting_bytes += kept[1].nbytes
+            self.waiting_bytes += kept[1].nbytes
 
     def receive(self, position: int, states: mx.array) -> None:
         self.waiting.append((position, states))
@@ -138,7 +133,7 @@ class Context:
 
     def _limit_waiting(self, more_bytes: int) -> None:
         """Bound the waiting states, after `more_bytes` were added."""
-        self._waiting_bytes += more_bytes
+        self.waiting_bytes += more_bytes
         if self._too_much_waits() or len(self.waiting) > _MOST_WAITING_PARTS:
             self._take_in()
 
@@ -158,7 +153,7 @@ class Context:
             self.caches.evaluate()
         if self._too_much_waits():
             self.waiting = []
-            self._waiting_bytes = 0
+            self.waiting_bytes = 0
         self.waiting = _joined(self.waiting)
         mx.eval([held for _, held in self.waiting])
 
@@ -268,7 +263,7 @@ class Context:
                 break
             else:
                 self.waiting.pop(0)
-        self._waiting_bytes = sum(states.nbytes for _, states in self.waiting)
+        self.waiting_bytes = sum(states.nbytes for _, states in self.waiting)
         return part
 
     def _part_end(self, start: int, last: int) -> int:
@@ -289,7 +284,7 @@ class Context:
             self.store.put(self.sequence)
         self.sequence = self._again = None
         self.waiting = []
-        self._waiting_bytes = 0
+        self.waiting_bytes = 0
 
     @property
     def following(self) -> Sequence:
