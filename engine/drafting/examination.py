@@ -13,7 +13,7 @@ import math
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
@@ -28,6 +28,7 @@ from engine.decoding.sequence import common_prefix
 from engine.decoding.text import prompt_tokens
 from engine.drafting.drafters import proposer_of
 from engine.drafting.plans import Plan
+from engine.drafting.proposers.layers import Changes
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ _LEAST_GAIN = 0.1  # least gain of another reading: in tokens a pass, and as a s
 _HOPE = 0.7  # after each question another reading is dropped below this share of the examined one's accepted tokens
 _ERRORS = 2.5  # standard errors that the gain must exceed as well
 
-Changes = tuple[tuple[Any, str, Any], ...]  # (object, attribute, value)
 Slices = Generator[None, None, None]
 
 

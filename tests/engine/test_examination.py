@@ -13,19 +13,16 @@ import pytest
 from mlx_lm.models.cache import make_prompt_cache
 
 from engine import DrafterExamined, Message, MessageRole, Request
-from engine.caches.making import CacheMaker
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.text import prompt_tokens
 from engine.drafting import examination as examined
 from engine.drafting.drafters import proposer_of
-from engine.drafting.examination import Changes, Examined, Reading
+from engine.drafting.examination import Examined, Reading
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.base import Proposer
-from engine.drafting.proposers.layers import OwnLayers
-from engine.drafting.proposers.mtp import MtpDrafter
-from engine.models.access import body_of
+from engine.drafting.proposers.layers import Changes, OwnLayers
 from engine.models.drafter_kinds import drafter_config
 from engine.models.drafters import EagleConfig
 from engine.models.loading import LoadedModel
@@ -183,7 +180,8 @@ def noting(function: Any, work: list[str]) -> Any:
 def test_layers_are_read_one_off_where_there_are_such(layers: tuple[int, ...], shifted: list[tuple[int, ...]]) -> None:
     parsed = drafter_config(eagle_config())
     assert isinstance(parsed, EagleConfig)
-    network = OwnLayers(parsed, layers)
+    no_main: Any = None
+    network = OwnLayers(parsed, no_main, layers)
     for changes, expected in zip(network._other_layers().values(), shifted, strict=True):
         with Reading("", changes).applied():
             assert network.reads == expected
@@ -251,20 +249,3 @@ def test_a_drafter_that_reads_no_states_is_not_examined(main: LoadedModel, monke
         name = "blind"
 
     assert run(main, Blind(), monkeypatch) is None
-
-
-# Conventions of drafters that draft token by token: one that is broken on purpose shows in the agreement.
-
-
-def agreement(main: Any, head: MtpDrafter, prompts: int = 3, length: int = 160) -> float:
-    """How many of the main model's own next tokens the head drafts, over all prefixes of some texts."""
-    mx.random.seed(9)
-    right = count = 0
-    for _ in range(prompts):
-        tokens = mx.random.randint(0, 250, (1, length))
-        states = body_of(main)(tokens)[0]
-        verdicts = mx.argmax(main(tokens)[0], axis=-1)
-        own = head.read(tokens[0, 1:].astype(mx.uint32), states[:-1], CacheMaker(head)())
-        right += int((mx.argmax(head.logits(own), axis=-1) == verdicts[1:])[80:].sum().item())  # type: ignore[arg-type]
-        count += length - 81
-    return right / count

@@ -20,6 +20,7 @@ from mlx_lm.models.gemma4_text import DecoderLayer, ModelArgs
 
 from engine.caches.base import CacheSet
 from engine.drafting.proposers.chain import ChainProposer, Head
+from engine.drafting.proposers.layers import Readings
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.drafters import BODY, AssistantConfig
 from engine.models.numbers import check_read_numbers
@@ -109,8 +110,7 @@ class AssistantDrafter(nn.Module, Head):
             return self.masked_embedding(state, self.embed_tokens)
         return self.lm_head(state) if self._config.own_head else self.embed_tokens.as_linear(state)
 
-    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that implementations differ in: the attribute to change for each."""
+    def other_readings(self) -> Readings:
         return {
             "position": ((self, "_ahead", 1 - self._ahead),),
             "order of the join": ((self, "_state_first", not self._state_first),),

@@ -24,7 +24,14 @@ from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import joined, shortened
 from engine.drafting.proposers.features import FeatureProposer
-from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, normed_layers, rotated_otherwise
+from engine.drafting.proposers.layers import (
+    OwnLayers,
+    Projections,
+    Readings,
+    Residuals,
+    normed_layers,
+    rotated_otherwise,
+)
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig
 
@@ -127,11 +134,10 @@ class BlockDrafter(OwnLayers):
 
     reads_next_token = False
     proposer = BlockProposer
+    _config: BlockConfig
 
     def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
-        super().__init__(config, config.info.layers)
-        self._config = config
-        self._main = main
+        super().__init__(config, main, config.info.layers)
         sizes = config.backbone
         self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
         self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
@@ -144,7 +150,7 @@ class BlockDrafter(OwnLayers):
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         """Queries, keys and values may be one product in the folder."""
         weights = super().sanitize(weights)
-        sizes = self._backbone
+        sizes = self._config.backbone
         ends = [sizes.heads * sizes.head_width, (sizes.heads + sizes.kv_heads) * sizes.head_width]
         for name in [name for name in weights if ".qkv_proj." in name]:
             for part, rows in zip("qkv", mx.split(weights.pop(name), ends), strict=True):
@@ -206,8 +212,7 @@ class BlockDrafter(OwnLayers):
         """The drafter's confidence in each token (n,), if it has such a head; `before` (n,): the tokens before."""
         return None
 
-    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that dialects differ in: the attribute to change for each."""
+    def other_readings(self) -> Readings:
         config = self._config
         return {
             "rotation": rotated_otherwise(self._rope),

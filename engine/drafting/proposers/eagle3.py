@@ -19,7 +19,14 @@ from mlx_lm.models.cache import KVCache
 
 from engine.caches.base import CacheSet
 from engine.drafting.proposers.chain import ChainProposer, Head, RowChainProposer
-from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, normed_layers, rotated_otherwise
+from engine.drafting.proposers.layers import (
+    OwnLayers,
+    Projections,
+    Readings,
+    Residuals,
+    normed_layers,
+    rotated_otherwise,
+)
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
 
@@ -63,11 +70,10 @@ class EagleDrafter(OwnLayers, Head):
     """The network of a folder; it uses the main model's embedding."""
 
     proposer: type[ChainProposer] = RowChainProposer
+    _config: EagleConfig
 
     def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
-        super().__init__(config, config.info.layers or default_eagle_layers(main.layers))
-        self._config = config
-        self._main = main
+        super().__init__(config, main, config.info.layers or default_eagle_layers(main.layers))
         sizes = config.backbone
         rows = config.info.vocabulary_rows
         self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
@@ -99,8 +105,7 @@ class EagleDrafter(OwnLayers, Head):
             logits = mx.tanh(logits / config.softcap) * config.softcap
         return self._in_main_vocabulary(logits)
 
-    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that implementations differ in: the attribute to change for each."""
+    def other_readings(self) -> Readings:
         config = self._config
         return {
             "rotation": rotated_otherwise(self._rope),

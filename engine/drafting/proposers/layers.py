@@ -14,9 +14,14 @@ import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
 from mlx_lm.models.rope_utils import initialize_rope
 
+from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig, EagleConfig
 
 Part = Callable[[mx.array], mx.array]
+Changes = tuple[tuple[Any, str, Any], ...]  # (object, attribute, value)
+# Of a drafter's network its `other_readings`: conventions that dialects and implementations differ in, with what to
+# change for each.
+Readings = dict[str, Changes]
 
 
 class Projections(nn.Module):
@@ -117,14 +122,14 @@ class OwnLayers(nn.Module):
     """What blocks and EAGLE-3 heads have in common: layers of their own, a norm after them, perhaps a vocabulary."""
 
     layers: list[Any]
+    _config: BlockConfig | EagleConfig
 
-    def __init__(self, config: BlockConfig | EagleConfig, reads: tuple[int, ...]) -> None:
+    def __init__(self, config: BlockConfig | EagleConfig, main: ModelAccess, reads: tuple[int, ...]) -> None:
         """`reads`: the layers of the main model whose states it is fed."""
         super().__init__()
+        self._config = config
+        self._main = main
         self._reads = reads
-        self._main_width = config.info.main_width
-        self._backbone = config.backbone
-        self._vocabulary_rows = config.info.vocabulary_rows
         sizes = config.backbone
         self.norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
         self._rope = initialize_rope(
@@ -139,9 +144,9 @@ class OwnLayers(nn.Module):
 
     @property
     def reads_width(self) -> int:
-        return len(self._reads) * self._main_width
+        return len(self._reads) * self._config.info.main_width
 
-    def _other_layers(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
+    def _other_layers(self) -> Readings:
         """The changes to reading the states one layer up or down; there may be no such layer above."""
         shifted = {shift: tuple(layer + shift for layer in self._reads) for shift in (-1, 1)}
         return {f"layers {shift:+}": ((self, "_reads", each),) for shift, each in shifted.items() if min(each) >= 0}
@@ -149,7 +154,7 @@ class OwnLayers(nn.Module):
     @property
     def row_bytes(self) -> int:
         """Bytes of the keys and values of one token."""
-        sizes = self._backbone
+        sizes = self._config.backbone
         return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.norm.weight.dtype.size)
 
     def make_cache(self) -> list[KVCache]:
@@ -158,11 +163,11 @@ class OwnLayers(nn.Module):
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         """Raises ValueError if a drafted token would be outside the main model's vocabulary."""
         if "d2t" in self and "d2t" in weights:
-            check_offsets(weights["d2t"], self._vocabulary_rows)
+            check_offsets(weights["d2t"], self._config.info.vocabulary_rows)
         return weights
 
     def _in_main_vocabulary(self, logits: mx.array) -> mx.array:
-        return widened(logits, self.d2t, self._vocabulary_rows) if "d2t" in self else logits
+        return widened(logits, self.d2t, self._config.info.vocabulary_rows) if "d2t" in self else logits
 
 
 def mixtures(weights: mx.array, states: mx.array) -> mx.array:
@@ -177,7 +182,7 @@ def normed_layers(norms: Sequence[nn.Module], states: mx.array) -> mx.array:
     return mx.concatenate([norm(part) for norm, part in zip(norms, parts, strict=True)], axis=-1)
 
 
-def rotated_otherwise(*ropes: Any) -> tuple[tuple[Any, str, Any], ...]:
+def rotated_otherwise(*ropes: Any) -> Changes:
     """The change to rotating neighbouring pairs instead of halves, or the other way round."""
     return tuple((rope, "traditional", not rope.traditional) for rope in ropes if hasattr(rope, "traditional"))
 

@@ -23,7 +23,7 @@ from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
 from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.drafting.proposers.chain import Head, RowChainProposer
-from engine.drafting.proposers.layers import rotated_otherwise
+from engine.drafting.proposers.layers import Readings, rotated_otherwise
 from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import BODY, AssistantConfig, MtpConfig
 from engine.models.mtp_families import FAMILIES, own_name
@@ -116,12 +116,11 @@ class MtpDrafter(nn.Module, Head):
             state = self._main.norm(state) if self._family.main_norm else self.norm(state)
         return self.lm_head(state) if self._config.own_head else self._main.logits(state)
 
-    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that folders differ in: the attribute to change for each."""
+    def other_readings(self) -> Readings:
         modules = [module for _, module in self.named_modules()]
         norms = [module for name, module in self.named_modules() if name.endswith("norm") and "weight" in module]
         family = self._family
-        readings: dict[str, tuple[tuple[Any, str, Any], ...]] = {
+        readings: Readings = {
             "rotation": rotated_otherwise(*modules),
             "order of the join": ((self, "_family", replace(family, state_first=not family.state_first)),),
             "norms lack 1": tuple((norm, "weight", norm.weight + 1) for norm in norms),

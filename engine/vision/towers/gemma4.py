@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import mlx.core as mx
 import mlx.nn as nn
 
 from engine.models.model_files import flag, object_at, positive, real, whole
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
-from engine.vision.towers.steps import Steps
+from engine.vision.towers.steps import PictureRows, Steps
 from engine.vision.towers.tensors import Tensors, pooled
 from engine.vision.values import PictureSpan
 
 _CLIPS = ("input_min", "input_max", "output_min", "output_max")
 
 
-def rows_of(
-    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
-) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding; a short part of the work a step."""
+def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> PictureRows:
     vision = config.vision
     eps = real(config.vision, "rms_norm_eps", 1e-6)
     rows = span.rows * config.merge

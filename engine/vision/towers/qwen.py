@@ -6,7 +6,6 @@ Some models also get rows of layers in between, which are added after the first 
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from math import isqrt
 
 import mlx.core as mx
@@ -15,7 +14,7 @@ import mlx.nn as nn
 from engine.models.model_files import entries, positive
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
-from engine.vision.towers.steps import Steps, by_rows
+from engine.vision.towers.steps import PictureRows, Steps, by_rows
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
@@ -23,10 +22,8 @@ _ROPE_BASE = 10_000.0
 _MAPS = "linear_fc1", "linear_fc2"
 
 
-def rows_of(
-    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
-) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding, then those for deepstack; a short part of the work a step."""
+def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> PictureRows:
+    """With those for deepstack."""
     depth = positive(config.vision, "depth")
     heads = positive(config.vision, "num_heads")
     states = tensors.patches(patches, "patch_embed.proj")
