@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import NamedTuple
 
 import mlx.core as mx
 
@@ -45,14 +44,6 @@ class Round:
     @property
     def proposed(self) -> int:
         return int(self.draft.tokens.size)
-
-
-class Times(NamedTuple):
-    """Seconds of a step, and of its parts; these are 0 unless it was timed part by part."""
-
-    seconds: float
-    draft_s: float
-    verify_s: float
 
 
 def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ahead: bool = False) -> Round:

@@ -65,10 +65,6 @@ class AssistantDrafter(nn.Module, Head):
         return *(layer - 1 for layer in self._sources), BODY
 
     @property
-    def reads_width(self) -> int:
-        return len(self.reads) * self._config.info.main_width
-
-    @property
     def row_bytes(self) -> int:
         """Bytes of the keys and values of one token, outside windows."""
         return sum(_bytes(rows) for kind, rows in self._one_row().items() if kind == _FULL)

@@ -32,18 +32,8 @@ REHEARSED_TOKENS = 8
 REHEARSED_ROWS = 64
 
 
-def draft_chain(
-    first: mx.array, step: Step, position: int, plan: Plan, sampler: Sampler, ends: Collection[int] = ()
-) -> Draft:
-    """Draft from `position` on: the first token by the logits `first` (1, vocabulary), each next one by a `step`.
-
-    Stops after one of `ends`, and by the plan's stop rule.
-    """
-    return draft_chains(first, step, [Growing(position, plan, sampler, ends)])[0]
-
-
 def draft_chains(first: mx.array, step: Step, growing: Sequence[Growing]) -> list[Draft]:
-    """The same for several texts, a row each: `first` is (rows, vocabulary).
+    """Drafts of texts, a row each: the first token by the logits `first` (rows, vocabulary), each next one by a `step`.
 
     While one of them goes on, a step feeds its newest token again for each that has ended: those logits are not used.
     """
@@ -61,9 +51,9 @@ def draft_chains(first: mx.array, step: Step, growing: Sequence[Growing]) -> lis
 
 
 class Growing:
-    """The draft of one text, token by token."""
+    """The draft of one text from `position` on, token by token. Ends after one of `ends`, and by the stop rule."""
 
-    def __init__(self, position: int, plan: Plan, sampler: Sampler, ends: Collection[int] = ()) -> None:
+    def __init__(self, position: int, plan: Plan, sampler: Sampler, ends: Collection[int]) -> None:
         self.drafts: list[Draft] = []  # of a token each
         self.ended = not plan.length
         self._position = position
@@ -156,7 +146,8 @@ class ChainProposer(FeatureProposer):
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         with _Chain(self._network, self._read(tokens), self.context.caches) as chain:
-            return draft_chain(chain.first, chain.step, len(tokens), plan, sampler, self.context.main.ends)
+            growing = Growing(len(tokens), plan, sampler, self.context.main.ends)
+            return draft_chains(chain.first, chain.step, [growing])[0]
 
     def _read(self, tokens: Tokens[int]) -> mx.array:
         """Its own state (1, width) at the last row, when all are read."""

@@ -17,7 +17,6 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
 
-from engine.caches.base import CacheSet
 from engine.drafting.proposers.chain import ChainProposer, Head, RowChainProposer
 from engine.drafting.proposers.layers import (
     OwnLayers,
@@ -27,6 +26,7 @@ from engine.drafting.proposers.layers import (
     normed_layers,
     rotated_otherwise,
 )
+from engine.drafting.proposers.rows import RowHead
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
 
@@ -66,7 +66,7 @@ class EagleLayer(Residuals):
         return self._fed(self._attended(states, mixed))
 
 
-class EagleDrafter(OwnLayers, Head):
+class EagleDrafter(OwnLayers, RowHead, Head):
     """The network of a folder; it uses the main model's embedding."""
 
     proposer: type[ChainProposer] = RowChainProposer
@@ -91,12 +91,6 @@ class EagleDrafter(OwnLayers, Head):
         """Renames tensors to the names used here, too."""
         return super().sanitize({name.replace(_FIRST_LAYER, "layers.0."): weight for name, weight in weights.items()})
 
-    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        return self._forward(tokens, self.fused(states), caches)
-
-    def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
-        return self._forward(token, state, caches)
-
     def logits(self, state: mx.array) -> mx.array:
         config = self._config
         normed = state if config.feeds_back_normed else self.norm(state)
@@ -115,7 +109,6 @@ class EagleDrafter(OwnLayers, Head):
         }
 
     def fused(self, states: mx.array) -> mx.array:
-        """The main model's states (…, layers × width) fused into one a row (…, width)."""
         config = self._config
         if config.norms_of_layers:
             states = normed_layers(self.fc_norm, states)
@@ -135,8 +128,3 @@ class EagleDrafter(OwnLayers, Head):
         window = min(context, windows[layer] or context)
         longest = max(getattr(cache, "lengths", [cache.offset]))  # of a batch's texts
         return cache.make_mask(rows, window_size=window if longest + rows > window else None, return_array=False)
-
-    def _forward(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        made = caches.forward(tokens.size, lambda: self.rows(tokens[None], states[None], caches.layers))
-        caches.commit(tokens.size)
-        return made[0]

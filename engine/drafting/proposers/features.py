@@ -38,6 +38,7 @@ class StateNetwork(Protocol):
     """The part of a drafter's network that prefills."""
 
     reads_next_token: bool  # a row is computed from a token's state and the next token; else from the state alone
+    _config: Any
 
     @property
     def reads(self) -> tuple[int, ...]:
@@ -46,6 +47,8 @@ class StateNetwork(Protocol):
     @property
     def reads_width(self) -> int:
         """Width of a row of those states."""
+        width: int = len(self.reads) * self._config.info.main_width
+        return width
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         """Add a row for each of `states` (n, layers × width); `tokens` (n,) are the ones right after. Commits them.

@@ -14,6 +14,7 @@ import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
 from mlx_lm.models.rope_utils import initialize_rope
 
+from engine.drafting.proposers.features import StateNetwork
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig, EagleConfig
 
@@ -118,7 +119,7 @@ class Residuals(nn.Module):
         return (rows + self.post_feedforward_layernorm(mlp(self.pre_feedforward_layernorm(rows)))) * self.layer_scalar
 
 
-class OwnLayers(nn.Module):
+class OwnLayers(nn.Module, StateNetwork):
     """What blocks and EAGLE-3 heads have in common: layers of their own, a norm after them, perhaps a vocabulary."""
 
     layers: list[Any]
@@ -141,10 +142,6 @@ class OwnLayers(nn.Module):
     @property
     def reads(self) -> tuple[int, ...]:
         return self._reads
-
-    @property
-    def reads_width(self) -> int:
-        return len(self._reads) * self._config.info.main_width
 
     def _other_layers(self) -> Readings:
         """The changes to reading the states one layer up or down; there may be no such layer above."""

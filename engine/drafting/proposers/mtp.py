@@ -18,12 +18,12 @@ import mlx.nn as nn
 from mlx_lm.models.base import create_attention_mask
 from mlx_lm.models.cache import KVCache, make_prompt_cache
 
-from engine.caches.base import CacheSet
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
 from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.drafting.proposers.chain import Head, RowChainProposer
 from engine.drafting.proposers.layers import Readings, rotated_otherwise
+from engine.drafting.proposers.rows import RowHead
 from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import BODY, AssistantConfig, MtpConfig
 from engine.models.mtp_families import FAMILIES, own_name
@@ -37,7 +37,7 @@ def mtp_network(config: MtpConfig | AssistantConfig, main: ModelAccess) -> MtpDr
     return AssistantDrafter(config, main) if isinstance(config, AssistantConfig) else MtpDrafter(config, main)
 
 
-class MtpDrafter(nn.Module, Head):
+class MtpDrafter(nn.Module, RowHead, Head):
     """The head of a main model; it uses the main model's embedding and head."""
 
     proposer = RowChainProposer
@@ -66,10 +66,6 @@ class MtpDrafter(nn.Module, Head):
     @property
     def reads(self) -> tuple[int, ...]:
         return self._config.info.layers
-
-    @property
-    def reads_width(self) -> int:
-        return self._config.info.main_width
 
     @property
     def row_bytes(self) -> int:
@@ -103,14 +99,6 @@ class MtpDrafter(nn.Module, Head):
                 named[own] = weight
         return named
 
-    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        made = caches.forward(tokens.size, lambda: self.rows(tokens[None], states[None], caches.layers))
-        caches.commit(tokens.size)
-        return made[0]
-
-    def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
-        return self.read(token, state, caches)
-
     def logits(self, state: mx.array) -> mx.array:
         if self._family.before_norm:
             state = self._main.norm(state) if self._family.main_norm else self.norm(state)
@@ -134,9 +122,6 @@ class MtpDrafter(nn.Module, Head):
                 (self, "_config", replace(self._config, info=info)),
             )
         return readings
-
-    def fused(self, states: mx.array) -> mx.array:
-        return states
 
     def rows(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
         embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)

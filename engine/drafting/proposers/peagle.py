@@ -58,7 +58,7 @@ class PEagleDrafter(EagleDrafter):
         position = caches.position
         masks = length - 1
         fused = mx.broadcast_to(self.fused(self.mask_hidden[0]), (masks, state.shape[-1]))
-        made = self._forward(mx.full((masks,), self._config.mask_token, dtype=mx.uint32), fused, caches)
+        made = self.step(mx.full((masks,), self._config.mask_token, dtype=mx.uint32), fused, caches)
         caches.roll_back(position)
         return mx.concatenate([state, made])
 
